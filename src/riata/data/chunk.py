@@ -1,0 +1,41 @@
+"""A chunk is a run of rows held together: the unit in which all data is read."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+
+class Chunk(NamedTuple):
+    """Rows of X (a dense array or CSR), their targets and their positive weights."""
+
+    X: np.ndarray | sp.csr_array
+    y: np.ndarray
+    weight: np.ndarray
+
+    @property
+    def n_rows(self) -> int:
+        return self.X.shape[0]
+
+    def rows(self, selection) -> "Chunk":
+        """The chunk of some of these rows (a slice, a mask or positions)."""
+        return Chunk(self.X[selection], self.y[selection], self.weight[selection])
+
+
+def unit_rows(X):
+    """X with every row divided by its Euclidean norm; a row of zeros stays as it is."""
+    if sp.issparse(X):
+        norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        factors = 1.0 / np.where(norms > 0, norms, 1.0)
+        data = X.data * np.repeat(factors, np.diff(X.indptr)).astype(X.dtype)
+        return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
+    norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+    return X / np.where(norms > 0, norms, 1.0).astype(X.dtype)[:, None]
+
+
+def add(a, b):
+    """a + b, leaf by leaf when they are tuples: how `Dataset.sum` adds the results of chunks."""
+    if isinstance(a, tuple):
+        parts = [add(x, y) for x, y in zip(a, b, strict=True)]
+        return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
+    return a + b

@@ -1,0 +1,94 @@
+"""What every solver sees of the data: three passes, and nothing else.
+
+| pass                 | promise                                                  | for                  |
+| `data.sum(f)`        | f(chunk) added over all chunks, perhaps in parallel      | gradients, objective |
+| `data.visit(order)`  | chunks one after the other, in that order                | stochastic methods   |
+| `data.gather(columns)` | these columns of all rows, in memory                   | working sets         |
+
+A file format or a cluster is one class that offers `visit`; the other two follow from it and may be
+overridden where there is a faster way. Rows of weight zero are never shown. Every row that is read is counted
+in `rows_read`, so that the number of passes a fit reports is what it really cost.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.data.chunk import Chunk, add
+from riata.data.moments import Moments, chunk_moments
+
+
+class Dataset(ABC):
+    """Rows of features with a target and a weight each, read in chunks as often as needed."""
+
+    n_rows: int
+    n_features: int
+    n_chunks: int
+    feature_names: Sequence[str] | None = None
+    classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
+    in_memory = False  # whether a pass is cheap
+
+    def __init__(self) -> None:
+        self.rows_read = 0
+        self._moments: Moments | None = None
+
+    @abstractmethod
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
+        """Chunks in the order of these numbers; all of them, as they lie, by default."""
+
+    def sum(self, f: Callable[[Chunk], object]):
+        """f(chunk) added over chunks, always in the same order: a repeated pass gives the same bits."""
+        return reduce(add, map(f, self.visit()))
+
+    def gather(self, columns):
+        """Columns of X over all rows: dense if X is, CSC otherwise. The one thing that grows with the rows."""
+        parts = [chunk.X[:, columns] for chunk in self.visit()]
+        return sp.vstack(parts, format="csc") if sp.issparse(parts[0]) else np.vstack(parts)
+
+    def targets(self) -> tuple[np.ndarray, np.ndarray]:
+        """The target and the weight of every row."""
+        parts = [(chunk.y, chunk.weight) for chunk in self.visit()]
+        return np.concatenate([y for y, _ in parts]), np.concatenate([w for _, w in parts])
+
+    def map(self, f: Callable[[Chunk], Chunk]) -> "Dataset":
+        """The same rows with f applied to every chunk as it is read; f must keep every row."""
+        return Mapped(self, f)
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights of all rows."""
+        return self.moments.weight
+
+    @property
+    def passes(self) -> float:
+        """How many times the data has been read so far."""
+        return self.rows_read / max(self.n_rows, 1)
+
+    @property
+    def moments(self) -> Moments:
+        """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
+        if self._moments is None:
+            self._moments = self.sum(chunk_moments)
+        return self._moments
+
+
+class Mapped(Dataset):
+    """Another dataset seen through a function of its chunks: row normalisation, one class against the rest, ..."""
+
+    def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]):
+        super().__init__()
+        self._data, self._f = data, f
+        self.n_rows, self.n_features, self.n_chunks = data.n_rows, data.n_features, data.n_chunks
+        self.feature_names, self.in_memory = data.feature_names, data.in_memory
+
+    def visit(self, order=None):
+        for chunk in self._data.visit(order):
+            self.rows_read += chunk.n_rows
+            yield self._f(chunk)
+
+    def sum(self, f):
+        self.rows_read += self.n_rows
+        return self._data.sum(lambda chunk: f(self._f(chunk)))

@@ -1,0 +1,71 @@
+"""Data that is in memory already: NumPy arrays and SciPy CSR."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from os import cpu_count
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.data.chunk import Chunk, add
+from riata.data.dataset import Dataset
+
+BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
+
+
+class InMemory(Dataset):
+    """All rows in one chunk. `sum` cuts it into blocks of rows and lets threads share them."""
+
+    in_memory = True
+    n_chunks = 1
+
+    def __init__(self, X, y, weight=None, feature_names: Sequence[str] | None = None, classes=None):
+        super().__init__()
+        X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+        y = np.asarray(y, dtype=np.float64)
+        weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+        self._chunk = Chunk(X, y, weight)
+        if not weight.all():
+            self._chunk = self._chunk.rows(weight > 0)
+        self.n_rows, self.n_features = self._chunk.X.shape
+        self.feature_names, self.classes = feature_names, classes
+
+    @property
+    def X(self):
+        return self._chunk.X
+
+    def visit(self, order=None):
+        for _ in [0] if order is None else order:
+            self.rows_read += self.n_rows
+            yield self._chunk
+
+    def sum(self, f: Callable[[Chunk], object]):
+        self.rows_read += self.n_rows
+        X = self._chunk.X
+        row_bytes = max(1, (X.data.nbytes if sp.issparse(X) else X.nbytes) // max(1, self.n_rows))
+        step = max(1, BLOCK_BYTES // row_bytes)
+        if sp.issparse(X) and self.n_rows > step:
+            step = max(step, -(-self.n_rows // (cpu_count() or 1)))  # each block pays for a vector of d
+        blocks = [self._chunk.rows(slice(i, i + step)) for i in range(0, self.n_rows, step)]
+        if len(blocks) == 1:
+            return f(blocks[0])
+        with ThreadPoolExecutor() as threads:
+            return reduce(add, threads.map(f, blocks))
+
+    @property
+    def total_weight(self):
+        return float(self._chunk.weight.sum())
+
+    def gather(self, columns):
+        self.rows_read += self.n_rows
+        columns_of_x: Any = self._chunk.X[:, columns]
+        return columns_of_x.tocsc() if sp.issparse(self.X) else columns_of_x
+
+    def targets(self):
+        return self._chunk.y, self._chunk.weight
+
+    def map(self, f):
+        X, y, weight = f(self._chunk)
+        return InMemory(X, y, weight, self.feature_names)

@@ -1,0 +1,67 @@
+"""Weighted means and second moments of the columns, by chunk, merged without losing digits.
+
+Each chunk is centred on its own mean; two results merge by Chan's formula
+    M2 = M2_a + M2_b + (mean_a - mean_b)^2 * W_a W_b / (W_a + W_b),
+so a column of large mean and small spread keeps its variance.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sum of weights, and per column (and for the target) the mean and the centred sum of squares."""
+
+    weight: float
+    mean: np.ndarray
+    squares: np.ndarray
+    y_mean: float
+    y_squares: float
+
+    def __add__(self, other: "Moments") -> "Moments":
+        weight = self.weight + other.weight
+        share = other.weight / weight
+        cross = self.weight * share
+        shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
+        return Moments(
+            weight,
+            self.mean + share * shift,
+            self.squares + other.squares + cross * shift**2,
+            self.y_mean + share * y_shift,
+            self.y_squares + other.y_squares + cross * y_shift**2,
+        )
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Standard deviation of each column; 1 for a column that does not vary."""
+        deviation = np.sqrt(self.squares / self.weight)
+        # Rounding gives a constant column a deviation of some ulps of its mean.
+        varies = deviation > 1e-12 * np.abs(self.mean)
+        return np.where(varies, deviation, 1.0)
+
+
+def chunk_moments(chunk) -> Moments:
+    """The moments of one chunk, in float64."""
+    X, y, weight = chunk
+    total = weight.sum()
+    y_mean = weight @ y / total
+    mean, squares = (_sparse if sp.issparse(X) else _dense)(X, weight, total)
+    return Moments(total, mean, squares, y_mean, weight @ (y - y_mean) ** 2)
+
+
+def _dense(X, weight, total):
+    mean = weight @ X / total
+    centred = X - mean
+    return mean, np.einsum("i,ij,ij->j", weight, centred, centred)
+
+
+def _sparse(X, weight, total):
+    d = X.shape[1]
+    weights = np.repeat(weight, np.diff(X.indptr))
+    mean = np.bincount(X.indices, weights * X.data, minlength=d) / total
+    seen = np.bincount(X.indices, weights, minlength=d)
+    squares = np.bincount(X.indices, weights * (X.data - mean[X.indices]) ** 2, minlength=d)
+    return mean, squares + (total - seen) * mean**2  # rows that hold a zero are mean away from it

@@ -1,0 +1,25 @@
+"""What can go wrong, each with one sentence that says what, where and what to do."""
+
+
+class RiataError(Exception):
+    """Base of everything riata raises on purpose."""
+
+
+class DataError(RiataError, ValueError):
+    """The data cannot be read or used: the message says where and what to do."""
+
+
+class OptionError(RiataError, ValueError):
+    """An option, or a combination of options, makes no sense."""
+
+
+class DivergenceError(RiataError, ArithmeticError):
+    """A stochastic method left the region where numbers mean something."""
+
+
+class ModelFileError(RiataError, ValueError):
+    """A file is not a model that this version can read."""
+
+
+class MissingPackageError(RiataError, ImportError):
+    """An optional package is needed: the message says how to install it."""

@@ -1,0 +1,131 @@
+"""From a dataset and plain options to a fitted linear model: check, assemble, delegate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.driver import Record, Result, run
+from riata.errors import DataError, OptionError
+from riata.losses import LOSSES
+from riata.objective import Problem, alpha_max, elastic_net
+from riata.penalties import Cardinality
+from riata.solvers.iterate import Options
+from riata.solvers.registry import SOLVERS, choose_solver
+from riata.solvers.visits import ORDERS
+
+DEFAULT_ALPHA_RATIO = 0.1
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What the user asked for, by the names of the estimators' parameters."""
+
+    k: int | None = None
+    alpha: float | None = None
+    alpha_ratio: float | None = None
+    l1_ratio: float = 1.0
+    loss: str = "squared"
+    solver: str = "auto"
+    fit_intercept: bool = True
+    standardize: bool = True
+    tol: float = 1e-6
+    max_passes: int | None = None
+    max_steps: int | None = None
+    batch: int | str = 1
+    rounds: bool = False
+    step: str | float | None = None
+    order: str = "uniform"
+    memory: int | None = None
+    seed: int | None = None
+
+    @property
+    def takes(self) -> str:
+        return "alpha" if self.k is None else "k"
+
+    @property
+    def solver_name(self) -> str:
+        return choose_solver(self.solver, self.takes)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A result, with the choices that were made on the way."""
+
+    result: Result
+    solver: str
+    alpha: float | None
+    k: int | None
+    problem: Problem
+
+
+def check_spec(spec: Spec, n_features: int) -> None:
+    """Refuse what makes no sense, one sentence each."""
+    given = [name for name in ("k", "alpha", "alpha_ratio") if getattr(spec, name) is not None]
+    solver = SOLVERS[spec.solver_name]
+    checks = [
+        (len(given) > 1, f"give one of k, alpha and alpha_ratio, not {' and '.join(given)}"),
+        (spec.k is not None and not _whole(spec.k), f"k must be a whole number, not {spec.k!r}"),
+        (_whole(spec.k) and not 1 <= spec.k <= n_features,
+         f"k must lie between 1 and the number of features, {n_features}, not be {spec.k}"),
+        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, not {spec.alpha}"),
+        (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
+        (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
+        (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
+        (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
+        (spec.order not in ORDERS, f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
+        (spec.batch != "full" and not (_whole(spec.batch) and spec.batch >= 1),
+         f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
+        (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
+        (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
+        (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
+        (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
+    ]  # fmt: skip
+    for wrong, sentence in checks:
+        if wrong:
+            raise OptionError(sentence)
+
+
+def _whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _at_least_zero(value) -> bool:
+    return value is None or value >= 0
+
+
+def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
+    """The problem of a spec on data, and the alpha that it came to."""
+    scale = data.moments.scale if spec.standardize else 1.0
+    bare = Problem(data, LOSSES[spec.loss], elastic_net(0.0), spec.fit_intercept, scale)
+    if spec.k is not None:
+        return replace(bare, penalty=Cardinality(spec.k)), None
+    alpha = spec.alpha
+    if alpha is None:
+        ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
+        alpha = ratio * alpha_max(bare, spec.l1_ratio)
+    return replace(bare, penalty=elastic_net(alpha, spec.l1_ratio, scale)), alpha
+
+
+def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
+    """Fit one linear model: a number, or the margin between -1 and +1."""
+    check_spec(spec, data.n_features)
+    if data.n_rows == 0:
+        raise DataError("there are no rows to learn from")
+    problem, alpha = make_problem(data, spec)
+    solver = SOLVERS[spec.solver_name]
+    options = solver_options(spec)
+    result = run(
+        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
+    )
+    return Fit(result, spec.solver_name, alpha, spec.k, problem)
+
+
+def solver_options(spec: Spec) -> Options:
+    """The part of a spec that says how to solve. Enough steps are a limit of their own."""
+    passes = spec.max_passes
+    if passes is None:
+        passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
+    return Options(passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory)

@@ -1,0 +1,35 @@
+"""One cyclic pass of coordinate descent over columns held in memory.
+
+Columns are the rows of the transposed matrix, so the layouts of `kernels.rows` serve. A coordinate minimises its
+quadratic bound of curvature L_j = curvature * sum_i s_i x_ij^2 / sum(s), which is the loss itself when it is squared.
+"""
+
+import numpy as np
+from numba import njit
+
+from riata.kernels.losses import derivative
+from riata.kernels.rows import FAST, axpy, entries
+
+
+@njit(cache=True, fastmath=FAST)
+def slope(features, values, loss, y, z, weight):
+    """sum_i weight_i x_ij loss'(y_i, z_i) for one column."""
+    total = 0.0
+    for p in range(values.shape[0]):
+        i = p if features is None else features[p]
+        total += values[p] * weight[i] * derivative(loss, y[i], z[i])
+    return total
+
+
+@njit(cache=True)
+def coordinate_pass(columns, loss, y, weight, curvatures, l1, l2, w, z):
+    """One cyclic pass; updates w and the margins z in place. `weight` sums to one."""
+    for j in range(w.shape[0]):
+        if curvatures[j] == 0.0:
+            continue
+        features, values = entries(columns, j)
+        centre = curvatures[j] * w[j] - slope(features, values, loss, y, z, weight)
+        new = np.sign(centre) * max(abs(centre) - l1[j], 0.0) / (curvatures[j] + l2[j])
+        if new != w[j]:
+            axpy(new - w[j], features, values, columns.shrink, z)
+            w[j] = new

@@ -1,0 +1,66 @@
+"""Fobos on the rows of a chunk, a step at the cost of the row's non-zeros.
+
+A feature that a row does not hold only shrinks: |w| <- max(|w| - eta l1, 0) / (1 + eta l2). Many such steps are one:
+with growth_t = prod_{s<=t} (1 + eta_s l2) and debt_t = sum_{s<=t} eta_s l1 growth_{s-1},
+    |w_t| = max(|w_r| growth_r - (debt_t - debt_r), 0) / growth_t    for every r < t,
+so a weight is brought up to date when a row next holds its feature, and all of them at the end of the chunk.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from riata.kernels.losses import derivative, value
+from riata.kernels.rows import FAST, axpy, dot, entries, norm2
+
+LARGEST_GROWTH = 1e100
+
+
+@njit(cache=True, fastmath=FAST)
+def settle(features, debt, growth, w, paid, grown):
+    """Bring the weights of some features (None: all) up to date; `paid`, `grown` are what each has seen."""
+    for p in range(w.shape[0] if features is None else features.shape[0]):
+        j = p if features is None else features[p]
+        left = max(abs(w[j]) * grown[j] - (debt - paid[j]), 0.0)
+        w[j] = math.copysign(left / growth, w[j])
+        paid[j] = debt
+        grown[j] = growth
+
+
+@njit(cache=True)
+def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, w, b, learn_b, largest):
+    """Steps over `visits`, `batch` rows each, updating w in place; returns b, the largest row norm and the loss seen.
+
+    `l1` holds a strength per step. With `safe`, eta_t is divided by the curvature along the largest row so far.
+    """
+    debt, growth, seen = 0.0, 1.0, 0.0
+    paid, grown = np.zeros(w.shape[0]), np.ones(w.shape[0])
+    slopes = np.empty(batch)
+    shrink = rows.shrink
+    for t in range(etas.shape[0]):
+        members = visits[t * batch : (t + 1) * batch]
+        slope_sum = 0.0
+        for r, i in enumerate(members):
+            features, values = entries(rows, i)
+            settle(features, debt, growth, w, paid, grown)
+            z = dot(features, values, shrink, w) + b
+            seen += weight[i] * value(loss, y[i], z)
+            slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
+            slope_sum += slopes[r]
+            if safe > 0.0:
+                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
+        eta = etas[t] / (safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
+        for r, i in enumerate(members):
+            features, values = entries(rows, i)
+            axpy(-eta * slopes[r], features, values, shrink, w)
+        b -= learn_b * eta * slope_sum
+        debt += eta * l1[t] * growth
+        growth *= 1.0 + eta * l2
+        if growth > LARGEST_GROWTH:
+            settle(None, debt, growth, w, paid, grown)
+            debt, growth = 0.0, 1.0
+            paid[:] = 0.0
+            grown[:] = 1.0
+    settle(None, debt, growth, w, paid, grown)
+    return b, largest, seen

@@ -1,0 +1,92 @@
+"""Rows of a chunk for compiled sweeps, dense or sparse, and the operations on one row.
+
+`entries(rows, i)` gives a row as (features, values); the features of a dense row are None, all of them, and the
+operations below compile to a plain loop over the columns then. A layout carries the reciprocal scales of the
+columns: the row that a method sees is a_j = values_j * shrink_j, which is standardisation without a copy (centring
+is left to the intercept).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from numba.extending import overload
+
+# Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+class DenseRows(NamedTuple):
+    X: np.ndarray
+    shrink: np.ndarray
+
+
+class CsrRows(NamedTuple):
+    indptr: np.ndarray
+    indices: np.ndarray
+    data: np.ndarray
+    shrink: np.ndarray
+
+
+Rows = DenseRows | CsrRows
+
+
+def as_rows(X, scale=1.0) -> Rows:
+    """The layout of a chunk's X, for columns divided by `scale`."""
+    shrink = np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), X.shape[1]))
+    if sp.issparse(X):
+        return CsrRows(X.indptr, X.indices, X.data, shrink)
+    return DenseRows(np.ascontiguousarray(X), shrink)
+
+
+def entries(rows, i):
+    """Row i as (features, values)."""
+
+
+@overload(entries)
+def _entries(rows, i):
+    if rows.instance_class is DenseRows:
+        return lambda rows, i: (None, rows.X[i])
+
+    def csr(rows, i):
+        span = slice(rows.indptr[i], rows.indptr[i + 1])
+        return rows.indices[span], rows.data[span]
+
+    return csr
+
+
+@njit(cache=True, fastmath=FAST)
+def dot(features, values, shrink, w):
+    """a . w"""
+    total = 0.0
+    if features is None:
+        for j in range(w.shape[0]):
+            total += values[j] * shrink[j] * w[j]
+    else:
+        for p in range(features.shape[0]):
+            j = features[p]
+            total += values[p] * shrink[j] * w[j]
+    return total
+
+
+@njit(cache=True, fastmath=FAST)
+def norm2(features, values, shrink):
+    """a . a"""
+    total = 0.0
+    for p in range(values.shape[0]):
+        a = values[p] * (shrink[p] if features is None else shrink[features[p]])
+        total += a * a
+    return total
+
+
+@njit(cache=True, fastmath=FAST)
+def axpy(factor, features, values, shrink, w):
+    """w += factor * a"""
+    if features is None:
+        for j in range(w.shape[0]):
+            w[j] += factor * values[j] * shrink[j]
+    else:
+        for p in range(features.shape[0]):
+            j = features[p]
+            w[j] += factor * values[p] * shrink[j]

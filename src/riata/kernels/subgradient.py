@@ -1,0 +1,67 @@
+"""Stochastic sub-gradient steps on the rows of a chunk, made lazily.
+
+A feature that a row does not hold only moves by -eta_t l1 sign(w). Far from zero many such moves are one; a weight
+that crosses zero changes sign and comes back (this is why the method is never sparse), so its crossings are found one
+after the other in the running sum of the eta_t l1. A weight that hovers around zero is replayed step by step.
+"""
+
+import numpy as np
+from numba import njit
+
+from riata.kernels.losses import derivative, value
+from riata.kernels.rows import axpy, dot, entries, norm2
+
+
+@njit(cache=True)
+def settle(features, now, debts, w, last):
+    """Make the moves of steps last_j + 1 .. now for some features (None: all); `debts` is the running sum."""
+    for p in range(w.shape[0] if features is None else features.shape[0]):
+        j = p if features is None else features[p]
+        t, v = last[j], w[j]
+        last[j] = now
+        while t < now and v != 0.0:
+            zero_at = debts[t] + abs(v)
+            if zero_at > debts[now]:
+                v += np.copysign(debts[now] - debts[t], -v)
+                t = now
+            else:
+                crossing = t + 1 + np.searchsorted(debts[t + 1 : now + 1], zero_at)
+                v = np.copysign(debts[crossing] - zero_at, -v)
+                t = crossing
+        w[j] = v
+
+
+@njit(cache=True)
+def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, w, b, learn_b, largest):
+    """Steps over `visits`, `batch` rows each, updating w in place; returns b, the largest row norm and the loss seen.
+
+    With `safe`, eta_t is divided by the curvature along the largest row so far.
+    """
+    seen = 0.0
+    debts, last = np.zeros(etas.shape[0] + 1), np.zeros(w.shape[0], dtype=np.int64)
+    slopes = np.empty(batch)
+    shrink = rows.shrink
+    for t in range(etas.shape[0]):
+        members = visits[t * batch : (t + 1) * batch]
+        slope_sum = 0.0
+        for r, i in enumerate(members):
+            features, values = entries(rows, i)
+            settle(features, t, debts, w, last)
+            z = dot(features, values, shrink, w) + b
+            seen += weight[i] * value(loss, y[i], z)
+            slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
+            slope_sum += slopes[r]
+            if safe > 0.0:
+                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
+        eta = etas[t] / (safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
+        debts[t + 1] = debts[t] + eta * l1
+        # The sign is that of the weight before the gradient moves it: settle this step's rows first.
+        for i in members:
+            features, values = entries(rows, i)
+            settle(features, t + 1, debts, w, last)
+        for r, i in enumerate(members):
+            features, values = entries(rows, i)
+            axpy(-eta * slopes[r], features, values, shrink, w)
+        b -= learn_b * eta * slope_sum
+    settle(None, etas.shape[0], debts, w, last)
+    return b, largest, seen

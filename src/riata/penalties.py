@@ -1,0 +1,47 @@
+"""Penalties on the coefficients: a value and a prox. A constraint is a penalty that is 0 or infinite."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class ElasticNet:
+    """sum_j l1_j |w_j| + l2_j / 2 w_j^2, each strength one number or one per feature."""
+
+    l1: float | np.ndarray
+    l2: float | np.ndarray = 0.0
+
+    def value(self, w):
+        return float(np.sum(self.l1 * np.abs(w)) + 0.5 * np.sum(self.l2 * w * w))
+
+    def prox(self, v, step):
+        return soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
+
+
+@dataclass(frozen=True)
+class Cardinality:
+    """At most k non-zero coefficients: 0 where that holds, infinite elsewhere."""
+
+    k: int
+
+    def value(self, w):
+        return 0.0 if np.count_nonzero(w) <= self.k else np.inf
+
+    def prox(self, v, step):
+        return hard_threshold(v, self.k)
+
+
+def soft_threshold(v, threshold):
+    """Each v_j moved towards zero by `threshold`, and no further than zero."""
+    return v - np.clip(v, -threshold, threshold)
+
+
+def hard_threshold(v, k):
+    """The k entries of largest magnitude, zero elsewhere; of equals the first ones stay."""
+    if k >= len(v):
+        return v.copy()
+    kept = np.argsort(-np.abs(v), kind="stable")[:k]
+    out = np.zeros_like(v)
+    out[kept] = v[kept]
+    return out

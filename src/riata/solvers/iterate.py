@@ -1,0 +1,30 @@
+"""What a solver yields after each pass, and the options that solvers read."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Iterate(NamedTuple):
+    """A point on the way. A solver that knows F or a certified gap here says so; the driver does the rest."""
+
+    coef: np.ndarray
+    intercept: float
+    steps: int = 0
+    objective: float | None = None
+    gap: float | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to solve, as opposed to what. Each solver reads the few that concern it."""
+
+    max_passes: int
+    max_steps: int | None = None
+    batch: int | str = 1
+    rounds: bool = False
+    step: str | float | None = None
+    order: str = "uniform"
+    seed: int | None = 0
+    memory: int | None = None  # bytes

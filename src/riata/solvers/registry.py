@@ -1,0 +1,60 @@
+"""The solvers by name: what each can solve, and its defaults."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from riata.errors import OptionError
+from riata.objective import Problem
+from riata.solvers.cd import cd
+from riata.solvers.fobos import Fobos, fobos
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.l0_sgd import L0Sgd, l0_sgd
+from riata.solvers.stochastic import Method
+from riata.solvers.subgradient import Subgradient, subgradient
+
+
+@dataclass(frozen=True)
+class Solver:
+    """How to start a solver, what it takes, and when it has done enough."""
+
+    start: Callable[[Problem, Options], Iterator[Iterate]]
+    takes: str  # "alpha" or "k"
+    max_passes: int
+    ridge: bool = False  # whether it can have l1_ratio < 1
+    stochastic: bool = False  # whether it reads batch, step, order and seed
+    method: Callable[[Problem], Method] | None = None  # for `partial_fit`
+
+
+def _fobos_method(problem):
+    return Fobos(*problem.standardised_strengths)
+
+
+def _subgradient_method(problem):
+    return Subgradient(problem.standardised_strengths[0])
+
+
+def _l0_method(problem):
+    return L0Sgd(problem.penalty.k)
+
+
+SOLVERS = {
+    "cd": Solver(cd, "alpha", 10_000, ridge=True),
+    "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=_subgradient_method),
+    "fobos": Solver(fobos, "alpha", 20, ridge=True, stochastic=True, method=_fobos_method),
+    "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=_l0_method),
+}
+AUTO = {"alpha": "cd", "k": "l0-sgd"}
+
+
+def choose_solver(name: str, takes: str) -> str:
+    """The name of a solver that takes an alpha or a k, or a sentence that says which do."""
+    if name == "auto":
+        return AUTO[takes]
+    fitting = sorted(s for s, solver in SOLVERS.items() if solver.takes == takes)
+    if name not in SOLVERS:
+        raise OptionError(f"there is no solver {name!r}; there are auto, {', '.join(sorted(SOLVERS))}")
+    if name not in fitting:
+        raise OptionError(
+            f"solver {name!r} takes {SOLVERS[name].takes}, not {takes}; for {takes} there are {', '.join(fitting)}"
+        )
+    return name

@@ -1,0 +1,116 @@
+"""The loop that all stochastic methods share: visit rows, let the method's sweep move the weights, yield.
+
+A method works on the scaled row a = x / scale (standardisation) and on the weights of those columns. Its state between
+chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk.
+
+Default steps are safe on data of any scale: eta_t is divided by the loss's curvature times the largest squared row
+norm so far, so a step never overshoots its own row. On the paper's rows of unit norm that divides by one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from riata.data.chunk import Chunk
+from riata.kernels.rows import Rows, as_rows
+from riata.losses import Loss
+from riata.objective import Problem
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.visits import ORDERS
+from riata.steps import STEPS, parse_step
+
+
+@dataclass
+class State:
+    """The weights of the scaled columns, the intercept, and what the schedule has seen."""
+
+    w: np.ndarray
+    b: float = 0.0
+    steps: int = 0
+    largest: float = 0.0  # squared norm of the largest row
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A run of steps over rows of one chunk, as the compiled sweeps take it."""
+
+    rows: Rows
+    y: np.ndarray
+    weight: np.ndarray
+    visits: np.ndarray
+    batch: int
+    loss: int
+    etas: np.ndarray
+    safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
+
+    @property
+    def args(self):
+        return self.rows, self.y, self.weight, self.visits, self.batch, self.loss, self.etas, self.safe
+
+
+class Method(Protocol):
+    """One of the paper's updates."""
+
+    schedule: str  # its own decay of steps, a key of `STEPS`
+
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float, float]:
+        """Move state.w in place; return the intercept, the largest row norm and the sum of losses seen."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """A method with its loss, scales and steps: advances a state over the rows of a chunk."""
+
+    method: Method
+    loss: Loss
+    step: Callable[[np.ndarray], np.ndarray]
+    safe: bool
+    batch: int
+    learn_b: bool
+    scale: np.ndarray | float = 1.0
+
+    def advance(self, state: State, chunk: Chunk, visits: np.ndarray) -> float:
+        """Visit these rows of the chunk; returns the mean loss they had when they were met."""
+        n_steps = -(-len(visits) // self.batch)
+        etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
+        safe = self.loss.curvature if self.safe else 0.0
+        rows = as_rows(chunk.X, self.scale)
+        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss.code, etas, safe)
+        state.b, state.largest, seen = self.method.sweep(sweep, state, float(self.learn_b))
+        state.steps += n_steps
+        return seen / max(chunk.weight[visits].sum(), 1e-300)
+
+
+def make_stepper(problem: Problem, method: Method, options: Options) -> Stepper:
+    """The stepper of a problem: the method's own schedule, safe, unless the user named a step."""
+    step = STEPS[method.schedule](1.0) if options.step is None else parse_step(options.step, method.schedule)
+    batch = problem.data.n_rows if options.batch == "full" else min(int(options.batch), problem.data.n_rows)
+    return Stepper(method, problem.loss, step, options.step is None, batch, problem.fit_intercept, problem.scale)
+
+
+def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
+    """One iterate after every pass, until max_steps."""
+    data = problem.data
+    stepper = make_stepper(problem, method, options)
+    order = ORDERS[options.order]
+    rng = np.random.default_rng(options.seed)
+    state = State(np.zeros(data.n_features))
+    mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
+    while options.max_steps is None or state.steps < options.max_steps:
+        for chunk in data.visit(rng.permutation(data.n_chunks)):
+            visits = order(chunk.n_rows, stepper.batch, rng)
+            if options.max_steps is not None:
+                visits = visits[: (options.max_steps - state.steps) * stepper.batch]
+            stepper.advance(state, chunk._replace(weight=chunk.weight / mean_weight), visits)
+        yield Iterate(state.w / problem.scale, state.b, state.steps)
+
+
+def total_steps(problem: Problem, options: Options) -> int:
+    """How many steps the options allow in all: what the rounds of Fobos are halves of."""
+    if options.max_steps is not None:
+        return options.max_steps
+    batch = problem.data.n_rows if options.batch == "full" else int(options.batch)
+    return options.max_passes * -(-problem.data.n_rows // batch)
