@@ -59,7 +59,7 @@ class Fit:
     result: Result
     solver: str
     alpha: float | None
-    k: int | None
+    spec: Spec
     problem: Problem
 
 
@@ -122,7 +122,21 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     result = run(
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
     )
-    return Fit(result, spec.solver_name, alpha, spec.k, problem)
+    return Fit(result, spec.solver_name, alpha, spec, problem)
+
+
+def describe(fitted: Fit) -> str:
+    """What was minimised, as a formula in words."""
+    problem, spec = fitted.problem, fitted.spec
+    unit = " of columns scaled to unit deviation" if spec.standardize else ""
+    text = f"mean {spec.loss} loss"
+    if fitted.alpha is None:
+        text += f" over models of at most {spec.k} features"
+    elif spec.l1_ratio == 1:
+        text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
+    else:
+        text += f" + {fitted.alpha:.6g} * ({spec.l1_ratio:g} |w|_1 + {1 - spec.l1_ratio:g} / 2 |w|_2^2){unit}"
+    return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
 
 
 def open_stream(spec: Spec, n_features: int) -> Stream:
