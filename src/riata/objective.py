@@ -10,7 +10,7 @@ Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for whi
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
 The u at hand is made feasible by shrinking: its positive and its negative part each by a factor that balances their
-sums, then all of it until g fits. A conjugate is convex, so on the way from 0 to u it lies below the straight line:
+sums, then all of it until g fits. A conjugate is convex and 0 at 0, so on the way from 0 to u it lies below the straight line:
 one pass, which keeps the two parts apart, gives a valid bound whatever the factors turn out to be.
 """
 
@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from riata.data.dataset import Dataset
+from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.losses import Loss
 from riata.penalties import ElasticNet
 
@@ -42,7 +44,7 @@ class Problem:
 
 
 class Side(NamedTuple):
-    """What one sign of u = loss' adds to X'(s u), to sum s u and to sum s (conjugate(y, u) - conjugate(y, 0))."""
+    """What one sign of u = loss' adds to X'(s u), to sum s u and to sum s conjugate(y, u)."""
 
     by_w: np.ndarray
     by_b: float
@@ -53,7 +55,6 @@ class FirstOrder(NamedTuple):
     """Means over the rows at one (w, b): all that a gradient step, a screening or a certificate needs."""
 
     loss: float
-    conjugate_at_zero: float
     positive: Side
     negative: Side
 
@@ -88,25 +89,30 @@ def objective(problem: Problem, w, b) -> float:
 
 def first_order(problem: Problem, w, b) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
+    return summarise(problem.data.sum(first_order_part(problem.loss, w, b)))
+
+
+def first_order_part(loss: Loss, w, b):
+    """What one chunk adds to the first-order pass at (w, b)."""
+    w, b = np.asarray(w, dtype=np.float64), float(b)
+    support = np.flatnonzero(w)
 
     def part(chunk):
         X, y, weight = chunk
-        z = X @ w + b
-        u = problem.loss.derivative(y, z)
-        at_zero = problem.loss.conjugate(y, np.zeros_like(u))
-        rise = weight * (problem.loss.conjugate(y, u) - at_zero)
-        signs = np.stack([u > 0, u <= 0], axis=1)
-        by_sign = signs * (weight * u)[:, None]
-        return (
-            np.array([weight.sum(), weight @ problem.loss.value(y, z), weight @ at_zero]),
-            X.T @ by_sign,
-            by_sign.sum(axis=0),
-            rise @ signs,
-        )
+        if sp.issparse(X):
+            return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
+        return dense_first_order(np.ascontiguousarray(X), y, weight, loss.code, w, support, b)
 
-    (weight, loss, at_zero), by_w, by_b, rise = problem.data.sum(part)
-    sides = [Side(by_w[:, i] / weight, by_b[i] / weight, rise[i] / weight) for i in (0, 1)]
-    return FirstOrder(loss / weight, at_zero / weight, *sides)
+    return part
+
+
+def summarise(sums) -> FirstOrder:
+    """Means from the sums of `first_order_part` over all chunks."""
+    (weight, loss, *sides), slopes = sums
+    by_b, conjugates = sides[0::2], sides[1::2]
+    return FirstOrder(
+        loss / weight, *(Side(slopes[i] / weight, by_b[i] / weight, conjugates[i] / weight) for i in (0, 1))
+    )
 
 
 def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
@@ -123,7 +129,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
         excess = np.maximum(shrink * g - l1, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             ridge = np.where(excess > 0, excess**2 / (2.0 * l2), 0.0).sum()
-        return -at.conjugate_at_zero - shrink * rise - ridge
+        return -shrink * rise - ridge
 
     feasible = min(1.0, 1.0 / max(1.0, np.max(_ratio(g, l1), initial=0.0)))
     primal = at.loss + problem.penalty.value(w)
