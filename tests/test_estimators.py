@@ -1,6 +1,5 @@
 """The estimators keep scikit-learn's conventions."""
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import riata

@@ -10,8 +10,8 @@ Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for whi
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
 The u at hand is made feasible by shrinking: its positive and its negative part each by a factor that balances their
-sums, then all of it until g fits. A conjugate is convex and 0 at 0, so on the way from 0 to u it lies below the straight line:
-one pass, which keeps the two parts apart, gives a valid bound whatever the factors turn out to be.
+sums, then all of it until g fits. A conjugate is convex and 0 at 0, so on the way from 0 to u it lies below the
+straight line: one pass, which keeps the two parts apart, gives a valid bound whatever the factors turn out to be.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from riata.data.dataset import Dataset
 from riata.kernels.first_order import csr_first_order, dense_first_order
-from riata.losses import Loss
+from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
 
 
@@ -147,12 +147,42 @@ def empty_intercept(problem: Problem) -> float:
     """The intercept of the model without features."""
     if not problem.fit_intercept:
         return 0.0
-    return float(problem.loss.constant(problem.data.moments.y_mean))
+    y_mean = _target_mean(problem.data)
+    constant = problem.loss.constant(y_mean)
+    return float(_best_constant(problem, y_mean) if constant is None else constant)
 
 
 def empty_loss(problem: Problem) -> float:
-    """The mean loss of the model without features, against which gaps are measured: one pass over the target."""
-    return mean_loss(problem, None, empty_intercept(problem))
+    """The mean loss of the model without features, against which gaps are measured."""
+    b, data = empty_intercept(problem), problem.data
+    if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
+        share = 0.5 * (1.0 + _target_mean(data))
+        return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
+    if problem.loss == Squared() and not data.in_memory:
+        moments = data.moments
+        return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
+    return mean_loss(problem, None, b)
+
+
+def _target_mean(data) -> float:
+    """The weighted mean of the target, without the moments of X where that is cheaper."""
+    if not data.in_memory:
+        return data.moments.y_mean
+    y, weight = data.targets()
+    return float(weight @ y / weight.sum())
+
+
+def _best_constant(problem, guess) -> float:
+    """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
+    spread = np.sqrt(problem.data.moments.y_squares / problem.data.moments.weight)
+    low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
+    for _ in range(4):
+        grid = np.linspace(low, high, 100)
+        slopes = problem.data.sum(lambda chunk: chunk.weight @ problem.loss.derivative(chunk.y[:, None], grid))
+        above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
+        low, high = grid[above - 1], grid[above]
+    rise = slopes[above] - slopes[above - 1]
+    return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
 
 
 def alpha_max(problem: Problem, l1_ratio=1.0) -> float:
