@@ -153,8 +153,19 @@ def empty_intercept(problem: Problem) -> float:
 
 
 def empty_loss(problem: Problem) -> float:
-    """The mean loss of the model without features, against which gaps are measured."""
-    b, data = empty_intercept(problem), problem.data
+    """The mean loss of the model without features."""
+    return _constant_loss(problem, empty_intercept(problem))
+
+
+def gap_unit(problem: Problem) -> float:
+    """What gaps are measured against: the empty model's loss, unless that is rounding, as for a constant target."""
+    digits = 1e-15 if problem.loss == Squared() else 1e-9  # the others are differences of larger numbers
+    return max(empty_loss(problem), digits * _constant_loss(problem, 0.0), 1e-300)
+
+
+def _constant_loss(problem, b) -> float:
+    """The mean loss of a constant margin."""
+    data = problem.data
     if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
@@ -178,11 +189,16 @@ def _best_constant(problem, guess) -> float:
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
     for _ in range(4):
         grid = np.linspace(low, high, 100)
-        slopes = problem.data.sum(lambda chunk: chunk.weight @ problem.loss.derivative(chunk.y[:, None], grid))
+        slopes = problem.data.sum(_slopes_at(problem.loss, grid))
         above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
         low, high = grid[above - 1], grid[above]
     rise = slopes[above] - slopes[above - 1]
     return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
+
+
+def _slopes_at(loss, margins):
+    """What a chunk adds to the slope of the loss at each of these margins."""
+    return lambda chunk: chunk.weight @ loss.derivative(chunk.y[:, None], margins)
 
 
 def alpha_max(problem: Problem, l1_ratio=1.0) -> float:

@@ -5,7 +5,6 @@
 over v in R^m, or over v_j >= lower_j with lower_j either 0 or minus infinity.
 """
 
-import numpy as np
 from numba import njit
 
 from riata.kernels.rows import FAST

@@ -21,7 +21,7 @@ from riata.solvers.iterate import Iterate, Options
 from riata.solvers.quadratic import minimise_quadratic
 
 FIRST = 64  # features that join an empty working set
-LEAST_CURVATURE = 1e-4  # of a row, as a share of the loss's bound: flat rows must not make H singular
+ROUNDING = 1e-14  # of F: a rise by less is none
 FRACTIONS = 0.5 ** np.arange(1, 16)
 
 
@@ -57,7 +57,7 @@ def exact(problem: Problem, options: Options) -> Iterator[Iterate]:
     while True:
         at, second = _read(problem, w, b, features if ahead else None, curvature)
         F = at.loss + penalty.value(w)
-        if before is not None and problem.loss != Squared() and not F <= before[0]:
+        if before is not None and problem.loss != Squared() and not F <= before[0] + ROUNDING * abs(before[0]):
             w, b = _cut_back(problem, before[1:], (w, b))
             continue
         t += 1
@@ -79,7 +79,7 @@ def _grown(problem, features, at: FirstOrder, w):
     wanting = g > l1
     wanting[features] = False
     candidates = np.flatnonzero(wanting)
-    room = max(FIRST, np.count_nonzero(w))
+    room = max(FIRST, int(np.count_nonzero(w)))
     if len(candidates) > room:
         with np.errstate(divide="ignore"):
             urgency = g[candidates] / l1[candidates]
@@ -103,9 +103,7 @@ def _read(problem, w, b, features, curvature, first=True):
             return sums
         if not quadratic:
             z = X[:, support] @ w[support] + b
-            bends = loss.second_derivative(y, z)
-            least = LEAST_CURVATURE * loss.curvature if np.isfinite(loss.curvature) else 0.0
-            weight = weight * np.maximum(bends, least)
+            weight = weight * np.maximum(loss.second_derivative(y, z), loss.least_curvature)
         return *sums, chunk_products(X, weight, new, features if quadratic else new)
 
     if not first and not second:
