@@ -116,7 +116,8 @@ def predict(model_file, data, out):
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    write_predictions(predictions(model, open_data(data, n_features=model.n_features, need_target=False)), out)
+    rows = open_data(data, model.training.get("target"), n_features=model.n_features, need_target=False)
+    write_predictions(predictions(model, rows), out)
 
 
 @main.command()
