@@ -34,26 +34,26 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        k=None,
-        alpha=None,
+        k: int | None = None,
+        alpha: float | None = None,
         *,
-        alpha_ratio=None,
-        l1_ratio=1.0,
-        loss="squared",
-        solver="auto",
-        fit_intercept=True,
-        standardize=True,
-        normalize=None,
-        tol=1e-6,
-        max_passes=None,
-        max_steps=None,
-        batch=1,
-        rounds=False,
-        step=None,
-        order="uniform",
-        memory=None,
-        random_state=None,
-        verbose=False,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        loss: str = "squared",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        normalize: str | None = None,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        max_steps: int | None = None,
+        batch: int | str = 1,
+        rounds: bool = False,
+        step: float | str | None = None,
+        order: str = "uniform",
+        memory: str | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
     ):
         self.k = k
         self.alpha = alpha
@@ -259,7 +259,7 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
     [4, 7]
     """
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target."""
         if isinstance(X, Dataset):
             data = X
@@ -282,14 +282,14 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         return self
 
     @available_if(_learns_online)
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before."""
         X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
         coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         return self
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """X @ coef_ + intercept_."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
@@ -325,33 +325,33 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
 
     def __init__(
         self,
-        k=None,
-        alpha=None,
+        k: int | None = None,
+        alpha: float | None = None,
         *,
-        alpha_ratio=None,
-        l1_ratio=1.0,
-        loss="logistic",
-        class_weight=None,
-        solver="auto",
-        fit_intercept=True,
-        standardize=True,
-        normalize=None,
-        tol=1e-6,
-        max_passes=None,
-        max_steps=None,
-        batch=1,
-        rounds=False,
-        step=None,
-        order="uniform",
-        memory=None,
-        random_state=None,
-        verbose=False,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        loss: str = "logistic",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        normalize: str | None = None,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        max_steps: int | None = None,
+        batch: int | str = 1,
+        rounds: bool = False,
+        step: float | str | None = None,
+        order: str = "uniform",
+        memory: str | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
     ):
         parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target."""
         if isinstance(X, Dataset):
             data = X
@@ -386,7 +386,7 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         return compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
 
     @available_if(_learns_online)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> "SparseClassifier":
         """Learn from these rows, in order, keeping what was learnt before; the first call names all classes."""
         first = not hasattr(self, "_streams")
         if first and classes is None:
@@ -408,20 +408,20 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         )
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
         z = self._seen(X) @ self.coef_.T + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The label of the largest margin."""
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     @available_if(lambda estimator: estimator.loss == "logistic")
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         return probabilities(self.decision_function(X))
 
