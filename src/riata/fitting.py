@@ -10,7 +10,7 @@ from riata.data.dataset import Dataset
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
-from riata.objective import Problem, alpha_max, elastic_net
+from riata.objective import Problem, alpha_max, at_empty, elastic_net
 from riata.penalties import Cardinality
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
@@ -114,6 +114,7 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     alpha = spec.alpha
     if alpha is None:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
+        bare = replace(bare, at_empty=at_empty(bare))
         alpha = ratio * alpha_max(bare, spec.l1_ratio)
     return replace(bare, penalty=elastic_net(alpha, spec.l1_ratio, scale)), alpha
 
