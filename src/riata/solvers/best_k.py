@@ -94,12 +94,12 @@ def _first_better(model, fit, supports, options, unit) -> Fitted | None:
 
 def _searched(model, support, k, worthwhile) -> list[np.ndarray]:
     """Supports that the local model prefers among its candidates: after swaps, and after leaving their optimum."""
-    search = model.subset(support, k + OVERSHOOTS[-1], worthwhile)
+    search = model.search(support, k + OVERSHOOTS[-1], worthwhile)
     search.forward(k)
     search.swap()
-    swapped = np.sort(model.columns[search.members])
+    swapped = np.sort(model.candidates[search.members])
     search.overshoot(k)
-    overshot = np.sort(model.columns[search.members])
+    overshot = np.sort(model.candidates[search.members])
     return [S for S in (overshot, swapped) if not np.array_equal(S, support)]
 
 
@@ -118,10 +118,10 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
     count = max(FIRST_CANDIDATES * k, FEWEST_CANDIDATES)
     settled = False
     while not settled:
-        candidates = wanting(outlook.gains, model.columns, count)
+        candidates = wanting(outlook.gains, model.candidates, count)
         make_room(model, support, outlook, len(candidates), limit)
-        model.fetch(candidates)
-        search = model.subset(support, 2 * k + OVERSHOOTS[-1], worthwhile)
+        model.add_candidates(candidates)
+        search = model.search(support, 2 * k + OVERSHOOTS[-1], worthwhile)
         if len(support) == 0:
             search.forward(2 * k)
             search.backward(k)
@@ -137,10 +137,10 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
 
 def _check(model, search, k, worthwhile):
     """What the search ended with, and whether no feature that it did not have wants in."""
-    support = np.sort(model.columns[search.members])
+    support = np.sort(model.candidates[search.members])
     outlook = model.outlook(support, k)
     outside = outlook.gains.copy()
-    outside[model.columns] = -np.inf
+    outside[model.candidates] = -np.inf
     return support, outlook, bool(outside.max(initial=-np.inf) <= worthwhile)
 
 
@@ -154,12 +154,12 @@ def wanting(gains, known, count):
 
 def make_room(model, support, outlook, n_more, limit):
     """Forget the candidates that want in least, if otherwise the rows of H were too many for the memory."""
-    if len(model.columns) + n_more <= limit:
+    if max(len(model.candidates), model.n_rows) + n_more <= limit:
         return
-    gains = outlook.gains[model.columns]
-    gains[np.isin(model.columns, support)] = np.inf
+    gains = outlook.gains[model.candidates]
+    gains[np.isin(model.candidates, support)] = np.inf
     n_kept = max(limit - n_more, len(support))
-    model.keep(model.columns[np.argsort(-gains, kind="stable")[:n_kept]])
+    model.keep(model.candidates[np.argsort(-gains, kind="stable")[:n_kept]])
 
 
 def row_limit(k, d, options):
