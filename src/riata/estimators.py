@@ -18,6 +18,7 @@ from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.losses import BY_TASK, mean_target
 from riata.model import Model, probabilities
 from riata.progress import pass_progress
 from riata.solvers.registry import SOLVERS
@@ -96,6 +97,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
         if self.normalize not in (None, "rows"):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
+        if self.loss not in self._losses:
+            raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         X, *rest = checked if isinstance(checked, tuple) else (checked,)
         if sp.issparse(X) and not X.has_canonical_format:
@@ -212,8 +215,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
-    loss : {"squared", "logistic"}
-        What a wrong margin costs.
+    loss : {"squared", "huber", "poisson"}
+        Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
     fit_intercept : bool, default=True
@@ -259,6 +262,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
     [4, 7]
     """
 
+    _losses = BY_TASK["regression"]
+
     def fit(self, X, y=None, sample_weight=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target."""
         if isinstance(X, Dataset):
@@ -290,10 +295,10 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         return self
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_."""
+        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
-        return self._seen(X) @ self.coef_ + self.intercept_
+        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
 
 
 class SparseClassifier(ClassifierMixin, _SparseLinear):
@@ -303,8 +308,8 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared"}
-        "squared" fits labels -1 and +1 by least squares, as the paper does.
+    loss : {"logistic", "squared", "squared-hinge"}
+        "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
 
@@ -322,6 +327,8 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
     >>> [int(j) for j in model.get_support(indices=True)]
     [4, 7]
     """
+
+    _losses = BY_TASK["classification"]
 
     def __init__(
         self,
