@@ -26,7 +26,6 @@ def fit_selected(data: Dataset, spec: Spec, search: Search, validation: Dataset 
     """Fit a path to all rows and take the model that the search chooses, as it is."""
     started, passes_before = time.perf_counter(), data.passes
     path, selection = search_path(data, spec, search, validation)
-    assert selection is not None
     i = selection.index
     chosen = replace(spec, **{path.by: path.values[i].item()})
     check_spec(chosen, data.n_features)

@@ -26,7 +26,7 @@ class Search:
     """Which models are tried, and the rule that chooses among them."""
 
     by: str  # "alpha" or "k"
-    rule: str | None = "cv-1se"  # None: the path alone
+    rule: str = "cv-1se"
     cv: int = 5
     n_alphas: int = 100
     alpha_reach: float = 0.01  # the last alpha as a share of the first
@@ -49,14 +49,12 @@ class Selection:
 
 def search_path(
     data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None
-) -> tuple[ModelPath, Selection | None]:
+) -> tuple[ModelPath, Selection]:
     """The path of all rows, and the choice of one of its models."""
     _check(search, spec, data.n_features, validation)
     path = _path(data, spec, search)
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
-    if search.rule is None:
-        return path, None
     if search.rule == "validation":
         assert validation is not None
         scores = held_out(validation, path, spec.loss).scores
@@ -69,7 +67,7 @@ def search_path(
 
 def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
     checks = [
-        (search.rule not in (None, *RULES), f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
+        (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
          "select='validation' needs rows: give fit validation=(X, y)"),
         (search.rule != "validation" and validation is not None,
