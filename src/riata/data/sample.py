@@ -30,8 +30,8 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> InMemory
     if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS:
         return None
     stack = sp.vstack if sp.issparse(chunks[0].X) else np.vstack
-    X = stack([chunk.X for chunk in chunks])
-    return InMemory(X, *(np.concatenate(parts) for parts in list(zip(*chunks, strict=True))[1:]))
+    y, weight = (np.concatenate([getattr(chunk, part) for chunk in chunks]) for part in ("y", "weight"))
+    return InMemory(stack([chunk.X for chunk in chunks]), y, weight)
 
 
 def _nbytes(array) -> int:
