@@ -1,0 +1,169 @@
+"""Finding and opening files, here or remote, and saying what is wrong in words."""
+
+import bz2
+import glob
+import io
+import lzma
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow as pa
+from pyarrow import fs
+
+from riata.errors import DataError, MissingPackageError
+
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
+FORMATS = {
+    ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
+    ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
+}  # fmt: skip
+WILDCARDS = "*?["
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a source."""
+
+    filesystem: fs.FileSystem
+    path: str
+    size: int
+    modified: int | None  # nanoseconds
+    root: str = ""  # the folder that was opened
+
+    @property
+    def compression(self) -> str | None:
+        return COMPRESSIONS.get(Path(self.path).suffix.lower())
+
+    @property
+    def suffix(self) -> str:
+        """The suffix that tells the format, under a suffix of compression."""
+        suffixes = [s.lower() for s in Path(self.path).suffixes]
+        if suffixes and suffixes[-1] in COMPRESSIONS:
+            suffixes.pop()
+        return suffixes[-1] if suffixes else ""
+
+    @property
+    def partitions(self) -> dict[str, str]:
+        """The parts of a path like year=2013/month=1/x.parquet, below the folder that was opened."""
+        folders = self.path.removeprefix(self.root).split("/")[:-1]
+        pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
+        return {unquote(key): unquote(value) for key, value in pairs}
+
+    def seekable(self) -> pa.NativeFile:
+        return self.filesystem.open_input_file(self.path)
+
+    def stream(self):
+        """The bytes of the file, decompressed, from the first to the last."""
+        raw = self.filesystem.open_input_stream(self.path, compression=None)
+        if self.compression in ("xz", "bz2"):  # Arrow has no xz, and reads only the first stream of a bz2 file
+            return {"xz": lzma, "bz2": bz2}[self.compression].open(raw)
+        return pa.CompressedInputStream(raw, self.compression) if self.compression else raw
+
+    def head(self, n_bytes=1 << 16) -> bytes:
+        with self.stream() as stream:
+            return stream.read(n_bytes)
+
+
+def find_files(source: str, filesystem=None) -> list[File]:
+    """The files of a path, folder or glob, or a sentence that says why there are none."""
+    filesystem, path = _resolve(source, filesystem)
+    try:
+        infos, root = _matching(filesystem, path)
+    except OSError as error:
+        raise DataError(f"{source} cannot be read: {_reason(error)}") from error
+    files = [
+        File(filesystem, info.path, info.size or 0, info.mtime_ns, root) for info in infos if info.type is fs.FileType.File
+    ]
+    if not files:
+        what = "matches no file" if _is_glob(path) else "holds no file that can be read"
+        raise DataError(f"{source} {what}; check the path")
+    return sorted(files, key=lambda file: file.path)
+
+
+def _resolve(source: str, filesystem):
+    """The file system and the path on it. PyArrow's own where there is one, fsspec's otherwise."""
+    if filesystem is not None:
+        return fs._ensure_filesystem(filesystem), source.split("://", 1)[-1]
+    if "://" not in source:
+        return fs.LocalFileSystem(), str(Path(source).expanduser())
+    location, _, query = source.partition("?") if "?endpoint" in source or "?region" in source else (source, "", "")
+    # A wildcard is no part of a URI: the file system comes from what precedes it.
+    stem = location[: min((location.find(c) for c in WILDCARDS if c in location), default=len(location))]
+    stem, rest = stem.rpartition("/")[0] if stem != location else stem, ""
+    rest = location[len(stem) :]
+    try:
+        filesystem, path = fs.FileSystem.from_uri(stem + ("?" + query if query else ""))
+        return filesystem, path + rest
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return _fsspec(source)
+    except OSError as error:
+        raise DataError(f"{source} cannot be reached: {_reason(error)}") from error
+
+
+def _fsspec(source: str):
+    scheme = source.split("://", 1)[0]
+    try:
+        import fsspec
+
+        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), source.split("://", 1)[1]
+    except ImportError as error:
+        raise MissingPackageError(f"reading {scheme}:// needs a package: {error}") from error
+    except ValueError as error:
+        raise DataError(f"{source}: {error}") from error
+
+
+def _matching(filesystem, path):
+    """Information on the files, and the folder they were looked for in."""
+    if _is_glob(path) and isinstance(filesystem, fs.LocalFileSystem):
+        return filesystem.get_file_info(sorted(glob.glob(path, recursive=True))), ""
+    if _is_glob(path):
+        stem = path[: min(path.find(c) for c in WILDCARDS if c in path)].rpartition("/")[0]
+        found = filesystem.get_file_info(fs.FileSelector(stem, recursive=True))
+        return [info for info in found if fnmatch(info.path, path)], ""
+    info = filesystem.get_file_info(path)
+    if info.type is fs.FileType.NotFound:
+        raise DataError(f"there is no file or folder {path}; check the path")
+    if info.type is fs.FileType.File:
+        return [info], path.rpartition("/")[0]
+    found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
+    return [i for i in found if not i.base_name.startswith((".", "_")) and i.size], path
+
+
+def _is_glob(path):
+    return any(c in path for c in WILDCARDS)
+
+
+def _reason(error) -> str:
+    """What an error of a file system says, and what to do about a refusal."""
+    text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if any(word in str(error) for word in ("ACCESS_DENIED", "Forbidden", "credential", "Credential", "403", "401")):
+        return f"{text} (give credentials as the service expects them, for example AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)"
+    return text
+
+
+def guess_format(files: list[File]) -> str:
+    """The one format of all files: by suffix, or by their first bytes."""
+    kinds = {FORMATS.get(file.suffix) or sniff(file.head(), file.path) for file in files}
+    if len(kinds) > 1:
+        raise DataError(f"the files are of several formats ({', '.join(sorted(kinds))}); name those of one, e.g. *.parquet")
+    return kinds.pop()
+
+
+def sniff(head: bytes, name: str) -> str:
+    """The format that begins with these bytes."""
+    for magic, kind in {b"PAR1": "parquet", b"ARROW1": "ipc", b"\x93NUMPY": "npy", b"PK": "npz"}.items():
+        if head.startswith(magic):
+            return kind
+    if b"\0" in head or not head.strip():
+        raise DataError(f"{name} is {'empty' if not head.strip() else 'of no known format'}; riata reads {known_formats()}")
+    line = next(line for line in io.BytesIO(head) if line.strip() and not line.startswith(b"#"))
+    tokens = line.split(b"#")[0].split()
+    pairs = [token for token in tokens[1:] if token.count(b":") == 1]
+    return "svmlight" if len(tokens) > 1 and len(pairs) == len(tokens) - 1 else "csv"
+
+
+def known_formats() -> str:
+    return "Parquet, Arrow IPC (Feather), CSV, TSV, svmlight, .npy and .npz"
