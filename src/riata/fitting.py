@@ -14,6 +14,8 @@ from riata.objective import Problem, alpha_max, elastic_net
 from riata.penalties import Cardinality
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
+from riata.solvers.stochastic import State, make_stepper
+from riata.solvers.stream import Stream
 from riata.solvers.visits import ORDERS
 
 DEFAULT_ALPHA_RATIO = 0.1
@@ -57,7 +59,7 @@ class Fit:
     result: Result
     solver: str
     alpha: float | None
-    k: int | None
+    spec: Spec
     problem: Problem
 
 
@@ -120,7 +122,42 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     result = run(
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
     )
-    return Fit(result, spec.solver_name, alpha, spec.k, problem)
+    return Fit(result, spec.solver_name, alpha, spec, problem)
+
+
+def describe(fitted: Fit) -> str:
+    """What was minimised, as a formula in words."""
+    problem, spec = fitted.problem, fitted.spec
+    unit = " of columns scaled to unit deviation" if spec.standardize else ""
+    text = f"mean {spec.loss} loss"
+    if fitted.alpha is None:
+        text += f" over models of at most {spec.k} features"
+    elif spec.l1_ratio == 1:
+        text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
+    else:
+        text += f" + {fitted.alpha:.6g} * ({spec.l1_ratio:g} |w|_1 + {1 - spec.l1_ratio:g} / 2 |w|_2^2){unit}"
+    return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
+
+
+def open_stream(spec: Spec, n_features: int) -> Stream:
+    """A stream that learns this spec from rows as they come."""
+    check_spec(spec, n_features)
+    sentence = None
+    if spec.k is None and spec.alpha is None:
+        sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
+    elif spec.rounds:
+        sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
+    elif spec.batch == "full":
+        sentence = "a stream has no full batch: give batch a number"
+    if sentence:
+        raise OptionError(sentence)
+    loss = LOSSES[spec.loss]
+    penalty = elastic_net(spec.alpha, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    make_method = SOLVERS[spec.solver_name].method
+    if make_method is None:
+        raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
+    stepper = make_stepper(make_method(penalty), loss, spec.step, int(spec.batch), spec.fit_intercept)
+    return Stream(stepper, State(np.zeros(n_features)))
 
 
 def solver_options(spec: Spec) -> Options:

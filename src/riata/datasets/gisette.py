@@ -1,0 +1,100 @@
+"""Gisette itself (Guyon, NIPS 2003), downloaded from UCI.
+
+Its "test" split here is UCI's validation set: the labels of the challenge's own test rows were never
+published.
+"""
+
+import shutil
+from http.client import HTTPException
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+
+from riata.datasets.table import Table, cache_folder, check_split, recall, remember
+from riata.errors import DataError
+from riata.files import replacing
+
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/gisette"
+FILES = {  # data, labels; the validation labels were added later, one folder up
+    "train": ("GISETTE/gisette_train.data", "GISETTE/gisette_train.labels"),
+    "test": ("GISETTE/gisette_valid.data", "gisette_valid.labels"),
+}
+N_ROWS = {"train": 6000, "test": 1000}
+N_FEATURES = 5000
+VERSION = "gisette-v1"
+TIMEOUT = 60  # seconds without a byte
+
+
+def fetch_gisette(split="train"):
+    """The `split` ("train" or "test") of Gisette, downloaded once into the cache folder.
+
+    Its 5000 columns are named f0001 to f5000. Without a network, `load_digits49` is a twin of it.
+    """
+    check_split(split)
+    table = recall(f"{VERSION}-{split}")
+    if table is not None:
+        return table
+    folder = cache_folder() / "gisette"
+    for remote in FILES[split]:
+        if not (folder / Path(remote).name).exists():
+            download(f"{UCI}/{remote}", folder)
+    try:
+        table = read_gisette(folder, split)
+    except DataError as error:
+        for path in paths(folder, split):
+            path.unlink(missing_ok=True)
+        raise DataError(f"{error} The {split} files in {folder} were deleted: fetch them again.") from error
+    remember(f"{VERSION}-{split}", table)
+    return table
+
+
+def read_gisette(folder, split="train"):
+    """The `split` of Gisette from the files of UCI, under their own names, in `folder`."""
+    check_split(split)
+    data, labels = paths(folder, split)
+    for path in (data, labels):
+        if not path.is_file():
+            raise DataError(f"There is no {path.name} in {folder}: get it from {UCI}, or use load_digits49.")
+    X, y = numbers(data), numbers(labels).ravel()
+    n = N_ROWS[split]
+    if X.shape != (n, N_FEATURES):
+        rows, width = X.shape
+        raise DataError(f"{data.name} should have {n} rows of {N_FEATURES} numbers, not {rows} of {width}.")
+    if X.min() < 0 or X.max() > 999:
+        raise DataError(f"{data.name} should have values from 0 to 999, not {X.min():g} to {X.max():g}.")
+    positive, negative = np.sum(y == 1), np.sum(y == -1)
+    if not len(y) == n == 2 * positive == 2 * negative:
+        raise DataError(
+            f"{labels.name} should have {n // 2} labels +1 and {n // 2} labels -1, "
+            f"not {positive} and {negative} among {len(y)}."
+        )
+    names = np.array([f"f{j:04d}" for j in range(1, N_FEATURES + 1)])
+    return Table(X, y.astype(np.float64), names)
+
+
+def paths(folder, split):
+    """Where the data and the labels of `split` lie in `folder`."""
+    return tuple(Path(folder) / Path(remote).name for remote in FILES[split])
+
+
+def numbers(path):
+    """The numbers of a text file, one row a line; as float32, which holds 0..999 and the labels exactly."""
+    try:
+        return np.loadtxt(path, dtype=np.float32, ndmin=2)
+    except ValueError as error:
+        raise DataError(f"{path.name} is not a table of numbers ({error}).") from error
+
+
+def download(url, folder):
+    """Put what `url` holds in `folder`, whole or not at all."""
+    name = url.rsplit("/", 1)[1]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with urlopen(url, timeout=TIMEOUT) as source, replacing(folder / name) as file:
+            shutil.copyfileobj(source, file)
+    except (OSError, HTTPException) as error:  # URLError and timeouts are OSErrors
+        raise DataError(
+            f"Could not download {name} from {url} ({error}): place Gisette's files in {folder} by hand, "
+            "or use load_digits49, its twin that comes with riata."
+        ) from error
