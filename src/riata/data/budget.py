@@ -1,32 +1,25 @@
-"""Memory as a parameter: "512MB" in words, and how a budget is shared out.
+"""Memory as a parameter: how a budget is shared out.
 
 A sixteenth of the budget is the size of a chunk. At any moment there are a few of them: the one in use, the one read
 ahead, the batches they are decoded from, and what a solver makes of one. Data that needs less than a quarter of the
 budget once encoded is simply held in memory.
 """
 
-import re
-
 from riata.errors import OptionError
+from riata.units import parse_bytes
 
-UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}  # fmt: skip
 DEFAULT_MEMORY = "512MB"
 SMALLEST = 1 << 20
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
 
 
-def parse_memory(memory: int | float | str) -> int:
-    """The number of bytes in 268435456, "256MB", "1.5 GB", ..."""
-    if isinstance(memory, str):
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?B?)\s*", memory.upper())
-        unit = match and UNITS.get(match[2] if match[2] in UNITS else match[2] + "B")
-        if not match or not unit:
-            raise OptionError(f"memory is a number of bytes or like '512MB' or '2GB', not {memory!r}")
-        memory = float(match[1]) * unit
-    if memory < SMALLEST:
+def parse_memory(memory: int | str | None) -> int:
+    """The budget in bytes."""
+    n_bytes = parse_bytes(DEFAULT_MEMORY if memory is None else memory) or 0
+    if n_bytes < SMALLEST:
         raise OptionError(f"memory must be at least 1MB, not {memory}")
-    return int(memory)
+    return n_bytes
 
 
 def chunk_bytes(memory: int) -> int:

@@ -22,6 +22,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoded import EncodedRows, write_chunks
 from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
+from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
 from riata.errors import DataError
 
@@ -32,16 +33,14 @@ ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass make
 class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
-    def __init__(self, source: Source, encoding: Encoding, n_rows: int, n_read: int, row_bytes: float, memory: int,
-                 cache: bool | str = True):  # fmt: skip
+    def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
         super().__init__()
-        self.source, self.encoding, self._memory = source, encoding, memory
-        self.n_rows, self.n_features = n_rows, encoding.n_features
-        self.feature_names = encoding.feature_names
-        self.classes = encoding.target.labels if encoding.target else None
-        per_row = max(encoding.row_bytes, row_bytes) + ROW_OVERHEAD
-        self.chunk_rows = int(max(1, min(chunk_bytes(memory) // per_row, max(n_read, 1))))
-        self.n_chunks = -(-n_read // self.chunk_rows)
+        self.source, self.profile, self.encoding, self._memory = source, profile, profile.encoding, memory
+        self.n_rows, self.n_features = profile.n_rows, self.encoding.n_features
+        self.feature_names, self.classes = names_and_classes(source, self.encoding)
+        per_row = max(self.encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
+        self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
+        self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
         self._caching = bool(cache) and not source.fast
         self._rows: EncodedRows | None = None
@@ -131,7 +130,15 @@ class OutOfCore(Dataset):
         chunks = [chunk for chunk in ahead(self._sequential()) if chunk.n_rows]
         X = sp.vstack([c.X for c in chunks], format="csr") if self.encoding.sparse else np.concatenate([c.X for c in chunks])
         y, weight = np.concatenate([c.y for c in chunks]), np.concatenate([c.weight for c in chunks])
-        return InMemory(X, y, weight, self.feature_names, self.classes)
+        data = InMemory(X, y, weight, self.feature_names, self.classes)
+        data.encoding, data.profile = self.encoding, self.profile
+        return data
+
+
+def names_and_classes(source: Source, encoding: Encoding):
+    """The names of features, None for a bare matrix without any; and the labels, None for numbers."""
+    unnamed = source.bare and not source.feature_names and not source.any_base
+    return None if unnamed else encoding.feature_names, encoding.target.labels if encoding.target else None
 
 
 def in_parallel(f, items: Iterable):

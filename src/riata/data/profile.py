@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Wishes:
     word_pairs: bool = False
     hash_bits: int = 16
     hash_text: bool = False
+    on_error: str = "raise"
 
 
 @dataclass
@@ -95,6 +96,24 @@ def learn_profile(source: Source, wishes: Wishes, rows: int) -> Profile:
     roles = [name for name in (wishes.target, wishes.weight) if name is not None]
     batches = source.batches(list(dict.fromkeys(features + roles)), rows)
     return _Pass(source, wishes, features).over(batches)
+
+
+def known_profile(source: Source, encoding: Encoding, rows: int, need_target: bool) -> Profile:
+    """What there is to know when the encoding is that of a model. Rows are counted only where a target is needed."""
+    names = source.schema.names
+    for column in (c for e in encoding.encoders for c in e.columns):
+        if column not in names:
+            raise DataError(f"there is no column {column!r}, which the model needs; there are {listed(names)}")
+    weight = encoding.weight if encoding.weight in names else None
+    encoding = replace(encoding, target=encoding.target if need_target else None, weight=weight)
+    n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
+    if need_target:
+        n_read = n_rows = 0
+        n_bytes = 0.0
+        for batch in source.batches(encoding.columns, rows):
+            n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
+            n_rows += int(encoding.roles(batch)[2].sum())
+    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding)
 
 
 class _Pass:

@@ -30,26 +30,26 @@ class Dense(Encoder):
     """The numbers of a list as they are."""
 
     column: str
-    width: int
+    size: int
     share_nonzero: float = 1.0
     given_names: tuple[str, ...] | None = None
     kind = "dense"
 
     @property
     def names(self):
-        return self.given_names or (Numbered("x", 0, self.width) if self.column == "X" else Numbered(f"{self.column}[", 0, self.width, "]"))
+        return self.given_names or (Numbered("x", 0, self.size) if self.column == "X" else Numbered(f"{self.column}[", 0, self.size, "]"))
 
     @property
     def nonzeros(self):
-        return self.width * self.share_nonzero
+        return self.size * self.share_nonzero
 
     def encode(self, columns, dtype):
         flat, lengths = flatten(columns[0], self.column)
-        wrong = lengths != self.width
+        wrong = lengths != self.size
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {self.width} in the rows before")
-        values = flat.reshape(len(lengths), self.width)
+            raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {self.size} in the rows before")
+        values = flat.reshape(len(lengths), self.size)
         check_numbers(values, self.column)
         return values.astype(dtype, copy=False)
 
@@ -60,7 +60,7 @@ class Sparse(Encoder):
 
     column: str
     values: str
-    width: int
+    size: int
     first: int
     per_row: float
     given_names: tuple[str, ...] | None = None
@@ -72,7 +72,7 @@ class Sparse(Encoder):
 
     @property
     def names(self):
-        return self.given_names or Numbered("x" if self.column == "X.indices" else f"{stem(self.column)}.", self.first, self.width)
+        return self.given_names or Numbered("x" if self.column == "X.indices" else f"{stem(self.column)}.", self.first, self.size)
 
     @property
     def nonzeros(self):
@@ -81,15 +81,15 @@ class Sparse(Encoder):
     def encode(self, columns, dtype):
         values, indices, offsets = pairs_of(columns, self.column, self.values)
         indices = indices - self.first if self.first else indices
-        outside = (indices < 0) | (indices >= self.width) if len(indices) else np.zeros(0, dtype=bool)
+        outside = (indices < 0) | (indices >= self.size) if len(indices) else np.zeros(0, dtype=bool)
         if outside.any():
             offsets = np.concatenate([[0], np.cumsum(~outside)])[offsets]
             indices, values = indices[~outside], values[~outside]
-        small = max(self.width, len(indices)) < 2**31
+        small = max(self.size, len(indices)) < 2**31
         kind = np.int32 if small else np.int64
         X = sp.csr_array(
             (values.astype(dtype, copy=False), indices.astype(kind, copy=False), offsets.astype(kind, copy=False)),
-            shape=(len(offsets) - 1, self.width),
+            shape=(len(offsets) - 1, self.size),
         )
         if not X.has_canonical_format:
             X.sum_duplicates()

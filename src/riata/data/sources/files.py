@@ -4,6 +4,7 @@ import bz2
 import glob
 import io
 import lzma
+import sys
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -65,6 +66,20 @@ class File:
     def head(self, n_bytes=1 << 16) -> bytes:
         with self.stream() as stream:
             return stream.read(n_bytes)
+
+
+class StandardInput(File):
+    """Standard input as a file that can be read once; its first bytes may be looked at before."""
+
+    def __init__(self, raw=None):
+        super().__init__(fs.LocalFileSystem(), "standard input", 0, None)
+        object.__setattr__(self, "_raw", io.BufferedReader(raw or sys.stdin.buffer.raw, 1 << 16))
+
+    def stream(self):
+        return pa.PythonFile(self._raw, "r")
+
+    def head(self, n_bytes=1 << 16):
+        return self._raw.peek(n_bytes)
 
 
 def find_files(source: str, filesystem=None) -> list[File]:

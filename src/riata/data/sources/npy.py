@@ -47,27 +47,35 @@ def as_column(values: np.ndarray) -> pa.Array:
 
 
 class Npy(FileSource):
-    """One array, read by position: any rows at the cost of those rows."""
+    """One array, read by position: any rows at the cost of those rows. One of its columns may be the target."""
 
     bare = fast = True
 
-    def __init__(self, files: list[File], column: str | None = None):
+    def __init__(self, files: list[File], target: int | None = None):
         super().__init__(files)
         if len(files) > 1:
             raise DataError("several .npy files are not one array; open them one at a time, or as Parquet")
         with files[0].seekable() as handle:
             self._layout = read_layout(handle)
-        self.n_rows = self._layout.shape[0]
-        self._column = column or (DENSE if len(self._layout.shape) > 1 else TARGET)
-        self.schema = pa.schema([pa.field(self._column, as_column(self._values(0, 0)).type)])
+        shape = self._layout.shape
+        if not 1 <= len(shape) <= 2:
+            raise DataError(f"{files[0].path} holds an array of {len(shape)} dimensions; riata needs rows and columns")
+        if target is not None and not (len(shape) == 2 and -shape[1] <= target < shape[1]):
+            raise DataError(f"{files[0].path} has no column {target}; it has {shape[-1]}, counted from 0")
+        self.n_rows, self._target = shape[0], target
+        self.schema = self.slice(None, 0, 0).schema
 
     def read(self, file, columns, rows):
         for start in range(0, self.n_rows, rows):
             yield self.slice(columns, start, start + rows)
 
     def slice(self, columns, start, stop):
-        values = self._values(start, min(stop, self.n_rows))
-        return pa.RecordBatch.from_arrays([as_column(values)], names=[self._column])
+        values = self._values(min(start, self.n_rows), min(stop, self.n_rows))
+        arrays = {DENSE if values.ndim > 1 else TARGET: values}
+        if self._target is not None:
+            arrays = {DENSE: np.delete(values, self._target, axis=1), TARGET: values[:, self._target]}
+        names = list(arrays) if columns is None else list(columns)
+        return pa.RecordBatch.from_arrays([as_column(arrays[name]) for name in names], names=names)
 
     def _values(self, start, stop):
         layout, size = self._layout, stop - start

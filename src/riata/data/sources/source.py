@@ -77,8 +77,9 @@ class Beside(Source):
         for other in others:
             for field in other.schema:
                 self.schema = self.schema.append(field)
-        self.n_rows, self.n_bytes = source.n_rows, source.n_bytes
-        self.once, self.bare, self.fast = source.once, source.bare, source.fast and all(o.fast for o in others)
+        for name in ("n_rows", "n_bytes", "once", "bare", "any_base", "width", "feature_names"):
+            setattr(self, name, getattr(source, name))
+        self.fast = source.fast and all(other.fast for other in others)
         for other in others:
             _same_rows(source.n_rows, other.n_rows)
 
@@ -86,6 +87,7 @@ class Beside(Source):
         readers = [rebatch(s.batches(names, rows), rows) for s, names in self._shares(columns)]
         for parts in _together(readers):
             _same_rows(*(part.num_rows for part in parts))
+            self.skipped = self._source.skipped
             yield _side_by_side(parts)
 
     def slice(self, columns, start, stop):
@@ -103,6 +105,28 @@ class Beside(Source):
 
     def where(self, row):
         return self._source.where(row)
+
+
+class OneColumn(Source):
+    """The one column of a source, under another name."""
+
+    def __init__(self, source: Source, name: str):
+        if len(source.schema.names) != 1:
+            raise DataError(f"the {name} needs one column of its own, and there are {', '.join(source.schema.names)}")
+        self._source = source
+        self.schema = pa.schema([pa.field(name, source.schema.types[0])])
+        self.n_rows, self.n_bytes, self.once, self.fast = source.n_rows, source.n_bytes, source.once, source.fast
+
+    def batches(self, columns, rows):
+        for batch in self._source.batches(self._source.schema.names, rows):
+            yield batch.rename_columns(self.schema.names)
+
+    def slice(self, columns, start, stop):
+        batch = self._source.slice(self._source.schema.names, start, stop)
+        return None if batch is None else batch.rename_columns(self.schema.names)
+
+    def fingerprint(self):
+        return self._source.fingerprint()
 
 
 def _together(readers):

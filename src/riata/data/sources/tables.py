@@ -26,6 +26,16 @@ class Table(Source):
         return part.to_batches()[0] if part.num_rows else None
 
 
+class Scanned(Source):
+    """Rows of a PyArrow dataset, whatever its files or filters."""
+
+    def __init__(self, dataset):
+        self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
+
+    def batches(self, columns, rows):
+        yield from self._dataset.to_batches(columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1)
+
+
 def to_table(frame) -> pa.Table | None:
     """A frame as an Arrow table, without a copy where its memory allows; None for anything else."""
     if isinstance(frame, pa.Table):
