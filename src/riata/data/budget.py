@@ -5,11 +5,13 @@ ahead, the batches they are decoded from, and what a solver makes of one. Data t
 budget once encoded is simply held in memory.
 """
 
+import math
+
 from riata.errors import OptionError
 from riata.units import parse_bytes
 
 DEFAULT_MEMORY = "512MB"
-SMALLEST = 1 << 20
+SMALLEST = 10**6
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
 
@@ -39,10 +41,6 @@ def block_bytes(memory: int) -> int:
 
 def in_words(n_bytes: float) -> str:
     """1234567 -> '1.2 MB'."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if n_bytes < 1000:
-            break
-        n_bytes /= 1000
-    else:
-        unit = "TB"
-    return f"{n_bytes:.0f} {unit}" if unit == "bytes" else f"{n_bytes:.1f} {unit}"
+    units = ("bytes", "kB", "MB", "GB", "TB")
+    power = min(int(math.log(max(n_bytes, 1.0), 1000)), len(units) - 1)
+    return f"{n_bytes / 1000**power:.{min(power, 1)}f} {units[power]}"

@@ -10,7 +10,6 @@ import mmap
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
@@ -63,7 +62,7 @@ class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes."""
 
     def __init__(self, handle, n_features: int | None = None, keep_bytes: int = 0):
-        self._handle = handle
+        # The map keeps the file alive after the handle is closed, and after its name is gone.
         self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)
         self._reader = pa.ipc.open_file(self._buffer)

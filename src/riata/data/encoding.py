@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from riata.data.columns.texts import HashedText, Text
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
 
-KINDS = {e.kind: e for e in (Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse)}
+KINDS: dict[str, Any] = {e.kind: e for e in (Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse)}
 SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
 INDEX_BYTES = 4
 
@@ -95,14 +96,15 @@ class Encoding:
         for encoder in self.encoders:
             for column in encoder.columns:
                 if column not in names:
-                    raise DataError(f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}")
+                    raise DataError(
+                        f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
+                    )
         parts = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
-        if self.sparse:
-            if len(parts) == 1:
-                return sp.csr_array(parts[0])
-            return sp.csr_array(sp.hstack([sp.csr_array(part) for part in parts], format="csr"))
-        parts = [part.toarray() if sp.issparse(part) else part for part in parts]
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        if not self.sparse:
+            return _beside([part.toarray() if sp.issparse(part) else part for part in parts])
+        runs = [list(run) for _, run in groupby(parts, key=sp.issparse)]
+        blocks = [b for run in runs for b in (run if sp.issparse(run[0]) else [sp.csr_array(_beside(run))])]
+        return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -119,7 +121,13 @@ class Encoding:
             target = plain["target"] and Target.from_json(plain["target"])
             return cls(tuple(encoders), target or None, plain["weight"], plain["single"])
         except (KeyError, TypeError) as error:
-            raise ModelFileError(f"the encoding of columns cannot be read ({error!r}); it was written by another version") from error
+            raise ModelFileError(
+                f"the encoding of columns cannot be read ({error!r}); it was written by another version"
+            ) from error
+
+
+def _beside(blocks: list[np.ndarray]) -> np.ndarray:
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
 
 def _encoder(plain: dict[str, Any]) -> Encoder:

@@ -148,7 +148,9 @@ def open_source(source, reading: Reading, target=None) -> Source:
         return Stream(reader.schema, iter(reader))
     if isinstance(source, Iterable):
         return from_chunks(source)
-    raise DataError(f"riata cannot open a {type(source).__name__}; it takes paths, arrays, frames and generators of chunks")
+    raise DataError(
+        f"riata cannot open a {type(source).__name__}; it takes paths, arrays, frames and generators of chunks"
+    )
 
 
 def _files(path: str, reading: Reading, target) -> Source:
@@ -176,7 +178,9 @@ def _stdin(reading: Reading) -> Source:
     return rows
 
 
-def with_roles(rows: Source, target, weight, reading: Reading, need_target=True) -> tuple[Source, dict[str, str | None]]:
+def with_roles(
+    rows: Source, target, weight, reading: Reading, need_target=True
+) -> tuple[Source, dict[str, str | None]]:
     """The rows with target and weight beside them where they come from elsewhere, and the names of both."""
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}

@@ -33,6 +33,9 @@ ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass make
 class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
+    encoding: Encoding
+    profile: Profile
+
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
         super().__init__()
         self.source, self.profile, self.encoding, self._memory = source, profile, profile.encoding, memory
@@ -114,21 +117,25 @@ class OutOfCore(Dataset):
         """All chunks as they lie, written to a temporary file on the way."""
         folder = self._cache_folder or tempfile.gettempdir()
         try:
-            handle = tempfile.TemporaryFile(dir=folder, prefix="riata-")  # noqa: SIM115 (lives as long as the data)
-            logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
-                        folder, in_words(self.n_bytes))  # fmt: skip
-            yield from write_chunks(handle, self._sequential())
+            with tempfile.TemporaryFile(dir=folder, prefix="riata-") as handle:
+                logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
+                            folder, in_words(self.n_bytes))  # fmt: skip
+                yield from write_chunks(handle, self._sequential())
+                self._rows = EncodedRows(handle, self.n_features, held_bytes(self._memory))
         except OSError as error:
             raise DataError(
                 f"the encoded rows (about {in_words(self.n_bytes)}) cannot be kept in {folder}: {error}; name another "
                 "folder for them (cache='/folder'), or turn this off (cache=False)"
             ) from error
-        self._rows = EncodedRows(handle, self.n_features, held_bytes(self._memory))
 
     def load(self) -> InMemory:
         """All rows in memory, for data that fits."""
         chunks = [chunk for chunk in ahead(self._sequential()) if chunk.n_rows]
-        X = sp.vstack([c.X for c in chunks], format="csr") if self.encoding.sparse else np.concatenate([c.X for c in chunks])
+        X = (
+            sp.vstack([c.X for c in chunks], format="csr")
+            if self.encoding.sparse
+            else np.concatenate([c.X for c in chunks])
+        )
         y, weight = np.concatenate([c.y for c in chunks]), np.concatenate([c.weight for c in chunks])
         data = InMemory(X, y, weight, self.feature_names, self.classes)
         data.encoding, data.profile = self.encoding, self.profile

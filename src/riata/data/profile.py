@@ -152,15 +152,18 @@ class _Pass:
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
         except BadRow as bad:
-            raise DataError(f"{self.source.where(self.n_read + int(np.flatnonzero(keep)[bad.row]))}: {bad.sentence}") from bad
+            raise DataError(
+                f"{self.source.where(self.n_read + int(np.flatnonzero(keep)[bad.row]))}: {bad.sentence}"
+            ) from bad
 
     def _has_target(self, batch):
         if self.target is None:
             return np.ones(batch.num_rows, dtype=bool)
-        column = batch.column(self.wishes.target)
+        name = self.target.column
+        column = batch.column(name)
         if self.target.text:
             return as_strings(column).is_valid().to_numpy(zero_copy_only=False)
-        return ~np.isnan(as_floats(column, self.wishes.target))
+        return ~np.isnan(as_floats(column, name))
 
     def _learners(self, batch: pa.RecordBatch):
         """A learner for every column or pair of columns that can become features."""
@@ -183,7 +186,9 @@ class _Pass:
     def _learner(self, name: str, column: pa.Array) -> Learner | None:
         kind, wishes = column.type, self.wishes
         if name in wishes.text:
-            return TextLearner(name, wishes.max_words, wishes.word_pairs, wishes.hash_bits if wishes.hash_text else None)
+            return TextLearner(
+                name, wishes.max_words, wishes.word_pairs, wishes.hash_bits if wishes.hash_text else None
+            )
         if name in wishes.categorical:
             return CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
         if is_list(kind):

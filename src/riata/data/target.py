@@ -29,7 +29,8 @@ class Target:
         if self.classes is None:
             return as_floats(column, self.column)
         if isinstance(self.classes[0], str):
-            found = pc.index_in(as_strings(column), value_set=pa.array(self.classes, pa.string()))
+            strings = as_strings(column)
+            found = pc.index_in(strings, value_set=pa.array(self.classes, strings.type))
             codes = found.cast(pa.float64()).to_numpy(zero_copy_only=False)
             self._check(codes, column.is_null().to_numpy(zero_copy_only=False), column)
             return codes
@@ -97,5 +98,10 @@ class TargetLearner:
 
     def summary(self) -> dict[str, Any]:
         if self.text:
-            return {"type": "target", "missing": 0, "levels": len(self.labels), "most frequent": sorted(self.labels)[:3]}
+            return {
+                "type": "target",
+                "missing": 0,
+                "levels": len(self.labels),
+                "most frequent": sorted(self.labels)[:3],
+            }
         return self.numbers.summary() | {"type": "target", "explains": 1.0}

@@ -139,7 +139,14 @@ def _read_pairs(text, i, stop, indices, values, nnz):
     """The pairs of a line into the arrays from nnz on: (the position where they end, the new nnz, problem)."""
     last = np.int64(-1)
     while True:
-        if i < stop and text[i] != SPACE and text[i] != TAB and text[i] != NEWLINE and text[i] != RETURN and text[i] != HASH:
+        if (
+            i < stop
+            and text[i] != SPACE
+            and text[i] != TAB
+            and text[i] != NEWLINE
+            and text[i] != RETURN
+            and text[i] != HASH
+        ):
             return i, nnz, NO_NUMBER
         while i < stop and (text[i] == SPACE or text[i] == TAB or text[i] == RETURN):
             i += 1

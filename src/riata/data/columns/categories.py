@@ -39,7 +39,7 @@ class Category(Encoder):
     def encode(self, columns, dtype):
         strings = as_strings(columns[0])
         n = len(self.levels)
-        found = pc.index_in(strings, value_set=pa.array(self.levels, pa.string()))
+        found = pc.index_in(strings, value_set=pa.array(self.levels, strings.type))
         codes = found.fill_null(n if self.rare else -1).to_numpy(zero_copy_only=False).astype(np.int64)
         if strings.null_count:
             gone = strings.is_null().to_numpy(zero_copy_only=False)

@@ -109,4 +109,5 @@ def as_strings(column: pa.Array) -> pa.Array:
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
-    return column if pa.types.is_string(column.type) else column.cast(pa.string())
+    plain = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    return column if plain else column.cast(pa.string())

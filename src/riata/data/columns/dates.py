@@ -83,7 +83,12 @@ class DateLearner(Learner):
 
     def summary(self):
         ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
-        return {"type": "date", "missing": self.n_missing, "least": ends[0] if ends else None, "largest": ends[-1] if ends else None}
+        return {
+            "type": "date",
+            "missing": self.n_missing,
+            "least": ends[0] if ends else None,
+            "largest": ends[-1] if ends else None,
+        }
 
 
 def as_instants(column: pa.Array, name: str) -> pa.Array:
@@ -93,7 +98,12 @@ def as_instants(column: pa.Array, name: str) -> pa.Array:
         return as_instants(column.dictionary_decode(), name)
     if pa.types.is_time(kind):
         unit = kind.unit
-        return column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64()).cast(pa.int64()).cast(pa.timestamp(unit)).cast(INSTANT)
+        return (
+            column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+            .cast(pa.int64())
+            .cast(pa.timestamp(unit))
+            .cast(INSTANT)
+        )
     try:
         if pa.types.is_timestamp(kind) and kind.tz is not None:
             return column.cast(pa.timestamp("us", "UTC"), safe=False).cast(INSTANT, safe=False)
@@ -105,11 +115,13 @@ def as_instants(column: pa.Array, name: str) -> pa.Array:
 
 
 def parse_dates(strings: pa.Array) -> pa.Array:
-    """ISO 8601 strings, with or without a zone, as timestamps."""
+    """ISO 8601 strings, with or without a zone, as timestamps: each different string is read once."""
+    coded = strings.dictionary_encode()
     try:
-        return strings.cast(INSTANT)
+        instants = coded.dictionary.cast(INSTANT)
     except pa.ArrowInvalid:
-        return strings.cast(pa.timestamp("us", "UTC")).cast(INSTANT)
+        instants = coded.dictionary.cast(pa.timestamp("us", "UTC")).cast(INSTANT)
+    return instants.take(coded.indices)
 
 
 def look_like_dates(strings: pa.Array) -> bool:

@@ -37,7 +37,9 @@ class Dense(Encoder):
 
     @property
     def names(self):
-        return self.given_names or (Numbered("x", 0, self.size) if self.column == "X" else Numbered(f"{self.column}[", 0, self.size, "]"))
+        return self.given_names or (
+            Numbered("x", 0, self.size) if self.column == "X" else Numbered(f"{self.column}[", 0, self.size, "]")
+        )
 
     @property
     def nonzeros(self):
@@ -72,7 +74,9 @@ class Sparse(Encoder):
 
     @property
     def names(self):
-        return self.given_names or Numbered("x" if self.column == "X.indices" else f"{stem(self.column)}.", self.first, self.size)
+        return self.given_names or Numbered(
+            "x" if self.column == "X.indices" else f"{stem(self.column)}.", self.first, self.size
+        )
 
     @property
     def nonzeros(self):
@@ -125,18 +129,26 @@ def pairs_of(columns, indices_name, values_name):
     values, value_lengths = flatten(columns[1], values_name)
     if not np.array_equal(lengths, value_lengths):
         row = int(np.argmax(lengths != value_lengths))
-        raise BadRow(row, f"{indices_name!r} has {lengths[row]} entries here, but {values_name!r} has {value_lengths[row]}")
+        raise BadRow(
+            row, f"{indices_name!r} has {lengths[row]} entries here, but {values_name!r} has {value_lengths[row]}"
+        )
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     if not np.isfinite(values.sum(dtype=np.float64)):
         entry = int(np.argmax(~np.isfinite(values)))
-        raise BadRow(np.searchsorted(offsets, entry, "right") - 1, f"feature {indices[entry]} is {values[entry]}, not a finite number")
+        raise BadRow(
+            np.searchsorted(offsets, entry, "right") - 1,
+            f"feature {indices[entry]} is {values[entry]}, not a finite number",
+        )
     return values, indices, offsets
 
 
 def check_numbers(values, name):
     if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         row, j = np.argwhere(~np.isfinite(values))[0]
-        raise BadRow(row, f"column {j} of {name} is {values[row, j]}; fill in missing values first, or give a file or a frame with named columns")
+        raise BadRow(
+            row,
+            f"column {j} of {name} is {values[row, j]}; fill in missing values first, or give a file or a frame with named columns",
+        )
 
 
 class DenseLearner(Learner):
@@ -193,10 +205,17 @@ class SparseLearner(Learner):
 
     def encoder(self, n_rows):
         width = self.width or max(self.largest + 1 - self.counts_from, 0)
-        return Sparse(self.indices, self.values, width, self.counts_from, self.n_pairs / max(self.n_rows, 1), self.names)
+        return Sparse(
+            self.indices, self.values, width, self.counts_from, self.n_pairs / max(self.n_rows, 1), self.names
+        )
 
     def summary(self):
-        return {"type": "sparse", "missing": 0, "levels": self.largest + 1 - self.counts_from, "counts from": self.counts_from}
+        return {
+            "type": "sparse",
+            "missing": 0,
+            "levels": self.largest + 1 - self.counts_from,
+            "counts from": self.counts_from,
+        }
 
 
 def exact_in_single(values: np.ndarray) -> bool:

@@ -37,7 +37,9 @@ class Number(Encoder):
 
 def check_finite(values, column):
     if not np.isfinite(values.sum()) and np.isinf(values).any():
-        raise BadRow(np.argmax(np.isinf(values)), f"column {column!r} holds an infinite number; replace it, or drop the column")
+        raise BadRow(
+            np.argmax(np.isinf(values)), f"column {column!r} holds an infinite number; replace it, or drop the column"
+        )
 
 
 class NumberLearner(Learner):
@@ -70,11 +72,13 @@ class NumberLearner(Learner):
     def _merge(self, x, y, weight):
         """Chan's formula, for two variables."""
         total = weight.sum()
-        means = np.array([weight @ x, weight @ y]) / total
-        centred = np.stack([x - means[0], y - means[1]])
+        means = np.array([(weight * x).sum(), (weight * y).sum()]) / total
+        x, y = x - means[0], y - means[1]
+        cross = (weight * x * y).sum()
+        products = np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]])
         shift = means - self.means
         both = self.weight + total
-        self.products += (centred * weight) @ centred.T + np.outer(shift, shift) * (self.weight * total / both)
+        self.products += products + np.outer(shift, shift) * (self.weight * total / both)
         self.means += shift * (total / both)
         self.weight = both
 

@@ -52,6 +52,8 @@ class BucketNames:
     def to_json(self) -> dict[str, str]:
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
         return {
-            str(bucket): "|".join([first, *sorted(self._others.get(bucket, ()))[:1]] + ["..."] * (len(self._others.get(bucket, ())) > 1))
+            str(bucket): "|".join(
+                [first, *sorted(self._others.get(bucket, ()))[:1]] + ["..."] * (len(self._others.get(bucket, ())) > 1)
+            )
             for bucket, first in self._first.items()
         }

@@ -90,7 +90,9 @@ def find_files(source: str, filesystem=None) -> list[File]:
     except OSError as error:
         raise DataError(f"{source} cannot be read: {_reason(error)}") from error
     files = [
-        File(filesystem, info.path, info.size or 0, info.mtime_ns, root) for info in infos if info.type is fs.FileType.File
+        File(filesystem, info.path, info.size or 0, info.mtime_ns, root)
+        for info in infos
+        if info.type is fs.FileType.File
     ]
     if not files:
         what = "matches no file" if _is_glob(path) else "holds no file that can be read"
@@ -163,7 +165,9 @@ def guess_format(files: list[File]) -> str:
     """The one format of all files: by suffix, or by their first bytes."""
     kinds = {FORMATS.get(file.suffix) or sniff(file.head(), file.path) for file in files}
     if len(kinds) > 1:
-        raise DataError(f"the files are of several formats ({', '.join(sorted(kinds))}); name those of one, e.g. *.parquet")
+        raise DataError(
+            f"the files are of several formats ({', '.join(sorted(kinds))}); name those of one, e.g. *.parquet"
+        )
     return kinds.pop()
 
 
@@ -173,7 +177,9 @@ def sniff(head: bytes, name: str) -> str:
         if head.startswith(magic):
             return kind
     if b"\0" in head or not head.strip():
-        raise DataError(f"{name} is {'empty' if not head.strip() else 'of no known format'}; riata reads {known_formats()}")
+        raise DataError(
+            f"{name} is {'empty' if not head.strip() else 'of no known format'}; riata reads {known_formats()}"
+        )
     line = next(line for line in io.BytesIO(head) if line.strip() and not line.startswith(b"#"))
     tokens = line.split(b"#")[0].split()
     pairs = [token for token in tokens[1:] if token.count(b":") == 1]

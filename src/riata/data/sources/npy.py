@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from riata.data.sources.files import File
 from riata.data.sources.filesource import FileSource
-from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
+from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES
 from riata.data.sources.tables import dense_column, list_column
 from riata.errors import DataError
 
@@ -43,7 +43,7 @@ def as_column(values: np.ndarray) -> pa.Array:
     """Rows of an array: plain values of one dimension, lists of two or more."""
     if values.ndim == 1:
         return pa.array(values.view(np.uint8) if values.dtype == np.bool_ else values)
-    return dense_column(values.reshape(len(values), -1))
+    return dense_column(values.reshape(len(values), int(np.prod(values.shape[1:]))))
 
 
 class Npy(FileSource):
@@ -125,7 +125,9 @@ class Npz(FileSource):
                     f"{files[0].path} holds {', '.join(names)}, but no array X (rows by columns) and no SciPy CSR matrix"
                 )
             if self.sparse and (kind := archive_value(archive, "format", b"csr")) != b"csr":
-                raise DataError(f"{files[0].path} holds a {kind.decode()} matrix; save it as csr, the only one read by rows")
+                raise DataError(
+                    f"{files[0].path} holds a {kind.decode()} matrix; save it as csr, the only one read by rows"
+                )
             self.width = int(archive_value(archive, "shape", [0, 0])[1]) if self.sparse else None
             self.feature_names = [str(n) for n in archive_value(archive, "feature_names", [])]
             shapes = {name: Member(archive, name).layout.shape for name in names if name not in _PARTS}

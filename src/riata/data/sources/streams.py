@@ -5,6 +5,7 @@ over them again.
 """
 
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -25,7 +26,9 @@ class Stream(Source):
 
     def batches(self, columns, rows):
         if self._batches is None:
-            raise DataError("a stream can be read only once, and this one has been; open it with cache=True to pass over it again")
+            raise DataError(
+                "a stream can be read only once, and this one has been; open it with cache=True to pass over it again"
+            )
         batches, self._batches = self._batches, None
         for batch in batches:
             for start in range(0, batch.num_rows, rows):
@@ -52,7 +55,8 @@ class Kept(Source):
 
     def _first(self, columns, rows):
         schema = pa.schema([self.schema.field(name) for name in columns])
-        kept = tempfile.TemporaryFile(dir=self._folder, prefix="riata-")  # noqa: SIM115 (lives as long as the data)
+        kept = tempfile.TemporaryFile(dir=self._folder, prefix="riata-")  # noqa: SIM115 (lives as long as this does)
+        weakref.finalize(self, kept.close)
         with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
             for batch in self._stream.batches(columns, rows):
                 writer.write_batch(batch.cast(schema))
@@ -85,7 +89,9 @@ def _batches(chunk) -> list[pa.RecordBatch]:
     if isinstance(chunk, tuple):
         X, *rest = chunk
         arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
-        return [_beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})]
+        return [
+            _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
+        ]
     table = to_table(chunk)
     if table is not None:
         return table.combine_chunks().to_batches()

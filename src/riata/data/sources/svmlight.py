@@ -24,7 +24,9 @@ class Svmlight(FileSource):
     """Rows of svmlight files: the target `y` and the pair X.indices, X.values."""
 
     bare = any_base = True
-    schema = pa.schema([(TARGET, pa.float64()), (INDICES, pa.large_list(pa.int64())), (VALUES, pa.large_list(pa.float64()))])
+    schema = pa.schema(
+        [(TARGET, pa.float64()), (INDICES, pa.large_list(pa.int64())), (VALUES, pa.large_list(pa.float64()))]
+    )
 
     def __init__(self, files, *, block_bytes: int, skip_bad=False):
         super().__init__(files)
@@ -52,7 +54,9 @@ class Svmlight(FileSource):
         n_pairs = int(np.count_nonzero(part == COLON))
         y, indptr = np.empty(n_lines), np.empty(n_lines + 1, dtype=np.int64)
         indices, values = np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs)
-        rows, nnz, lines, skipped, problem, line = read_lines(block, start, stop, self._skip_bad, y, indptr, indices, values)
+        rows, nnz, lines, skipped, problem, line = read_lines(
+            block, start, stop, self._skip_bad, y, indptr, indices, values
+        )
         offsets = indptr[: rows + 1]
         arrays = [pa.array(y[:rows]), list_column(offsets, indices[:nnz]), list_column(offsets, values[:nnz])]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema), lines, skipped, problem, line

@@ -33,7 +33,9 @@ class Scanned(Source):
         self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
 
     def batches(self, columns, rows):
-        yield from self._dataset.to_batches(columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1)
+        yield from self._dataset.to_batches(
+            columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1
+        )
 
 
 def to_table(frame) -> pa.Table | None:
