@@ -61,7 +61,7 @@ def write_chunks(handle, chunks: Iterable[Chunk], meta: dict[str, Any] | None = 
 class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes."""
 
-    def __init__(self, handle, n_features: int | None = None, keep_bytes: int = 0):
+    def __init__(self, handle, n_features: int, keep_bytes: int = 0):
         # The map keeps the file alive after the handle is closed, and after its name is gone.
         self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)

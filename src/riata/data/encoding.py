@@ -37,8 +37,9 @@ class Encoding:
     @property
     def columns(self) -> list[str]:
         """The columns that are read, each once."""
-        roles = [name for name in (self.target and self.target.column, self.weight) if name is not None]
-        return list(dict.fromkeys([c for e in self.encoders for c in e.columns] + roles))
+        roles = [self.target.column if self.target else None, self.weight]
+        names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
+        return list(dict.fromkeys(names))
 
     @property
     def dtype(self):
@@ -99,7 +100,7 @@ class Encoding:
                     raise DataError(
                         f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
                     )
-        parts = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
+        parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
         if not self.sparse:
             return _beside([part.toarray() if sp.issparse(part) else part for part in parts])
         runs = [list(run) for _, run in groupby(parts, key=sp.issparse)]

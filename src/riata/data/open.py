@@ -29,7 +29,7 @@ from riata.data.outofcore import OutOfCore
 from riata.data.profile import Wishes, known_profile, listed
 from riata.data.profiles import profile_of
 from riata.data.sources.csv import Csv
-from riata.data.sources.files import StandardInput, find_files, guess_format, sniff
+from riata.data.sources.files import File, StandardInput, find_files, guess_format, sniff
 from riata.data.sources.ipc import Ipc
 from riata.data.sources.npy import Npy, Npz
 from riata.data.sources.parquet import Parquet
@@ -156,34 +156,36 @@ def open_source(source, reading: Reading, target=None) -> Source:
 def _files(path: str, reading: Reading, target) -> Source:
     files = find_files(path, reading.filesystem)
     kind = guess_format(files)
-    block = block_bytes(reading.memory)
     if kind == "npy":
         return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None)
-    if kind == "csv":
-        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
-    if kind == "svmlight":
-        return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
-    return {"parquet": Parquet, "ipc": Ipc, "npz": Npz}[kind](files)
+    if kind in ("csv", "svmlight"):
+        return _text(files, kind, reading)
+    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "npz": Npz}
+    return kinds[kind](files)
 
 
 def _stdin(reading: Reading) -> Source:
     """Standard input, text of a format that its first bytes tell."""
     file = StandardInput()
-    source = {"csv": Csv, "svmlight": Svmlight}.get(sniff(file.head(), file.path))
-    if source is None:
+    kind = sniff(file.head(), file.path)
+    if kind not in ("csv", "svmlight"):
         raise DataError("standard input must be CSV or svmlight text; give other formats as files")
-    extra = {"as_text": reading.as_text} if source is Csv else {}
-    rows = source([file], block_bytes=block_bytes(reading.memory), skip_bad=reading.skip_bad, **extra)
+    rows = _text([file], kind, reading)
     rows.once = True
     return rows
 
 
-def with_roles(
-    rows: Source, target, weight, reading: Reading, need_target=True
-) -> tuple[Source, dict[str, str | None]]:
+def _text(files: list[File], kind: str, reading: Reading) -> Source:
+    block = block_bytes(reading.memory)
+    if kind == "csv":
+        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
+    return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
+
+
+def with_roles(rows: Source, target, weight, reading: Reading, need_target=True) -> tuple[Source, dict[str, Any]]:
     """The rows with target and weight beside them where they come from elsewhere, and the names of both."""
     names, others = rows.schema.names, []
-    roles: dict[str, str | None] = {}
+    roles: dict[str, Any] = {}
     for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
         if wish is None or (isinstance(wish, str) and wish in names):
             roles[role] = wish

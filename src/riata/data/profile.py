@@ -238,8 +238,8 @@ class _Pass:
                 yield f"the indices count from {summary['counts from']}"
             if target is not None and name != target.column and summary.get("explains", 0.0) > LEAK:
                 yield (
-                    f"column {name!r} alone explains {summary['explains']:.0%} of {target.column!r}: if it is not known "
-                    f"when predicting, drop it (drop=[{name!r}], or --drop {name})"
+                    f"column {name!r} alone explains {summary['explains']:.0%} of {target.column!r}: if it is not "
+                    f"known when predicting, drop it (drop=[{name!r}], or --drop {name})"
                 )
 
 

@@ -18,7 +18,7 @@ MISSING, RARE = "(missing)", "(rare)"
 class BadRow(DataError):
     """A value that cannot be used, at a row of the batch; whoever knows the batch's place says where that is."""
 
-    def __init__(self, row: int, sentence: str):
+    def __init__(self, row: int | np.integer, sentence: str):
         super().__init__(sentence)
         self.row, self.sentence = int(row), sentence
 

@@ -147,7 +147,7 @@ def check_numbers(values, name):
         row, j = np.argwhere(~np.isfinite(values))[0]
         raise BadRow(
             row,
-            f"column {j} of {name} is {values[row, j]}; fill in missing values first, or give a file or a frame with named columns",
+            f"column {j} of {name} is {values[row, j]}; fill in what is missing, or give a frame with named columns",
         )
 
 
@@ -155,18 +155,19 @@ class DenseLearner(Learner):
     """The width of a list column, and how many of its numbers are not zero."""
 
     def __init__(self, column: str, names=None):
-        self.column, self.width, self.n_rows, self.n_nonzero = column, None, 0, 0
+        self.column, self.n_rows, self.n_nonzero = column, 0, 0
+        self.width: int | None = None
         self.names = tuple(names) if names else None
 
     def add(self, columns, weight, y):
         flat, lengths = flatten(columns[0], self.column)
         if len(lengths) == 0:
             return
-        self.width = int(lengths[0]) if self.width is None else self.width
-        if (lengths != self.width).any():
-            row = int(np.argmax(lengths != self.width))
-            raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {self.width} in the rows before")
-        check_numbers(flat.reshape(len(lengths), self.width), self.column)
+        self.width = width = int(lengths[0]) if self.width is None else self.width
+        if (lengths != width).any():
+            row = int(np.argmax(lengths != width))
+            raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {width} in the rows before")
+        check_numbers(flat.reshape(len(lengths), width), self.column)
         self.n_rows += len(lengths)
         self.n_nonzero += int(np.count_nonzero(flat))
         self.single = self.single and exact_in_single(flat)

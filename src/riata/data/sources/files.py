@@ -102,34 +102,38 @@ def find_files(source: str, filesystem=None) -> list[File]:
 
 def _resolve(source: str, filesystem):
     """The file system and the path on it. PyArrow's own where there is one, fsspec's otherwise."""
+    scheme, separator, path = source.partition("://")
     if filesystem is not None:
-        return fs._ensure_filesystem(filesystem), source.split("://", 1)[-1]
-    if "://" not in source:
+        path = path if separator else source
+        return filesystem if isinstance(filesystem, fs.FileSystem) else _wrapped(filesystem), path
+    if not separator:
         return fs.LocalFileSystem(), str(Path(source).expanduser())
-    location, _, query = source.partition("?") if "?endpoint" in source or "?region" in source else (source, "", "")
-    # A wildcard is no part of a URI: the file system comes from what precedes it.
-    stem = location[: min((location.find(c) for c in WILDCARDS if c in location), default=len(location))]
-    stem, rest = stem.rpartition("/")[0] if stem != location else stem, ""
-    rest = location[len(stem) :]
+    path, _, query = path.partition("?") if "=" in path.rpartition("?")[2] else (path, "", "")
+    # A wildcard is no part of a URI: the file system is that of the folder before it.
+    start = min((path.find(c) for c in WILDCARDS if c in path), default=None)
+    folder = path if start is None else path[:start].rpartition("/")[0]
     try:
-        filesystem, path = fs.FileSystem.from_uri(stem + ("?" + query if query else ""))
-        return filesystem, path + rest
+        filesystem, base = fs.FileSystem.from_uri(f"{scheme}://{folder}" + (f"?{query}" if query else ""))
+        return filesystem, base + path[len(folder) :]
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return _fsspec(source)
+        return _fsspec(scheme), path
     except OSError as error:
         raise DataError(f"{source} cannot be reached: {_reason(error)}") from error
 
 
-def _fsspec(source: str):
-    scheme = source.split("://", 1)[0]
+def _fsspec(scheme: str):
     try:
         import fsspec
 
-        return fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme))), source.split("://", 1)[1]
+        return _wrapped(fsspec.filesystem(scheme))
     except ImportError as error:
         raise MissingPackageError(f"reading {scheme}:// needs a package: {error}") from error
     except ValueError as error:
-        raise DataError(f"{source}: {error}") from error
+        raise DataError(f"there is no file system {scheme}://: {error}") from error
+
+
+def _wrapped(filesystem):
+    return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
 
 
 def _matching(filesystem, path):
@@ -157,7 +161,7 @@ def _reason(error) -> str:
     """What an error of a file system says, and what to do about a refusal."""
     text = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if any(word in str(error) for word in ("ACCESS_DENIED", "Forbidden", "credential", "Credential", "403", "401")):
-        return f"{text} (give credentials as the service expects them, for example AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)"
+        return f"{text} (give credentials as the service expects them, such as AWS_ACCESS_KEY_ID)"
     return text
 
 

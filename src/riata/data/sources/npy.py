@@ -50,6 +50,7 @@ class Npy(FileSource):
     """One array, read by position: any rows at the cost of those rows. One of its columns may be the target."""
 
     bare = fast = True
+    n_rows: int
 
     def __init__(self, files: list[File], target: int | None = None):
         super().__init__(files)
@@ -112,6 +113,7 @@ class Npz(FileSource):
     """Arrays X (or the parts of a SciPy CSR matrix) with the targets and any other array of one value per row."""
 
     bare = True
+    n_rows: int
 
     def __init__(self, files: list[File]):
         super().__init__(files)
@@ -122,7 +124,7 @@ class Npz(FileSource):
             self.sparse = {"indptr", "indices", "data", "shape"} <= set(names)
             if not self.sparse and DENSE not in names:
                 raise DataError(
-                    f"{files[0].path} holds {', '.join(names)}, but no array X (rows by columns) and no SciPy CSR matrix"
+                    f"{files[0].path} holds {', '.join(names)}, but neither an array X nor a SciPy CSR matrix"
                 )
             if self.sparse and (kind := archive_value(archive, "format", b"csr")) != b"csr":
                 raise DataError(

@@ -7,6 +7,7 @@ over them again.
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
+from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,8 @@ class Stream(Source):
     once = True
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
-        self.schema, self._batches, self.bare = schema, batches, bare
+        self.schema, self.bare = schema, bare
+        self._batches: Iterator[pa.RecordBatch] | None = batches
 
     def batches(self, columns, rows):
         if self._batches is None:
@@ -39,7 +41,8 @@ class Kept(Source):
     """A stream, kept on disk while it is read for the first time."""
 
     def __init__(self, stream: Source, folder: str | None = None):
-        self._stream, self._folder, self._file = stream, folder, None
+        self._stream, self._folder = stream, folder
+        self._file: IO[bytes] | None = None
         self.schema = stream.schema
         for name in ("bare", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(stream, name))
