@@ -7,6 +7,7 @@ from typing import Any
 from riata.errors import OptionError
 from riata.objective import Problem
 from riata.solvers.cd import cd
+from riata.solvers.exact import exact
 from riata.solvers.fobos import Fobos, fobos
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.l0_sgd import L0Sgd, l0_sgd
@@ -22,11 +23,13 @@ class Solver:
     takes: str  # "alpha" or "k"
     max_passes: int
     ridge: bool = False  # whether it can have l1_ratio < 1
+    any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
 SOLVERS = {
+    "exact": Solver(exact, "alpha", 100, ridge=True, any_curvature=True),
     "cd": Solver(cd, "alpha", 10_000, ridge=True),
     "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)),
     "fobos": Solver(
@@ -34,7 +37,7 @@ SOLVERS = {
     ),
     "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
-AUTO = {"alpha": "cd", "k": "l0-sgd"}
+AUTO = {"alpha": "exact", "k": "l0-sgd"}
 
 
 def choose_solver(name: str, takes: str) -> str:

@@ -17,7 +17,6 @@ from riata.errors import DataError
 
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
-LINE_FEED = ord("\n")
 
 
 class Csv(FileSource):
@@ -30,8 +29,12 @@ class Csv(FileSource):
         self.schema = one_schema(files, [self._infer(file) for file in files])
 
     def _infer(self, file: File):
+        """The types of the first block, without its last line if that may be cut."""
         try:
-            with self._reader(file) as reader:
+            head = file.head(self._block_bytes)
+            if len(head) == self._block_bytes:
+                head = head[: head.rfind(b"\n") + 1]
+            with pacsv.open_csv(pa.BufferReader(head), **self._options(len(head) + 1, bad_row=_skip)) as reader:
                 return pa.schema([pa.field(field.name, self._kind(field)) for field in reader.schema])
         except (pa.ArrowException, OSError) as error:
             raise DataError(self.explain(file, error, ())) from error
@@ -49,18 +52,17 @@ class Csv(FileSource):
             for batch in reader:
                 yield self._numbers_only(batch, numbers)
 
-    def _reader(self, file: File, columns=(), kinds=None, threads=True):
-        return pacsv.open_csv(
-            file.stream(),
-            read_options=pacsv.ReadOptions(block_size=self._block_bytes, use_threads=threads),
-            parse_options=pacsv.ParseOptions(delimiter=self._delimiter, invalid_row_handler=self._bad_row),
-            convert_options=pacsv.ConvertOptions(
-                column_types=kinds or dict.fromkeys(self._as_text, pa.string()),
-                include_columns=list(columns),
-                null_values=NULLS,
-                strings_can_be_null=True,
+    def _reader(self, file: File, columns, kinds, threads=True):
+        return pacsv.open_csv(file.stream(), **self._options(self._block_bytes, columns, kinds, self._bad_row, threads))
+
+    def _options(self, block_bytes, columns=(), kinds=None, bad_row=None, threads=True):
+        return {
+            "read_options": pacsv.ReadOptions(block_size=block_bytes, use_threads=threads),
+            "parse_options": pacsv.ParseOptions(delimiter=self._delimiter, invalid_row_handler=bad_row),
+            "convert_options": pacsv.ConvertOptions(
+                column_types=kinds, include_columns=list(columns), null_values=NULLS, strings_can_be_null=True
             ),
-        )
+        }
 
     def _bad_row(self, row):
         if not self._skip_bad:
@@ -112,6 +114,10 @@ class Csv(FileSource):
         if "Empty CSV" in reason:
             return f"{file.path} is empty; a header line with the names of the columns is needed"
         return f"{place} cannot be read as CSV ({reason.strip()})"
+
+
+def _skip(row):
+    return "skip"
 
 
 def delimiter(head: bytes) -> str:

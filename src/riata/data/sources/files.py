@@ -53,6 +53,11 @@ class File:
         pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
         return {unquote(key): unquote(value) for key, value in pairs}
 
+    def changed(self) -> bool:
+        """Whether the file is no longer what it was when it was found."""
+        now = self.filesystem.get_file_info(self.path)
+        return (now.size or 0, now.mtime_ns) != (self.size, self.modified)
+
     def seekable(self) -> pa.NativeFile:
         return self.filesystem.open_input_file(self.path)
 
@@ -68,18 +73,38 @@ class File:
             return stream.read(n_bytes)
 
 
-class StandardInput(File):
-    """Standard input as a file that can be read once; its first bytes may be looked at before."""
+class StandardInput:
+    """Standard input in the place of a file: its first bytes can be looked at, all of it can be read once."""
+
+    path, suffix, partitions, size, compression = "standard input", "", {}, 0, None  # type: ignore[var-annotated]
 
     def __init__(self, raw=None):
-        super().__init__(fs.LocalFileSystem(), "standard input", 0, None)
-        object.__setattr__(self, "_raw", io.BufferedReader(raw or sys.stdin.buffer.raw, 1 << 16))
+        self._raw = raw or sys.stdin.buffer
+        self._head = b""
+
+    def head(self, n_bytes=1 << 16) -> bytes:
+        if len(self._head) < n_bytes:
+            self._head += self._raw.read(n_bytes - len(self._head))
+        return self._head[:n_bytes]
 
     def stream(self):
-        return pa.PythonFile(self._raw, "r")
+        return pa.PythonFile(_Chained(self._head, self._raw), "r")
 
-    def head(self, n_bytes=1 << 16):
-        return self._raw.peek(n_bytes)
+    def changed(self) -> bool:
+        return False
+
+
+class _Chained(io.RawIOBase):
+    """Bytes that were read already, then those that follow."""
+
+    def __init__(self, head: bytes, rest):
+        self._head, self._rest = io.BytesIO(head), rest
+
+    def readable(self):
+        return True
+
+    def read(self, n_bytes=-1):
+        return self._head.read(n_bytes) or self._rest.read(n_bytes)
 
 
 def find_files(source: str, filesystem=None) -> list[File]:

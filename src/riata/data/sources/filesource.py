@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 
@@ -26,7 +25,8 @@ class FileSource(Source):
     def batches(self, columns, rows):
         self.skipped, self._ends, total = 0, [], 0
         for file in self.files:
-            self._check_unchanged(file)
+            if file.changed():
+                raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
             try:
                 for batch in self.read(file, columns, rows):
                     total += batch.num_rows
@@ -52,11 +52,6 @@ class FileSource(Source):
         file = self.files[min(len(self._ends), len(self.files) - 1)]
         return f"{file.path}, row {row - before + 1}"
 
-    def _check_unchanged(self, file):
-        now = file.filesystem.get_file_info(file.path)
-        seen = replace(file, size=now.size or 0, modified=now.mtime_ns)
-        if seen != file:
-            raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:
