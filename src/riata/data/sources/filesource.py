@@ -53,7 +53,6 @@ class FileSource(Source):
         return f"{file.path}, row {row - before + 1}"
 
 
-
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:
     """The schema that all files share: the same columns of the same kind, numbers as wide as the widest."""
     first = schemas[0]
