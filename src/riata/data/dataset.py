@@ -90,6 +90,7 @@ class Mapped(Dataset):
         self._data, self._f = data, f
         self.n_rows, self.n_features, self.n_chunks = data.n_rows, data.n_features, data.n_chunks
         self.feature_names, self.in_memory = data.feature_names, data.in_memory
+        self.encoding, self.profile = data.encoding, data.profile
 
     def visit(self, order=None):
         for chunk in self._data.visit(order):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
+from riata.data.encoding import Encoding
 from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.sources.tables import matrix_batch
 
@@ -58,17 +59,22 @@ def write_chunks(handle, chunks: Iterable[Chunk], meta: dict[str, Any] | None = 
             handle.flush()
 
 
+def _width(meta) -> int:
+    """How many features the rows have, as their encoding says."""
+    return Encoding.from_json(meta["encoding"]).n_features
+
+
 class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes."""
 
-    def __init__(self, handle, n_features: int, keep_bytes: int = 0):
+    def __init__(self, handle, n_features: int | None = None, keep_bytes: int = 0):
         # The map keeps the file alive after the handle is closed, and after its name is gone.
         self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)
         self._reader = pa.ipc.open_file(self._buffer)
         self.n_chunks, self.n_bytes = self._reader.num_record_batches, len(self._map)
         self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"null"))
-        self._n_features = n_features
+        self._n_features = n_features if n_features is not None else _width(self.meta)
         self._keep = self.n_bytes <= keep_bytes  # small enough to stay mapped
 
     def chunk(self, i: int) -> Chunk:

@@ -1,7 +1,7 @@
 """From columns of any type to numeric features with names: learned once, kept with the model."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -21,6 +21,7 @@ from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
 
 KINDS: dict[str, Any] = {e.kind: e for e in (Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse)}
+MATRICES = (Dense.kind, Sparse.kind)
 SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
 INDEX_BYTES = 4
 
@@ -106,6 +107,12 @@ class Encoding:
         runs = [list(run) for _, run in groupby(parts, key=sp.issparse)]
         blocks = [b for run in runs for b in (run if sp.issparse(run[0]) else [sp.csr_array(_beside(run))])]
         return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
+
+    def of_features(self, names: Collection[str]) -> "Encoding":
+        """The part that a model of these features needs: a column that gives none of them is not read."""
+        chosen = set(names)
+        encoders = tuple(e for e in self.encoders if e.kind in MATRICES or not chosen.isdisjoint(e.names))
+        return replace(self, encoders=encoders)
 
     def to_json(self) -> dict[str, Any]:
         return {

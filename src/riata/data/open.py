@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
 from riata.data.columns.column import BadRow
 from riata.data.columns.lists import check_numbers
+from riata.data.convert import open_converted
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
@@ -29,7 +30,7 @@ from riata.data.outofcore import OutOfCore
 from riata.data.profile import Wishes, known_profile, listed
 from riata.data.profiles import profile_of
 from riata.data.sources.csv import Csv
-from riata.data.sources.files import File, StandardInput, find_files, guess_format, sniff
+from riata.data.sources.files import StandardInput, find_files, guess_format, sniff
 from riata.data.sources.ipc import Ipc
 from riata.data.sources.npy import Npy, Npz
 from riata.data.sources.parquet import Parquet
@@ -104,7 +105,10 @@ def open_data(
     if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return open_array(source, target, weight, task, None, need_target)
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem)
-    rows, roles = with_roles(open_source(source, reading, target), target, weight, reading, need_target)
+    rows = open_source(source, reading, target)
+    if isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
+        return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
+    rows, roles = with_roles(rows, target, weight, reading, need_target)
     if rows.once and cache:
         rows = Kept(rows, cache if isinstance(cache, str) else None)
     if n_features is not None:
@@ -175,7 +179,7 @@ def _stdin(reading: Reading) -> Source:
     return rows
 
 
-def _text(files: list[File], kind: str, reading: Reading) -> Source:
+def _text(files: list[Any], kind: str, reading: Reading) -> Source:
     block = block_bytes(reading.memory)
     if kind == "csv":
         return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)

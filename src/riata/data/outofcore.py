@@ -40,13 +40,21 @@ class OutOfCore(Dataset):
         super().__init__()
         self.source, self.profile, self.encoding, self._memory = source, profile, profile.encoding, memory
         self.n_rows, self.n_features = profile.n_rows, self.encoding.n_features
-        self.feature_names, self.classes = names_and_classes(source, self.encoding)
+        self.feature_names = self.encoding.feature_names if profile.named else None
+        self.classes = self.encoding.target.labels if self.encoding.target else None
         per_row = max(self.encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
         self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
         self._caching = bool(cache) and not source.fast
         self._rows: EncodedRows | None = None
+
+    @classmethod
+    def converted(cls, rows: EncodedRows, source: Source, profile: Profile, memory: int) -> "OutOfCore":
+        """The rows of a file that holds them encoded already."""
+        data = cls(source, profile, memory)
+        data._rows, data.n_chunks = rows, rows.n_chunks
+        return data
 
     @property
     def n_bytes(self) -> float:
@@ -130,7 +138,8 @@ class OutOfCore(Dataset):
 
     def load(self) -> InMemory:
         """All rows in memory, for data that fits."""
-        chunks = [chunk for chunk in ahead(self._sequential()) if chunk.n_rows]
+        self._caching = False
+        chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
         X = (
             sp.vstack([c.X for c in chunks], format="csr")
             if self.encoding.sparse
@@ -140,12 +149,6 @@ class OutOfCore(Dataset):
         data = InMemory(X, y, weight, self.feature_names, self.classes)
         data.encoding, data.profile = self.encoding, self.profile
         return data
-
-
-def names_and_classes(source: Source, encoding: Encoding):
-    """The names of features, None for a bare matrix without any; and the labels, None for numbers."""
-    unnamed = source.bare and not source.feature_names and not source.any_base
-    return None if unnamed else encoding.feature_names, encoding.target.labels if encoding.target else None
 
 
 def in_parallel(f, items: Iterable):

@@ -54,6 +54,7 @@ class Profile:
     row_bytes: float  # of a row as Arrow holds it
     columns: dict[str, dict[str, Any]]
     encoding: Encoding
+    named: bool = True  # whether the features have names of their own
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -113,7 +114,12 @@ def known_profile(source: Source, encoding: Encoding, rows: int, need_target: bo
         for batch in source.batches(encoding.columns, rows):
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
-    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding)
+    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding, has_names(source))
+
+
+def has_names(source: Source) -> bool:
+    """Columns of a table have, and so have numbered features of svmlight; those of a bare matrix are given or not."""
+    return not source.bare or source.any_base or bool(source.feature_names)
 
 
 class _Pass:
@@ -220,7 +226,7 @@ class _Pass:
         self.notes += self._remarks(columns, target)
         return Profile(
             self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
-            columns, encoding, self.notes,
+            columns, encoding, has_names(self.source), self.notes,
         )  # fmt: skip
 
     def _remarks(self, columns, target) -> Iterator[str]:

@@ -12,11 +12,13 @@ class Ipc(FileSource):
 
     def __init__(self, files):
         super().__init__(files)
+        self.metadata = None  # of the schema, where there is one file
         self.schema = one_schema(files, [self._schema(file) for file in files])
 
     def _schema(self, file):
         try:
             with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
+                self.metadata = reader.schema.metadata
                 return reader.schema.remove_metadata()
         except (pa.ArrowException, OSError) as error:
             raise DataError(self.explain(file, error, ())) from error
