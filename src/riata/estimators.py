@@ -275,6 +275,11 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
             data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
         if data.classes is not None:
             raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
+        if not data.moments.y_varies:
+            raise DataError(
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
+                "there is nothing to learn"
+            )
         if self.normalize == "rows":
             data = data.map(_unit_rows_of)
         fitted = self._fit_margin(data)

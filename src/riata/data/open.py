@@ -104,7 +104,7 @@ def open_data(
         return open_array(source, target, weight, task, names)
     if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return open_array(source, target, weight, task, None, need_target)
-    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem)
+    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features)
     rows = open_source(source, reading, target)
     if isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
@@ -121,7 +121,8 @@ def open_data(
     if encoding is None:
         profile = profile_of(rows, asked, batch_rows)
     else:
-        profile = known_profile(rows, encoding, batch_rows, need_target)
+        target_name = roles["target"] if need_target else None
+        profile = known_profile(rows, encoding, batch_rows, target_name)
     data = OutOfCore(rows, profile, budget, cache)
     return data.load() if 0 < data.n_bytes <= held_bytes(budget) else data
 
@@ -133,6 +134,7 @@ class Reading(NamedTuple):
     as_text: tuple[str, ...] = ()  # columns of text files whose values are not to be taken for numbers
     skip_bad: bool = False
     filesystem: Any = None
+    n_features: int | None = None  # how many the data has, where a model knows
 
 
 def open_source(source, reading: Reading, target=None) -> Source:
@@ -161,11 +163,11 @@ def _files(path: str, reading: Reading, target) -> Source:
     files = find_files(path, reading.filesystem)
     kind = guess_format(files)
     if kind == "npy":
-        return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None)
+        return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
     if kind in ("csv", "svmlight"):
         return _text(files, kind, reading)
-    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "npz": Npz}
-    return kinds[kind](files)
+    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
+    return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 
 
 def _stdin(reading: Reading) -> Source:
@@ -193,6 +195,8 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
     for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
         if wish is None or (isinstance(wish, str) and wish in names):
             roles[role] = wish
+        elif isinstance(wish, str) and not need_target:
+            roles[role] = None  # it would have been of use, but nobody needs it
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
         else:
@@ -201,7 +205,7 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
     if roles["target"] is None and need_target:
-        raise DataError(f"name the target; there are the columns {listed(names)}")
+        raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
     return (Beside(rows, others) if others else rows), roles
 
 
@@ -214,7 +218,9 @@ def _values(wish, role, names, reading) -> Source:
     except DataError as error:
         if "no file" not in str(error):
             raise
-        raise DataError(f"there is no column {str(wish)!r}, and no such file; there are {listed(names)}") from None
+        raise DataError(
+            f"there is no column {str(wish)!r}; it has {listed(names)}, and there is no such file"
+        ) from None
 
 
 def open_array(X, target, weight, task, names=None, need_target=True) -> InMemory:
@@ -245,7 +251,10 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
     learner = TargetLearner(pa.field(TARGET, column.type), task)
     learner.add(column, np.ones(n_rows))
     found = learner.target()
-    return InMemory(X, found.encode(column), weights, names, found.labels)
+    labels = found.labels
+    if labels is not None and not learner.text:
+        labels = labels.astype(column.type.to_pandas_dtype())  # an array's labels keep their type
+    return InMemory(X, found.encode(column), weights, names, labels)
 
 
 def _whole_column(wish, role, reading, n_rows) -> pa.Array:

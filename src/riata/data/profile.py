@@ -17,7 +17,7 @@ from riata.data.columns.texts import TextLearner
 from riata.data.encoding import Encoding, weights_of
 from riata.data.sources.filesource import is_text
 from riata.data.sources.source import DENSE, INDICES, VALUES, Source
-from riata.data.target import TargetLearner
+from riata.data.target import Target, TargetLearner
 from riata.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -70,12 +70,12 @@ def check_columns(schema: pa.Schema, wishes: Wishes) -> None:
     named = [wishes.target, wishes.weight, *(wishes.features or ()), *wishes.drop, *wishes.categorical, *wishes.text]
     for name in named:
         if name is not None and name not in schema.names:
-            raise DataError(f"there is no column {name!r}; there are {listed(schema.names)}")
+            raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
 
 
 def listed(names, most=30) -> str:
     """Names for a message, not all of a thousand."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def feature_columns(source: Source, wishes: Wishes) -> list[str]:
@@ -99,16 +99,19 @@ def learn_profile(source: Source, wishes: Wishes, rows: int) -> Profile:
     return _Pass(source, wishes, features).over(batches)
 
 
-def known_profile(source: Source, encoding: Encoding, rows: int, need_target: bool) -> Profile:
+def known_profile(source: Source, encoding: Encoding, rows: int, target: str | None) -> Profile:
     """What there is to know when the encoding is that of a model. Rows are counted only where a target is needed."""
     names = source.schema.names
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
-            raise DataError(f"there is no column {column!r}, which the model needs; there are {listed(names)}")
+            raise DataError(f"there is no column {column!r}, which the model needs; it has {listed(names)}")
     weight = encoding.weight if encoding.weight in names else None
-    encoding = replace(encoding, target=encoding.target if need_target else None, weight=weight)
+    known = None
+    if target is not None:
+        known = Target(target) if encoding.target is None else replace(encoding.target, column=target)
+    encoding = replace(encoding, target=known, weight=weight)
     n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
-    if need_target:
+    if target is not None:
         n_read = n_rows = 0
         n_bytes = 0.0
         for batch in source.batches(encoding.columns, rows):
@@ -219,7 +222,7 @@ class _Pass:
         single = all(learner.single for learner in self.learners.values())
         encoding = Encoding(encoders, target, self.wishes.weight, single)
         if encoding.n_features == 0:
-            raise DataError("there is no column left to be a feature")
+            raise DataError("there are 0 features: no column is left to be one")
         columns = {columns[0]: learner.summary() for columns, learner in self.learners.items()}
         if self.target:
             columns[self.target.column] = self.target.summary()

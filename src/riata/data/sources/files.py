@@ -171,7 +171,7 @@ def _matching(filesystem, path):
         return [info for info in found if fnmatch(info.path, path)], ""
     info = filesystem.get_file_info(path)
     if info.type is fs.FileType.NotFound:
-        raise DataError(f"there is no file or folder {path}; check the path")
+        raise DataError(f"there is no file {path}, nor a folder or a data set of that name (see riata datasets)")
     if info.type is fs.FileType.File:
         return [info], path.rpartition("/")[0]
     found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
@@ -212,7 +212,13 @@ def sniff(head: bytes, name: str) -> str:
     line = next(line for line in io.BytesIO(head) if line.strip() and not line.startswith(b"#"))
     tokens = line.split(b"#")[0].split()
     pairs = [token for token in tokens[1:] if token.count(b":") == 1]
-    return "svmlight" if len(tokens) > 1 and len(pairs) == len(tokens) - 1 else "csv"
+    if len(tokens) > 1 and len(pairs) == len(tokens) - 1:
+        return "svmlight"
+    if not any(separator in line for separator in (b",", b"\t", b";", b"|")):
+        raise DataError(
+            f"{name} has an ending that riata does not know, and no known format; it reads {known_formats()}"
+        )
+    return "csv"
 
 
 def known_formats() -> str:

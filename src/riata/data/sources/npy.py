@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from riata.data.budget import in_words
 from riata.data.sources.files import File
 from riata.data.sources.filesource import FileSource
 from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES
@@ -52,7 +53,7 @@ class Npy(FileSource):
     bare = fast = True
     n_rows: int
 
-    def __init__(self, files: list[File], target: int | None = None):
+    def __init__(self, files: list[File], target: int | None = None, n_features: int | None = None):
         super().__init__(files)
         if len(files) > 1:
             raise DataError("several .npy files are not one array; open them one at a time, or as Parquet")
@@ -61,6 +62,8 @@ class Npy(FileSource):
         shape = self._layout.shape
         if not 1 <= len(shape) <= 2:
             raise DataError(f"{files[0].path} holds an array of {len(shape)} dimensions; riata needs rows and columns")
+        if shape[1:] == (n_features,):
+            target = None  # the rows hold features only
         if target is not None and not (len(shape) == 2 and -shape[1] <= target < shape[1]):
             raise DataError(f"{files[0].path} has no column {target}; it has {shape[-1]}, counted from 0")
         self.n_rows, self._target = shape[0], target
@@ -95,13 +98,23 @@ class Npy(FileSource):
 class Member:
     """One array of an .npz, read from its first row to its last."""
 
-    def __init__(self, archive: zipfile.ZipFile, name: str):
+    def __init__(self, archive: zipfile.ZipFile, name: str, held_bytes=0):
         self._handle = archive.open(f"{name}.npy")
         self.layout = read_layout(self._handle)
-        if self.layout.fortran:
-            raise DataError(f"{name!r} is stored by columns, which cannot be streamed; save np.ascontiguousarray of it")
+        self._at, self._held = 0, None
+        if self.layout.fortran and held_bytes:
+            n_bytes = self.layout.row_bytes * self.layout.shape[0]
+            if n_bytes > held_bytes:
+                raise DataError(
+                    f"{name!r} is stored by columns and needs {in_words(n_bytes)} at once, more than a quarter of the "
+                    "memory; save np.ascontiguousarray of it, which can be read row by row"
+                )
+            self._held = archive_value(archive, name, None)
 
     def rows(self, n: int) -> np.ndarray:
+        if self._held is not None:
+            self._at += n
+            return self._held[self._at - n : self._at]
         n_bytes = n * self.layout.row_bytes
         content = self._handle.read(n_bytes)
         if len(content) < n_bytes:
@@ -115,8 +128,9 @@ class Npz(FileSource):
     bare = True
     n_rows: int
 
-    def __init__(self, files: list[File]):
+    def __init__(self, files: list[File], held_bytes: int):
         super().__init__(files)
+        self._held_bytes = held_bytes
         if len(files) > 1:
             raise DataError("several .npz files are not one array; open them one at a time, or as Parquet")
         with self._archive() as archive:
@@ -145,7 +159,7 @@ class Npz(FileSource):
     def _archive(self):
         try:
             return zipfile.ZipFile(self.files[0].seekable())
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, pa.ArrowException, OSError) as error:
             raise DataError(self.explain(self.files[0], error, ())) from error
 
     @staticmethod
@@ -154,7 +168,7 @@ class Npz(FileSource):
 
     def read(self, file, columns, rows):
         with self._archive() as archive:
-            members = {name: Member(archive, name) for name in columns if name in self._members}
+            members = {name: Member(archive, name, self._held_bytes) for name in columns if name in self._members}
             csr = CsrMembers(archive) if self.sparse and {INDICES, VALUES} & set(columns) else None
             for start in range(0, self.n_rows, rows):
                 n = min(rows, self.n_rows - start)

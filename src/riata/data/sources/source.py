@@ -149,4 +149,4 @@ def _side_by_side(parts):
 
 def _same_rows(*counts):
     if len({count for count in counts if count is not None}) > 1:
-        raise DataError(f"there are {counts[0]} rows of data but {counts[1]} targets or weights")
+        raise DataError(f"there are {counts[0]} rows of features but {counts[1]} targets (or weights)")
