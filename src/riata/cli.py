@@ -78,6 +78,9 @@ def data_options(command):
 
 def reading(memory, cache, cache_dir, on_error) -> dict:
     """The options of `reading_options` as `open_data` takes them."""
+    from riata.data.budget import return_memory_early
+
+    return_memory_early()
     return {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
 
 

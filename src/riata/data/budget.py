@@ -7,6 +7,8 @@ budget once encoded is simply held in memory.
 
 import math
 
+import pyarrow as pa
+
 from riata.errors import OptionError
 from riata.units import parse_bytes
 
@@ -22,6 +24,15 @@ def parse_memory(memory: int | str | None) -> int:
     if n_bytes < SMALLEST:
         raise OptionError(f"memory must be at least 1MB, not {memory}")
     return n_bytes
+
+
+def return_memory_early() -> None:
+    """Let Arrow give memory back to the system at once: for a process that is riata's own, where peak memory counts."""
+    if "jemalloc" in pa.supported_memory_backends():
+        pa.set_memory_pool(pa.jemalloc_memory_pool())
+        pa.jemalloc_set_decay_ms(0)
+    else:
+        pa.set_memory_pool(pa.system_memory_pool())
 
 
 def chunk_bytes(memory: int) -> int:
