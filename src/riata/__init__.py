@@ -8,13 +8,23 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from riata.data.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.model import load_model
     from riata.selection.stability import stability_selection
     from riata.solvers.registry import SOLVERS
 
 __version__ = version("riata")
-__all__ = ["SOLVERS", "SparseClassifier", "SparseRegressor", "datasets", "errors", "load_model", "stability_selection"]
+__all__ = [
+    "SOLVERS",
+    "SparseClassifier",
+    "SparseRegressor",
+    "datasets",
+    "errors",
+    "load_model",
+    "open",
+    "stability_selection",
+]
 
 _HOMES = {
     "SOLVERS": "riata.solvers.registry",
@@ -23,6 +33,7 @@ _HOMES = {
     "load_model": "riata.model",
     "stability_selection": "riata.selection.stability",
 }
+_RENAMED = {"open": ("riata.data.open", "open_data")}
 
 
 def __getattr__(name: str):
@@ -30,6 +41,9 @@ def __getattr__(name: str):
         return import_module(f"riata.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _RENAMED:
+        home, original = _RENAMED[name]
+        return getattr(import_module(home), original)
     raise AttributeError(f"module 'riata' has no attribute {name!r}")
 
 

@@ -185,6 +185,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self._made = {
             "objective": describe(fits[0]) + debiased,
             "deviations": data.moments.scale[self.get_support()],
+            "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
                 "k": fits[0].spec.k if one else [f.spec.k for f in fits],
@@ -207,18 +208,23 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
         made = getattr(self, "_made", {})
+        names = [str(name) for name in self._all_names()[chosen]]
+        encoding = made.get("encoding")
+        if encoding is not None and self.normalize is None:  # the norm of a row needs every column
+            encoding = encoding.of_features(names)
         return Model(
             task="regression" if classes is None else "classification",
             loss=self.loss,
             objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
             classes=None if classes is None else classes.tolist(),
             n_features=self.n_features_in_,
-            names=[str(name) for name in self._all_names()[chosen]],
+            names=names,
             indices=chosen.tolist(),
             coef=np.atleast_2d(self.coef_)[:, chosen],
             deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
+            encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
 
