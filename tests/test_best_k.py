@@ -130,7 +130,7 @@ def test_few_passes_and_little_memory(rng):
     X, y = correlated(rng, d=400, k=10)
     data = Chunked(X, y, 50)
     assert fitted(data, 10).passes <= 10
-    tight = fitted(data, 10, memory=3 * 8 * 400 * 60)
+    tight = fitted(data, 10, memory=3 * 8 * 400 * 30)
     assert "no swap" in tight.proof
     with pytest.raises(OptionError, match="memory"):
         fitted(data, 10, memory=10_000)
