@@ -124,6 +124,8 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     check_spec(spec, data.n_features)
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
+    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
+        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
     problem, alpha = make_problem(data, spec)
     solver = SOLVERS[spec.solver_name]
     options = solver_options(spec)

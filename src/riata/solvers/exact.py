@@ -84,7 +84,7 @@ def exact(problem: Problem, options: Options) -> Iterator[Iterate]:
         _advance(problem, state, at)
     else:
         for point in islice(newton(replace(problem, data=sample), state), SAMPLE_STEPS):
-            if point.gap <= SAMPLE_GAP * at.loss:
+            if point.gap is not None and point.gap <= SAMPLE_GAP * at.loss:
                 break
         if problem.loss == Squared():
             state.curvature = NOTHING  # only that of all rows can serve all further steps
