@@ -166,3 +166,10 @@ def test_separated_classes_end(rng):
     assert result.objective < 1e-6
     assert "zero" in result.proof
     assert np.isfinite(result.coef).all()
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_columns_that_never_vary_give_the_empty_model(loss):
+    result = fitted(InMemory(np.ones((6, 3)), np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])), 2, loss=loss)
+    assert not result.coef.any()
+    assert result.converged

@@ -1,5 +1,5 @@
 """Iterative hard thresholding (Blumensath & Davies, 2009): a gradient step on all rows, then the k largest weights,
-    v <- H_k(v - g / L),    L the largest curvature, so that no step raises the loss.
+v <- H_k(v - g / L),    L the largest curvature, so that no step raises the loss.
 """
 
 from collections.abc import Iterator

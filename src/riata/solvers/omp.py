@@ -1,5 +1,5 @@
 """Orthogonal matching pursuit (Pati, Rezaiifar & Krishnaprasad, 1993): one feature at a time, never taken back.
-    S <- S + argmax_j |a_j' r|,    v <- the best weights on S,    r the residual (the slopes of the loss).
+S <- S + argmax_j |a_j' r|,    v <- the best weights on S,    r the residual (the slopes of the loss).
 """
 
 from collections.abc import Iterator
