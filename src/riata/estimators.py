@@ -43,6 +43,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float = 0.0,
         loss: str = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -69,6 +70,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
+        self.ridge = ridge
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
@@ -266,6 +268,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
+    ridge : float, default=0.0
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
     loss : {"squared", "huber", "poisson"}
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
@@ -405,6 +409,7 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float = 0.0,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
