@@ -127,7 +127,7 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
     bare = bare_problem(data, spec)
     if spec.k is not None:
-        return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(scale))), None
+        return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(bare.scale))), None
     alpha = spec.alpha
     if alpha is None:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio

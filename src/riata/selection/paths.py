@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.fitting import Spec, fit
+from riata.fitting import Spec, bare_problem, check_spec, make_problem, penalty_of, solver_options
+from riata.path import LENGTH, REACH, path
+from riata.solvers.k_path import k_path as best_models
 
 
 @dataclass(frozen=True)
@@ -38,47 +40,34 @@ class ModelPath:
         return f"k = {self.values[i]}" if self.by == "k" else f"alpha = {self.values[i]:.4g} ({features})"
 
 
-def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=100, reach=0.01) -> ModelPath:
+def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=REACH) -> ModelPath:
     """Models for these alphas, or for `length` of them from the alpha of the empty model to `reach` times it."""
-    passes_before = data.passes
-    if alphas is None:
-        largest = fit(data, replace(spec, k=None, alpha=None, alpha_ratio=1.0)).alpha
-        alphas = largest * np.geomspace(1.0, reach, length)
-    fits = [fit(data, replace(spec, k=None, alpha=float(alpha), alpha_ratio=None)) for alpha in alphas]
-    results = [f.result for f in fits]
-    objectives = np.array([result.objective for result in results])
-    penalties = np.array([f.problem.penalty.value(f.result.coef) for f in fits])
-    gaps = np.array([result.gap for result in results])
+    found = path(data, spec, alphas, length=length, reach=reach)
+    scale = bare_problem(data, spec).scale
+    penalties = [penalty_of(spec, alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
+    reason = f"the largest relative duality gap of the path, {found.gaps.max():.1e}, is within {spec.tol:.1e}"
+    if not found.converged:
+        reason = reason.replace("is within", "did not get within")
     return ModelPath(
-        "alpha",
-        np.asarray(alphas),
-        np.array([result.coef for result in results]),
-        np.array([result.intercept for result in results]),
-        objectives - penalties,
-        objectives,
-        gaps,
-        all(result.converged for result in results),
-        f"the largest relative duality gap is {gaps.max():.1e}, the tolerance {spec.tol:.1e}",
-        data.passes - passes_before,
-    )
+        "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties, found.gaps,
+        found.converged, reason, found.passes,
+    )  # fmt: skip
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
     """The best models with 1, 2, ..., k_max features; a size of no further use repeats the one before."""
     passes_before = data.passes
-    fits = [fit(data, replace(spec, alpha=None, alpha_ratio=None, k=k)) for k in range(1, k_max + 1)]
-    results = [f.result for f in fits]
-    objectives = np.array([result.objective for result in results])
-    penalties = np.array([f.problem.penalty.value(f.result.coef) for f in fits])
+    spec = replace(spec, k=k_max)
+    check_spec(spec, data.n_features)
+    problem, _ = make_problem(data, spec)
+    found = best_models(problem, k_max, solver_options(spec))
+    models = found.models + [found.models[-1]] * (k_max - len(found.models))
+    coefs = np.zeros((k_max, data.n_features))
+    for row, model in zip(coefs, models, strict=True):
+        row[model.support] = model.coef
+    objectives = np.array([model.objective for model in models])
     return ModelPath(
-        "k",
-        np.arange(1, k_max + 1),
-        np.array([result.coef for result in results]),
-        np.array([result.intercept for result in results]),
-        objectives - penalties,
-        objectives,
-        None,
-        all(result.converged for result in results),
-        results[-1].reason,
+        "k", np.arange(1, k_max + 1), coefs, np.array([model.intercept for model in models]),
+        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, True, found.proof,
         data.passes - passes_before,
-    )
+    )  # fmt: skip
