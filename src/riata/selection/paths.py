@@ -49,7 +49,8 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     if not found.converged:
         reason = reason.replace("is within", "did not get within")
     return ModelPath(
-        "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties, found.gaps,
+        "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
+        np.maximum(found.gaps, 0.0),
         found.converged, reason, found.passes,
     )  # fmt: skip
 

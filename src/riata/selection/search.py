@@ -108,10 +108,12 @@ def _cross_validated(data, spec, search: Search, path) -> Selection:
         raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_rows}")
     parts = []
     for fold in range(n_folds):
-        training = some_rows(data, outside(fold, n_folds, seed))
+        training, rest = some_rows(data, outside(fold, n_folds, seed)), some_rows(data, inside(fold, n_folds, seed))
         _check_fold(training, spec.loss, fold, n_folds)
         models = _path(training, spec, search, like=path)
-        parts.append(held_out(some_rows(data, inside(fold, n_folds, seed)), models, spec.loss))
+        parts.append(held_out(rest, models, spec.loss))
+        if data.in_memory:  # then these are copies, and reading them has to be counted
+            data.rows_read += training.rows_read + rest.rows_read
     fold_scores = np.array([part.scores for part in parts])
     scores = np.average(fold_scores, axis=0, weights=[part.weight for part in parts])
     errors = fold_scores.std(axis=0, ddof=1) / np.sqrt(n_folds)
@@ -143,11 +145,14 @@ def _one_standard_error(path, name, scores, errors, fold_scores) -> Selection:
     """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
     best = int(np.argmin(scores))
     i = int(np.argmax(scores <= scores[best] + errors[best]))
-    reason = (
-        f"{path.named(i)} is the sparsest whose {name} over {len(fold_scores)} folds, {scores[i]:.5g}, is within one "
-        f"standard error ({errors[best]:.2g}) of the least, {scores[best]:.5g} at {path.named(best)}"
-        f"{_at_the_end(path, best)}"
-    )
+    where = f"over {len(fold_scores)} folds"
+    if i == best:
+        reason = f"{path.named(i)} has the least {name} {where}, {scores[i]:.5g}, and no sparser model comes"
+    else:
+        reason = f"{path.named(i)} is the sparsest whose {name} {where}, {scores[i]:.5g}, comes"
+    reason += f" within one standard error, {errors[best]:.2g}, of "
+    reason += "it" if i == best else f"the least, {scores[best]:.5g} at {path.named(best)}"
+    reason += _at_the_end(path, best)
     return Selection("cv-1se", name, scores, errors, fold_scores, i, reason)
 
 
