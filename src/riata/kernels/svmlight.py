@@ -1,7 +1,7 @@
 """svmlight text, bytes in, CSR arrays out: `label [qid:q] index:value index:value ... # comment`, one line per row.
 
 A number is read as digits times a power of ten, mantissa and quotient in twice the working precision, which gives the
-nearest float64 for up to 19 digits and exponents within 1e-22..1e22, and one within two units in the last place beyond.
+nearest float64 for up to 19 digits and exponents within 1e-22..1e22, and one within four units in the last place beyond.
 """
 
 import math
