@@ -98,8 +98,8 @@ def say_notes(data, quiet=False) -> None:
 @click.option("--alpha", type=float, help="Strength of the L1 penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
-@click.option("--loss", type=click.Choice(["squared", "logistic"]), help="By default logistic for classes.")
-@click.option("--solver", default="auto", show_default=True, help="auto, cd, subgradient, fobos or l0-sgd.")
+@click.option("--loss", help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.")
+@click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)
 @click.option("--standardize/--no-standardize", default=True, show_default=True,
               help="Penalise coefficients of columns scaled to unit deviation.")  # fmt: skip

@@ -17,6 +17,7 @@ from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
+from riata.losses import mean_target
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -65,7 +66,7 @@ class Model:
         """Numbers, or labels."""
         z = self.margins(X, feature_names)
         if self.classes is None:
-            return z
+            return mean_target(self.loss, z)
         return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     def _columns(self, n_columns, feature_names):

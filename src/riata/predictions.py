@@ -9,6 +9,7 @@ import pyarrow as pa
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.files import replacing
+from riata.losses import mean_target
 from riata.model import Model, probabilities
 
 
@@ -19,7 +20,7 @@ def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:
 
 def _columns(model, z) -> dict[str, np.ndarray]:
     if model.classes is None:
-        return {"prediction": z}
+        return {"prediction": mean_target(model.loss, z)}
     chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
     columns = {"prediction": np.asarray(model.classes)[chosen]}
     if model.loss == "logistic":
