@@ -50,8 +50,8 @@ def data_options(command):
 @click.option("--alpha", type=float, help="Strength of the L1 penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
-@click.option("--loss", type=click.Choice(["squared", "logistic"]), help="By default logistic for classes.")
-@click.option("--solver", default="auto", show_default=True, help="auto, cd, subgradient, fobos or l0-sgd.")
+@click.option("--loss", help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.")
+@click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)
 @click.option("--standardize/--no-standardize", default=True, show_default=True,
               help="Penalise coefficients of columns scaled to unit deviation.")  # fmt: skip
@@ -116,7 +116,8 @@ def predict(model_file, data, out):
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    write_predictions(predictions(model, open_data(data, n_features=model.n_features, need_target=False)), out)
+    rows = open_data(data, model.training.get("target"), n_features=model.n_features, need_target=False)
+    write_predictions(predictions(model, rows), out)
 
 
 @main.command()

@@ -15,6 +15,7 @@ from riata import __version__
 from riata.data.chunk import unit_rows
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
+from riata.losses import mean_target
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -54,7 +55,7 @@ class Model:
         """Numbers, or labels."""
         z = self.margins(X, feature_names)
         if self.classes is None:
-            return z
+            return mean_target(self.loss, z)
         return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     def _columns(self, n_columns, feature_names):

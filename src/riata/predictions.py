@@ -7,6 +7,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.files import replacing
+from riata.losses import mean_target
 from riata.model import Model, probabilities
 
 
@@ -14,7 +15,7 @@ def predictions(model: Model, data: Dataset) -> dict[str, np.ndarray]:
     """Columns by name, a row for every row of the data: one pass."""
     z = np.concatenate([model.margins(chunk.X, data.feature_names) for chunk in data.visit()])
     if model.classes is None:
-        return {"prediction": z}
+        return {"prediction": mean_target(model.loss, z)}
     chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
     columns = {"prediction": np.asarray(model.classes)[chosen]}
     if model.loss == "logistic":

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from riata.kernels.moments import dense_moments
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -38,9 +40,17 @@ class Moments:
     def scale(self) -> np.ndarray:
         """Standard deviation of each column; 1 for a column that does not vary."""
         deviation = np.sqrt(self.squares / self.weight)
-        # Rounding gives a constant column a deviation of some ulps of its mean.
-        varies = deviation > 1e-12 * np.abs(self.mean)
-        return np.where(varies, deviation, 1.0)
+        return np.where(_varies(deviation, self.mean), deviation, 1.0)
+
+    @property
+    def y_varies(self) -> bool:
+        """Whether the target takes more than one value."""
+        return bool(_varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
+
+
+def _varies(deviation, mean):
+    """Rounding gives a constant column a deviation of some ulps of its mean."""
+    return deviation > 1e-12 * np.abs(mean)
 
 
 def chunk_moments(chunk) -> Moments:
@@ -48,14 +58,8 @@ def chunk_moments(chunk) -> Moments:
     X, y, weight = chunk
     total = weight.sum()
     y_mean = weight @ y / total
-    mean, squares = (_sparse if sp.issparse(X) else _dense)(X, weight, total)
+    mean, squares = _sparse(X, weight, total) if sp.issparse(X) else dense_moments(X, weight)
     return Moments(total, mean, squares, y_mean, weight @ (y - y_mean) ** 2)
-
-
-def _dense(X, weight, total):
-    mean = weight @ X / total
-    centred = X - mean
-    return mean, np.einsum("i,ij,ij->j", weight, centred, centred)
 
 
 def _sparse(X, weight, total):

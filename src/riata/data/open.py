@@ -99,9 +99,9 @@ def _npy(path, target, n_features, need_target):
     X = np.load(path, allow_pickle=False)
     if X.ndim != 2:
         raise DataError(f"{path} holds an array of {X.ndim} dimensions; riata needs rows and columns")
-    if target is None:
-        if need_target:
-            raise DataError(f"{path} needs a target: name a column number, or another .npy file")
+    if target is None and need_target:
+        raise DataError(f"{path} needs a target: name a column number, or another .npy file")
+    if target is None or (not need_target and X.shape[1] == n_features):
         return Table(X, None, None)
     if str(target).lstrip("-").isdigit():
         column = int(target)
@@ -130,6 +130,8 @@ def _tabular(path, target, n_features, need_target):
             raise DataError(f"{path} has no column {target!r}; it has {_some(columns)}")
         target = None
     names = [name for name in columns if name != target]
+    if table.num_rows == 0:
+        return Table(np.empty((0, len(names))), None, names)
     arrays = [_numbers(path, name, table[name]) for name in names]
     X = np.column_stack(arrays) if arrays else np.empty((table.num_rows, 0))
     if target is None:

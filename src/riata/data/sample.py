@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from riata.data.chunk import joined
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 
@@ -29,9 +30,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> InMemory
         chunks = chunks[: max(0, memory // 4 // chunk_bytes)]
     if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS:
         return None
-    stack = sp.vstack if sp.issparse(chunks[0].X) else np.vstack
-    y, weight = (np.concatenate([getattr(chunk, part) for chunk in chunks]) for part in ("y", "weight"))
-    return InMemory(stack([chunk.X for chunk in chunks]), y, weight)
+    return InMemory(*joined(chunks))
 
 
 def _nbytes(array) -> int:
