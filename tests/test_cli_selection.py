@@ -48,7 +48,7 @@ def test_a_path_along_k_as_json(here):
     found = json.loads(riata_command("path", *TABLE, "--k-max", "4", "--select", "bic", "--json"))
     (path,) = found["paths"]
     assert path["by"] == "k"
-    assert [model["k"] for model in path["models"]] == [1, 2, 3, 4]
+    assert [model["k"] for model in path["models"]] == [0, 1, 2, 3, 4]
     assert {"a", "d"} <= set(path["selected"])
     assert path["models"][path["chosen"]]["chosen"]
     assert found["passes"] > 0
@@ -85,7 +85,7 @@ def test_a_path_for_every_one_of_several_classes(here):
     text = riata_command(*command, "--out", "m_path.csv", "--plot", "m.svg")
     for label in ("low", "mid", "top"):
         assert f"{label} against the rest" in text
-    assert len(pd.read_csv("m_path.csv")) == 6
+    assert len(pd.read_csv("m_path.csv")) == 9
 
 
 def test_stability(here):

@@ -207,6 +207,7 @@ def test_a_target_k_is_never_exceeded():
 def test_the_end_of_a_path_is_pointed_out():
     assert "smaller alpha_reach" in _least(path_of([1, 2]), "cv", "mse", np.array([2.0, 1.0]), "").reason
     assert "larger k_max" in _least(path_of([1, 2], by="k"), "cv", "mse", np.array([2.0, 1.0]), "").reason
+    assert "k_max" not in _least(path_of([1, 2], by="k", d=2), "cv", "mse", np.array([2.0, 1.0]), "").reason
 
 
 @pytest.mark.usefixtures("way")

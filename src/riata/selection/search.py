@@ -154,9 +154,9 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
         alphas = None if like is None else like.values
         return alpha_path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None:
-        return k_path(data, spec, len(like))
+        return k_path(data, spec, int(like.values[-1]))
     rows_allow = max(1, (n_rows or data.n_rows) // 2)  # more features than that say nothing about other rows
-    return k_path(data, spec, min(search.k_max or DEFAULT_K_MAX, data.n_features, rows_allow))
+    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, data.n_features, rows_allow))
 
 
 def _check_fold(y_varies: bool, loss, fold, n_folds) -> None:
@@ -204,7 +204,7 @@ def _one_standard_error(path, name, scores, errors, fold_scores) -> Selection:
 
 def _at_the_end(path, i) -> str:
     """A hint where the least score is that of the last model: further ones might be better."""
-    if i < len(path) - 1:
+    if i < len(path) - 1 or (path.by == "k" and path.values[i] == path.coefs.shape[1]):
         return ""
     more = "a larger k_max" if path.by == "k" else "a smaller alpha_reach"
     return f"; that is the last of the path, and {more} may find a better one"
