@@ -277,7 +277,8 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
     train, open_more = open_rows(data, options)
     say_notes(train, as_json)
     along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
-    estimator = make_estimator(train, loss, options | along | selecting(select, n_alphas, validation), memory=memory)
+    options |= along | selecting(select, n_alphas, validation)
+    estimator = make_estimator(train, loss, options, memory=memory, verbose=not as_json and sys.stderr.isatty())
     estimator.fit(train, validation=open_more(validation))
     names, paths = names_of(train), path_report.searched(estimator)
     if out is not None:
@@ -291,7 +292,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
         return
     for one in paths:
         path_report.show_path(one)
-    click.echo(f"{cost['passes']:g} passes, {cost['seconds']:.1f} s")
+    click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
 
 
 @main.command()
