@@ -40,6 +40,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float = 0.0,
         loss: str = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -60,6 +61,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
+        self.ridge = ridge
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
@@ -143,6 +145,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self._made = {
             "objective": describe(fits[0]),
             "deviations": data.moments.scale[self.get_support()],
+            "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
                 "k": self.k,
@@ -164,18 +167,23 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
         made = getattr(self, "_made", {})
+        names = [str(name) for name in self._all_names()[chosen]]
+        encoding = made.get("encoding")
+        if encoding is not None and self.normalize is None:  # the norm of a row needs every column
+            encoding = encoding.of_features(names)
         return Model(
             task="regression" if classes is None else "classification",
             loss=self.loss,
             objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
             classes=None if classes is None else classes.tolist(),
             n_features=self.n_features_in_,
-            names=[str(name) for name in self._all_names()[chosen]],
+            names=names,
             indices=chosen.tolist(),
             coef=np.atleast_2d(self.coef_)[:, chosen],
             deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
+            encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
 
@@ -215,6 +223,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
+    ridge : float, default=0.0
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
     loss : {"squared", "huber", "poisson"}
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
@@ -337,6 +347,7 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float = 0.0,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",

@@ -186,6 +186,7 @@ def describe(fitted: Fit) -> str:
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
     text = f"mean {spec.loss} loss"
     if fitted.alpha is None:
+        text += f" + {spec.ridge:g} / 2 |w|_2^2{unit}" if spec.ridge else ""
         text += f" over models of at most {spec.k} features"
     elif spec.l1_ratio == 1:
         text += f" + {fitted.alpha:.6g} * |w|_1{unit}"

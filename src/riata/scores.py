@@ -11,7 +11,7 @@ from riata.model import Model, probabilities
 
 def scores(model: Model, data: Dataset) -> dict[str, float | None]:
     """Accuracy, AUC and log loss of a classifier, R2 and mean squared error of a regression: one pass."""
-    parts = [(model.margins(chunk.X, data.feature_names), chunk.y, chunk.weight) for chunk in data.visit()]
+    parts = [(z, chunk.y, chunk.weight) for z, chunk in model.visit(data)]
     z, y, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     if model.task == "regression":
         if data.classes is not None:

@@ -88,4 +88,6 @@ class InMemory(Dataset):
 
     def map(self, f):
         X, y, weight = f(self._chunk)
-        return InMemory(X, y, weight, self.feature_names)
+        data = InMemory(X, y, weight, self.feature_names)
+        data.encoding, data.profile = self.encoding, self.profile
+        return data
