@@ -73,10 +73,10 @@ def check_spec(spec: Spec, n_features: int) -> None:
     solver = SOLVERS[spec.solver_name]
     checks = [
         (len(given) > 1, f"give one of k, alpha and alpha_ratio, not {' and '.join(given)}"),
-        (spec.k is not None and not _whole(spec.k), f"k must be a whole number, not {spec.k!r}"),
+        (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
         (_whole(spec.k) and not 1 <= spec.k <= n_features,
          f"k must lie between 1 and the number of features, {n_features}, not be {spec.k}"),
-        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, not {spec.alpha}"),
+        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
         (spec.ridge > 0 and not (solver.ridge and spec.k is not None),
@@ -120,7 +120,7 @@ def _whole(value: Any) -> TypeGuard[int]:
 
 
 def _at_least_zero(value) -> bool:
-    return value is None or value >= 0
+    return value is None or (not isinstance(value, str) and value >= 0)
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
