@@ -44,6 +44,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty_factors=None,
+        nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -71,6 +73,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty_factors = penalty_factors
+        self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
@@ -410,6 +414,8 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty_factors=None,
+        nonnegative: bool = False,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
