@@ -13,7 +13,8 @@ import numpy as np
 
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.solvers.best_k import PRECISION, first_count, make_room, next_count, row_limit, wanting
+from riata.solvers.best_k import first_count, make_room, row_limit
+from riata.solvers.best_k_refits import PRECISION, next_count, wanting
 from riata.solvers.iterate import Options
 from riata.solvers.local_model import LocalModel
 from riata.solvers.refit import Fitted, Refits
