@@ -71,6 +71,8 @@ class OutOfCore(Dataset):
                 yield chunk
             if self._rows is not None:
                 self._rows.release(number)
+        if self.source.once:
+            self.n_rows = self.rows_read  # nobody knew before
 
     def sum(self, f):
         self.rows_read += self.n_rows
