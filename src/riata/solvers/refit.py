@@ -136,7 +136,7 @@ class _Newton:
 
 
 def _solve(H, slope):
-    """H^-1 slope, from the upper half of H. A direction in which H is flat (no intercept, separated classes) gets bent."""
+    """H^-1 slope, from the upper half of H; where H is flat (no intercept, separated classes) it is bent a little."""
     bend = 1e-14 * max(np.trace(H), 1e-300)
     while True:
         try:
