@@ -98,6 +98,7 @@ def say_notes(data, quiet=False) -> None:
 @click.option("--alpha", type=float, help="Strength of the L1 penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
+@click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
 @click.option("--loss", help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.")
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)

@@ -23,8 +23,6 @@ from riata.solvers.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset import OVERSHOOTS
 
 PRECISION = 1e-9  # of the empty model's loss: a smaller gain is not worth a move
-FIRST_CANDIDATES = 2  # times k, by marginal gain; then k more in every round
-FEWEST_CANDIDATES = 32  # rows of H that cost about as much as the pass itself
 REFITS = 16  # swaps that are tried in earnest before a support is called final
 DEFAULT_MEMORY = 1 << 30
 
@@ -62,7 +60,7 @@ def _by_refits(problem, options, unit, support, outlook):
         w = np.zeros(d)
         w[fit.support] = fit.coef
         yield Iterate(w, fit.intercept, t, fit.objective)
-        candidates = wanting(outlook.gains, fit.support, max(k, FEWEST_CANDIDATES))
+        candidates = wanting(outlook.gains, fit.support, next_count(k))
         model = LocalModel(problem, w, fit.intercept, np.append(fit.support, candidates))
         outlook = model.outlook(fit.support, k)
         swaps = _swapped(outlook, fit.support, worthwhile)
@@ -115,11 +113,11 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
     support = np.empty(0, dtype=np.int64)
     outlook = model.outlook(support, k)
-    count = max(FIRST_CANDIDATES * k, FEWEST_CANDIDATES)
+    count = min(first_count(k), limit)
     settled = False
     while not settled:
         candidates = wanting(outlook.gains, model.candidates, count)
-        make_room(model, support, outlook, len(candidates), limit)
+        make_room(model, support, outlook.gains, len(candidates), limit)
         model.add_candidates(candidates)
         search = model.search(support, 2 * k + OVERSHOOTS[-1], worthwhile)
         if len(support) == 0:
@@ -131,7 +129,7 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
         if settled:
             search.overshoot(k)
             support, outlook, settled = _check(model, search, k, worthwhile)
-        count = max(k, FEWEST_CANDIDATES)
+        count = min(next_count(k), limit - k)
         yield support, outlook, settled
 
 
@@ -152,11 +150,11 @@ def wanting(gains, known, count):
     return order[gains[order] > -np.inf]
 
 
-def make_room(model, support, outlook, n_more, limit):
+def make_room(model, support, gains, n_more, limit):
     """Forget the candidates that want in least, if otherwise the rows of H were too many for the memory."""
     if max(len(model.candidates), model.n_rows) + n_more <= limit:
         return
-    gains = outlook.gains[model.candidates]
+    gains = gains[model.candidates]
     gains[np.isin(model.candidates, support)] = np.inf
     n_kept = max(limit - n_more, len(support))
     model.keep(model.candidates[np.argsort(-gains, kind="stable")[:n_kept]])
@@ -165,14 +163,24 @@ def make_room(model, support, outlook, n_more, limit):
 def row_limit(k, d, options):
     """How many rows of H the memory holds, or a sentence that says that they are too few."""
     memory = DEFAULT_MEMORY if options.memory is None else options.memory
-    need = max((FIRST_CANDIDATES + 1) * k, FEWEST_CANDIDATES + k)
+    need = min(2 * k, d)
     limit = memory // (3 * 8 * d)  # while rows are made there are up to three copies of them
-    if limit < min(need, d):
+    if limit < need:
         raise OptionError(
             f"best k = {k} of {d} features needs about {3 * 8 * d * need / 1e6:.0f} MB, more than memory="
             f"{memory / 1e6:.0f} MB; give it more, ask for a smaller k, or take solver 'l0-sgd'"
         )
     return limit
+
+
+def first_count(k):
+    """How many candidates to start with: enough that forward selection has a choice."""
+    return max(2 * k, 128)
+
+
+def next_count(k):
+    """How many candidates to add at a time: fewer would cost a pass all the same."""
+    return max(k, 64)
 
 
 def what_is_proved(size, k, d):

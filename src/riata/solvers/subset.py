@@ -79,8 +79,6 @@ class Subset:
         best, fall, tries = self._saved(), self.fall, list(OVERSHOOTS)
         while tries:
             extra = tries.pop(0)
-            if extra > k:
-                break
             self.forward(k + extra)
             self.backward(k)
             self.swap()
