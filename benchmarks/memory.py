@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
-from numpy.lib.format import open_memmap
+from numpy.lib.format import write_array_header_1_0
 
 N_FEATURES, STEP = 100, 20_000
 ROW_BYTES = {"npy": 4 * (N_FEATURES + 1), "parquet": 4.3 * (N_FEATURES + 1), "csv": 11 * (N_FEATURES + 1)}
@@ -28,18 +28,19 @@ def parts(n_rows: int):
     rng = np.random.default_rng(0)
     for start in range(0, n_rows, STEP):
         X = rng.standard_normal((min(STEP, n_rows - start), N_FEATURES), dtype=np.float32)
-        yield start, X, X[:, 0] - X[:, 1] + rng.standard_normal(len(X), dtype=np.float32)
+        yield X, X[:, 0] - X[:, 1] + rng.standard_normal(len(X), dtype=np.float32)
 
 
 def write_rows(path: Path, n_rows: int) -> None:
     if path.suffix == ".npy":
-        array = open_memmap(path, mode="w+", dtype=np.float32, shape=(n_rows, N_FEATURES + 1))
-        for start, X, y in parts(n_rows):
-            array[start : start + len(y), :-1], array[start : start + len(y), -1] = X, y
-        array.flush()
+        head = {"descr": "<f4", "fortran_order": False, "shape": (n_rows, N_FEATURES + 1)}
+        with path.open("wb") as file:
+            write_array_header_1_0(file, head)
+            for X, y in parts(n_rows):
+                np.column_stack([X, y]).tofile(file)
         return
     writer = None
-    for _, X, y in parts(n_rows):
+    for X, y in parts(n_rows):
         table = pa.table({f"x{j}": X[:, j] for j in range(N_FEATURES)} | {"y": y})
         writer = writer or (pacsv.CSVWriter if path.suffix == ".csv" else pq.ParquetWriter)(path, table.schema)
         writer.write_table(table)
