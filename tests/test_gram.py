@@ -10,9 +10,6 @@ from riata.data.memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.fitting import Spec, fit
 from riata.path import path
-from riata.selection.paths import alpha_path
-from riata.selection.search import Search, search_path
-from riata.selection.statistics import statistics_serve
 from test_exact import Chunks, make
 
 
@@ -96,24 +93,3 @@ def test_what_is_refused(rows, tmp_path):
     np.savez(tmp_path / "foreign.npz", a=1)
     with pytest.raises(DataError, match="holds no statistics that riata saved"):
         load_gram(tmp_path / "foreign.npz")
-
-
-def test_folds_from_statistics_score_as_folds_of_rows(rows):
-    X, y, weight = rows
-    spec = Spec(tol=1e-9)
-    search = Search("alpha", n_alphas=15, alpha_reach=0.02)
-    few_passes = Chunks(X, y, weight)
-    _, by_statistics = search_path(few_passes, spec, search)
-    alone = Chunks(X, y, weight)
-    alpha_path(alone, spec, length=15, reach=0.02)
-    assert few_passes.passes == pytest.approx(alone.passes + 1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("riata.selection.search.statistics_serve", lambda *_: False)
-        _, by_rows = search_path(Chunks(X, y, weight), spec, search)
-    assert_allclose(by_statistics.fold_scores, by_rows.fold_scores, rtol=1e-5)
-    assert by_statistics.index == by_rows.index
-
-
-def test_statistics_of_wide_data_are_never_made():
-    X, y = make("squared", n=30, d=60)
-    assert not statistics_serve(InMemory(X, y), Spec(), 5)

@@ -274,6 +274,10 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    penalty_factors : array of n_features numbers, optional
+        What ``alpha`` is multiplied by for each feature; a feature with 0 is always in.
+    nonnegative : bool, default=False
+        Whether only models without negative coefficients are looked at.
     loss : {"squared", "huber", "poisson"}
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
