@@ -44,8 +44,8 @@ def certificate(benchmark, X, y, alphas, coefs, intercepts):
 def measure(number, solver):
     """In a process of its own: first call, warm calls, gap, passes and peak memory, as JSON on standard output."""
     from peers import offered
-    from problems import BENCHMARKS, load
 
+    from problems import BENCHMARKS, load
     from riata.data.memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, alpha_max, elastic_net
@@ -144,6 +144,7 @@ def main():
         measure(int(options.measure[0]), options.measure[1])
         return
     from peers import offered
+
     from problems import BENCHMARKS
 
     rows = []
@@ -159,7 +160,7 @@ def main():
     text = report(rows)
     print(text)
     if options.out:
-        head = "# Convex benchmarks\n\nWritten by `python benchmarks/convex.py --out docs/benchmarks.md`; its docstring says how."
+        head = "# Convex benchmarks\n\nWritten by `python benchmarks/convex.py --out docs/benchmarks.md`."
         options.out.write_text(f"{head} Machine: {machine()}\n\n{text}\n")
 
 

@@ -31,7 +31,7 @@ class Benchmark:
     @property
     def fit_intercept(self):
         """Where few peers can have one, nobody does: the columns (not the sparse ones) are centred instead."""
-        return self.loss == "squared" and not self.path or self.data == "covtype"
+        return (self.loss == "squared" and not self.path) or self.data == "covtype"
 
 
 BENCHMARKS = [

@@ -45,7 +45,7 @@ def _k_path(problem, k_max, options):
     limit, worthwhile = row_limit(k_max, d, options), 2.0 * PRECISION * gap_unit(problem)
     model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
     supports = _settled(model, k_max, worthwhile, limit)
-    if problem.loss == Squared():
+    if problem.loss == Squared() or not supports:
         models = [_fitted(model, support) for support in supports]
         return KPath(models, "for every size, no swap of one feature inside for one outside improves the objective")
     models = _refitted(problem, supports, options)
