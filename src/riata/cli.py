@@ -121,6 +121,7 @@ def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, see
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
     from riata.data.open import open_data
     from riata.estimators import SparseClassifier, SparseRegressor
+    from riata.progress import row_progress
     from riata.scores import scores
     from riata.summary import as_dict, peak_rss_mb, show_fit
 
@@ -128,8 +129,9 @@ def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, see
     check_one_of(options)
     out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
     how = reading(memory, cache, cache_dir, on_error)
-    train = open_data(data, target, task=task, weight=weight, features=features or None, drop=drop,
-                      categorical=categorical, text=text, word_pairs=word_pairs, **how)  # fmt: skip
+    with row_progress(shows_progress(quiet or as_json)):
+        train = open_data(data, target, task=task, weight=weight, features=features or None, drop=drop,
+                          categorical=categorical, text=text, word_pairs=word_pairs, **how)  # fmt: skip
     say_notes(train, quiet)
     task = "regression" if train.classes is None else "classification"
     test = None
@@ -142,7 +144,7 @@ def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, see
         fit_intercept=intercept,
         batch=parse_batch(batch),
         random_state=seed,
-        verbose=not (quiet or as_json) and sys.stderr.isatty(),
+        verbose=shows_progress(quiet or as_json),
     )
     estimator.fit(train)
     model = estimator.to_model()
@@ -169,6 +171,7 @@ def predict(model_file, data, out, **how):
     from riata.data.open import open_data
     from riata.model import load_model
     from riata.predictions import predictions, write_predictions
+    from riata.progress import row_progress
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
@@ -176,7 +179,8 @@ def predict(model_file, data, out, **how):
         data, model.training.get("target"), n_features=model.n_features, encoding=encoding_of(model), need_target=False,
         **reading(**how),
     )  # fmt: skip
-    write_predictions(predictions(model, rows), out)
+    with row_progress(shows_progress(quiet=out is None)):
+        write_predictions(predictions(model, rows), out)
 
 
 @main.command()
@@ -226,10 +230,12 @@ def inspect(model_file, as_json):
 def profile(data, target, as_json, memory, cache, cache_dir, on_error, features, **columns):
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.data.open import open_data
+    from riata.progress import row_progress
     from riata.summary import show_profile
 
     how = reading(memory, cache, cache_dir, on_error)
-    rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
+    with row_progress(shows_progress(as_json)):
+        rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:
@@ -246,12 +252,14 @@ def convert(data, out, target, memory, cache, cache_dir, on_error, features, **c
     """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
     from riata.data.convert import convert as write
     from riata.data.open import open_data
+    from riata.progress import row_progress
 
     out = writable(out)
     how = reading(memory, False, cache_dir, on_error)
-    rows = open_data(data, target, features=features or None, **columns, **how)
+    with row_progress(shows_progress()):
+        rows = open_data(data, target, features=features or None, **columns, **how)
+        write(rows, out)
     say_notes(rows)
-    write(rows, out)
 
 
 @main.command()
@@ -260,6 +268,11 @@ def datasets():
     from riata.summary import show_datasets
 
     show_datasets()
+
+
+def shows_progress(quiet=False) -> bool:
+    """Whether anybody would see a progress bar."""
+    return not quiet and sys.stderr.isatty()
 
 
 def encoding_of(model):
