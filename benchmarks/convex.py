@@ -160,9 +160,7 @@ def main():
     text = report(rows)
     print(text)
     if options.out:
-        head = (
-            "# Convex benchmarks\n\nWritten by `python benchmarks/convex.py --out docs/benchmarks.md`, which says how."
-        )
+        head = "# Convex benchmarks\n\nWritten by `python benchmarks/convex.py --out docs/benchmarks.md`."
         options.out.write_text(f"{head} Machine: {machine()}\n\n{text}\n")
 
 

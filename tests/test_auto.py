@@ -163,3 +163,20 @@ def test_bad_validation_sets(table):
         riata.SparseClassifier(alpha="auto", select="validation").fit(
             X, labels(y), validation=(X, np.where(y > 3, "other", "low"))
         )
+
+
+@pytest.mark.parametrize("estimator", [riata.SparseRegressor, riata.SparseClassifier])
+@pytest.mark.parametrize("auto", [{"k": "auto"}, {"alpha": "auto"}], ids=str)
+def test_columns_that_never_vary_are_never_chosen(table, auto, estimator):
+    _, y = table
+    y = y if estimator is riata.SparseRegressor else labels(y)
+    for select in ("cv-1se", "bic"):
+        model = estimator(**auto, select=select, **SMALL).fit(np.ones((60, 3)), y)
+        assert not model.get_support().any()
+        assert np.isfinite(model.intercept_).all()
+
+
+def test_noise_is_no_reason_to_choose_a_feature(rng):
+    X, y = rng.normal(size=(200, 10)), rng.normal(size=200)
+    for auto in ({"k": "auto"}, {"alpha": "auto"}):
+        assert not riata.SparseRegressor(**auto, select="ebic").fit(X, y).get_support().any()

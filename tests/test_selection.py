@@ -15,6 +15,7 @@ from riata.errors import DataError, OptionError
 from riata.fitting import Spec
 from riata.losses import LOSSES
 from riata.selection.paths import ModelPath
+from riata.selection.products import products_serve
 from riata.selection.scoring import criterion, held_out
 from riata.selection.search import Search, _least, _one_standard_error, search_path
 
@@ -26,6 +27,14 @@ def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
     return X, np.where(margin > 0, 1.0, -1.0) if LOSSES[loss].labels else margin
 
 
+@pytest.fixture(params=["from products", "from rows"])
+def way(request, monkeypatch):
+    """Both ways to cross-validate the squared loss."""
+    if request.param == "from rows":
+        monkeypatch.setattr("riata.selection.search.products_serve", lambda *_: False)
+
+
+@pytest.mark.usefixtures("way")
 def test_cross_validation_is_that_of_scikit_learn():
     X, y = make()
     spec = Spec(standardize=False, tol=1e-12)
@@ -53,6 +62,70 @@ def test_chunks_do_not_change_the_choice(by, loss):
         assert_allclose(its.fold_scores, chosen.fold_scores, rtol=1e-5)
         assert its.index == chosen.index
         assert its.reason == chosen.reason
+
+
+VARIANTS = {
+    "plain": {},
+    "no intercept": {"fit_intercept": False},
+    "not standardised": {"standardize": False},
+    "neither": {"fit_intercept": False, "standardize": False},
+    "elastic net": {"l1_ratio": 0.4},
+    "one feature always in": {"penalty_factors": np.array([1, 1, 0, 1, 1, 1, 2, 1.0])},
+    "not negative": {"nonnegative": True},
+}
+
+
+def both_ways(monkeypatch, data, spec, search):
+    """What a search gives from products, and what it gives from rows."""
+    assert products_serve(data, spec, search.cv)
+    from_products = search_path(data, spec, search)
+    monkeypatch.setattr("riata.selection.search.products_serve", lambda *_: False)
+    return from_products, search_path(data, spec, search)
+
+
+@pytest.mark.parametrize("options", VARIANTS.values(), ids=VARIANTS)
+def test_products_say_all_about_the_rows(options, monkeypatch, rng):
+    X, y = make()
+    X = X * np.linspace(0.1, 10, 8) + np.linspace(-50, 50, 8)
+    X[:, 4] = 3.0  # a column that never varies
+    X[:, 5] = X[:, 1] - X[:, 2]  # and one that the others explain
+    data = InMemory(X, y + 20, rng.integers(1, 4, size=60))
+    spec = Spec(**options, tol=1e-10)
+    (path, chosen), (their_path, theirs) = both_ways(monkeypatch, data, spec, Search("alpha", "cv", cv=3, n_alphas=5))
+    assert_allclose(path.values, their_path.values)
+    assert_allclose(path.losses, their_path.losses, rtol=1e-6)
+    assert_allclose(path.objectives, their_path.objectives, rtol=1e-7)
+    assert_allclose(chosen.fold_scores, theirs.fold_scores, rtol=1e-4)
+    assert chosen.index == theirs.index
+
+
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"ridge": 0.1}], ids=str)
+def test_products_say_all_along_k(options, monkeypatch, rng):
+    X, y = make()
+    data = Chunked(X + 5, y, 9, rng.random(60) + 0.5)
+    found, theirs = both_ways(monkeypatch, data, Spec(**options), Search("k", "cv", cv=3, k_max=4))
+    assert_allclose(found[0].coefs, theirs[0].coefs, atol=1e-6)
+    assert_allclose(found[1].fold_scores, theirs[1].fold_scores, rtol=1e-6)
+
+
+def test_products_need_two_passes_for_everything():
+    X, y = make()
+    data = Chunked(X, y, 10)
+    path, _ = search_path(data, Spec(), Search("alpha", "cv"))
+    assert data.passes == path.passes == 2
+    assert path.converged
+
+
+def test_products_are_not_made_where_rows_are_cheaper():
+    X, y = make()
+    wide = np.tile(X, (1, 8))
+    assert products_serve(InMemory(X, y), Spec(), 5)
+    assert not products_serve(InMemory(X, y), Spec(loss="huber"), 5)
+    assert not products_serve(InMemory(wide, y), Spec(), 5)
+    assert not products_serve(InMemory(sp.csr_array(X), y), Spec(), 5)
+    long = Chunked(np.tile(np.tile(X, (1, 60)), (20, 1)), np.tile(y, 20), 100)
+    assert products_serve(long, Spec(), 5)
+    assert not products_serve(long, Spec(memory=10_000_000), 5)
 
 
 def path_of(sizes, losses=None, by="alpha", d=10):
@@ -134,6 +207,15 @@ def test_a_target_k_is_never_exceeded():
 def test_the_end_of_a_path_is_pointed_out():
     assert "smaller alpha_reach" in _least(path_of([1, 2]), "cv", "mse", np.array([2.0, 1.0]), "").reason
     assert "larger k_max" in _least(path_of([1, 2], by="k"), "cv", "mse", np.array([2.0, 1.0]), "").reason
+    assert "k_max" not in _least(path_of([1, 2], by="k", d=2), "cv", "mse", np.array([2.0, 1.0]), "").reason
+
+
+@pytest.mark.usefixtures("way")
+def test_a_fold_that_holds_all_that_differs_is_refused():
+    X, _ = make(n=30)
+    y = np.where(np.arange(30) == 4, 3.0, 1.0)
+    with pytest.raises(DataError, match=r"fold \d of 5 holds all rows whose target differs"):
+        search_path(InMemory(X, y), Spec(), Search("alpha", "cv", n_alphas=2))
 
 
 def test_a_fold_that_holds_a_whole_class_is_refused():

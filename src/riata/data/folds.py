@@ -5,10 +5,11 @@ differ in size by at most one row, rows sorted by their target are spread evenly
 with the folds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 
@@ -49,6 +50,14 @@ def some_rows(data: Dataset, keep: Keep) -> Dataset:
     return SomeRows(data, keep)
 
 
+def placed(data: Dataset) -> Iterator[tuple[int, Chunk]]:
+    """All chunks as they lie, each with the position of its first row."""
+    start = 0
+    for chunk in data.visit():
+        yield start, chunk
+        start += chunk.n_rows
+
+
 class SomeRows(Dataset):
     """A view of the rows of another dataset that are kept."""
 
@@ -70,13 +79,9 @@ class SomeRows(Dataset):
                 yield kept
 
     def _placed(self, order):
-        """Chunks, each with the position of its first row."""
         if order is None:
-            start = 0
-            for chunk in self._data.visit():
-                yield start, chunk
-                start += chunk.n_rows
-        else:
-            starts = self._data.chunk_starts
-            for i in order:
-                yield from ((starts[i], chunk) for chunk in self._data.visit([i]))
+            yield from placed(self._data)
+            return
+        starts = self._data.chunk_starts
+        for i in order:
+            yield from ((starts[i], chunk) for chunk in self._data.visit([i]))

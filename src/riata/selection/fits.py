@@ -7,7 +7,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.driver import Record, Result
-from riata.fitting import Fit, Spec, check_spec, make_problem
+from riata.fitting import Fit, Spec, make_problem
 from riata.penalties import Cardinality
 from riata.selection.paths import ModelPath
 from riata.selection.search import Search, Selection, search_path
@@ -28,7 +28,6 @@ def fit_selected(data: Dataset, spec: Spec, search: Search, validation: Dataset 
     path, selection = search_path(data, spec, search, validation)
     i = selection.index
     chosen = replace(spec, **{path.by: path.values[i].item()})
-    check_spec(chosen, data.n_features)
     problem, alpha = make_problem(data, chosen)
     gap = None if path.gaps is None else float(path.gaps[i])
     passes, seconds = data.passes - passes_before, time.perf_counter() - started

@@ -6,8 +6,10 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.fitting import Spec, bare_problem, check_spec, make_problem, penalty_of, solver_options
+from riata.objective import empty_intercept, empty_loss
 from riata.path import LENGTH, REACH, path
 from riata.solvers.k_path import k_path as best_models
+from riata.solvers.refit import Fitted
 
 
 @dataclass(frozen=True)
@@ -49,25 +51,28 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     if not found.converged:
         reason = reason.replace("is within", "did not get within")
     return ModelPath(
-        "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties, found.gaps,
+        "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
+        np.maximum(found.gaps, 0.0),
         found.converged, reason, found.passes,
     )  # fmt: skip
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
-    """The best models with 1, 2, ..., k_max features; a size of no further use repeats the one before."""
+    """The best models with at most 0, 1, ..., k_max features; a size of no further use repeats the one before."""
     passes_before = data.passes
     spec = replace(spec, k=k_max)
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
     found = best_models(problem, k_max, solver_options(spec))
-    models = found.models + [found.models[-1]] * (k_max - len(found.models))
-    coefs = np.zeros((k_max, data.n_features))
+    nothing = np.empty(0, dtype=np.int64)
+    models = [Fitted(nothing, np.empty(0), empty_intercept(problem), empty_loss(problem)), *found.models]
+    models += [models[-1]] * (k_max + 1 - len(models))
+    coefs = np.zeros((len(models), data.n_features))
     for row, model in zip(coefs, models, strict=True):
         row[model.support] = model.coef
     objectives = np.array([model.objective for model in models])
     return ModelPath(
-        "k", np.arange(1, k_max + 1), coefs, np.array([model.intercept for model in models]),
+        "k", np.arange(len(models)), coefs, np.array([model.intercept for model in models]),
         objectives - [problem.penalty.value(w) for w in coefs], objectives, None, True, found.proof,
         data.passes - passes_before,
     )  # fmt: skip

@@ -5,7 +5,7 @@ not seen. The chosen model is that of the path of all rows: it is not fitted aga
 features are those that were chosen.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from riata.errors import DataError, OptionError
 from riata.fitting import Spec
 from riata.losses import LOSSES
 from riata.selection.paths import ModelPath, alpha_path, k_path
-from riata.selection.scoring import CRITERIA, criterion, held_out, score_name
+from riata.selection.products import FoldProducts, StandIn, products_serve
+from riata.selection.scoring import CRITERIA, HeldOut, criterion, held_out, score_name
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
 DEFAULT_K_MAX = 50
@@ -52,7 +53,14 @@ def search_path(
 ) -> tuple[ModelPath, Selection]:
     """The path of all rows, and the choice of one of its models."""
     _check(search, spec, data.n_features, validation)
-    path = _path(data, spec, search)
+    by_folds = search.target_k is None and search.rule in ("cv", "cv-1se")
+    n_folds = search.cv if by_folds else 1
+    if n_folds > data.n_rows:
+        raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_rows}")
+    folds: RowFolds | ProductFolds = (ProductFolds if products_serve(data, spec, n_folds) else RowFolds)(
+        data, spec, search, n_folds
+    )
+    path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
     if search.rule == "validation":
@@ -62,7 +70,8 @@ def search_path(
     if search.rule in CRITERIA:
         scores = criterion(search.rule, path, spec.loss, data.n_rows)
         return path, _least(path, search.rule, search.rule, scores, f"of {len(path)} models")
-    return path, _cross_validated(data, spec, search, path)
+    parts = [folds.held_out(fold, path) for fold in range(n_folds)]
+    return path, _cross_validated(path, search.rule, score_name(spec.loss), parts)
 
 
 def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
@@ -92,44 +101,83 @@ def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
 _SOLVER = {"alpha": "exact", "k": "best-k"}
 
 
-def _path(data, spec, search: Search, like: ModelPath | None = None) -> ModelPath:
+@dataclass(frozen=True)
+class RowFolds:
+    """Folds whose rows are read for every path."""
+
+    data: Dataset
+    spec: Spec
+    search: Search
+    n_folds: int
+
+    def path(self) -> ModelPath:
+        """The path of all rows."""
+        return _path(self.data, self.spec, self.search)
+
+    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
+        """What models like those of a path, but fitted to the other folds, score on this one."""
+        data, which = self.data, (fold, self.n_folds, self.spec.seed or 0)
+        training, rest = some_rows(data, outside(*which)), some_rows(data, inside(*which))
+        _check_fold(training.moments.y_varies, self.spec.loss, fold, self.n_folds)
+        scored = held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss)
+        if data.in_memory:  # then these are copies, and reading them has to be counted
+            data.rows_read += training.rows_read + rest.rows_read
+        return scored
+
+
+class ProductFolds:
+    """Folds of which the products of columns say all."""
+
+    def __init__(self, data: Dataset, spec: Spec, search: Search, n_folds: int):
+        self._data, self._spec, self._search, self._n_folds = data, spec, search, n_folds
+        self._passes_before = data.passes
+        self._products = FoldProducts(data, n_folds, spec.seed or 0)
+
+    def path(self) -> ModelPath:
+        """The path of all rows."""
+        passes = self._data.passes - self._passes_before
+        return replace(self._path_of(self._products.rows_without(None, self._spec)), passes=passes)
+
+    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
+        """What models like those of a path, but fitted to the other folds, score on this one."""
+        others = self._products.rows_without(fold, self._spec)
+        _check_fold(others.y_varies, self._spec.loss, fold, self._n_folds)
+        return self._products.held_out(fold, self._path_of(others, like=path))
+
+    def _path_of(self, rows: StandIn, like=None) -> ModelPath:
+        return rows.in_units_of_the_data(_path(rows.data, rows.spec, self._search, like, self._data.n_rows))
+
+
+def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int | None = None) -> ModelPath:
     """The models on these rows: those that the search asks for, or the same values as another path has."""
     if search.by == "alpha":
         alphas = None if like is None else like.values
         return alpha_path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
-    rows_allow = max(1, data.n_rows // 2)  # more features than that say nothing about other rows
-    k_max = min(search.k_max or DEFAULT_K_MAX, data.n_features, rows_allow) if like is None else len(like)
-    return k_path(data, spec, k_max)
+    if like is not None:
+        return k_path(data, spec, int(like.values[-1]))
+    rows_allow = max(1, (n_rows or data.n_rows) // 2)  # more features than that say nothing about other rows
+    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, data.n_features, rows_allow))
 
 
-def _cross_validated(data, spec, search: Search, path) -> Selection:
-    n_folds, seed = search.cv, spec.seed or 0
-    if n_folds > data.n_rows:
-        raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_rows}")
-    parts = []
-    for fold in range(n_folds):
-        training = some_rows(data, outside(fold, n_folds, seed))
-        _check_fold(training, spec.loss, fold, n_folds)
-        models = _path(training, spec, search, like=path)
-        parts.append(held_out(some_rows(data, inside(fold, n_folds, seed)), models, spec.loss))
-    fold_scores = np.array([part.scores for part in parts])
-    scores = np.average(fold_scores, axis=0, weights=[part.weight for part in parts])
-    errors = fold_scores.std(axis=0, ddof=1) / np.sqrt(n_folds)
-    name = score_name(spec.loss)
-    if search.rule == "cv":
-        return _least(path, "cv", name, scores, f"over {n_folds} folds", errors, fold_scores)
-    return _one_standard_error(path, name, scores, errors, fold_scores)
-
-
-def _check_fold(training: Dataset, loss, fold, n_folds) -> None:
+def _check_fold(y_varies: bool, loss, fold, n_folds) -> None:
     """Refuse rows that have only one class, or one value of the target."""
-    if training.moments.y_varies:
+    if y_varies:
         return
     what = "one of the two classes" if LOSSES[loss].labels else "all rows whose target differs from the rest"
     raise DataError(
         f"fold {fold + 1} of {n_folds} holds {what}, so the other folds have nothing to learn from: take "
         "other folds (cv, random_state), more rows, or another rule (select)"
     )
+
+
+def _cross_validated(path, rule, name, parts: list[HeldOut]) -> Selection:
+    """The choice by scores on folds: their mean, by weight, and its standard error."""
+    fold_scores = np.array([part.scores for part in parts])
+    scores = np.average(fold_scores, axis=0, weights=[part.weight for part in parts])
+    errors = fold_scores.std(axis=0, ddof=1) / np.sqrt(len(parts))
+    if rule == "cv":
+        return _least(path, rule, name, scores, f"over {len(parts)} folds", errors, fold_scores)
+    return _one_standard_error(path, name, scores, errors, fold_scores)
 
 
 def _least(path, rule, name, scores, where, errors=None, fold_scores=None) -> Selection:
@@ -143,17 +191,20 @@ def _one_standard_error(path, name, scores, errors, fold_scores) -> Selection:
     """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
     best = int(np.argmin(scores))
     i = int(np.argmax(scores <= scores[best] + errors[best]))
-    reason = (
-        f"{path.named(i)} is the sparsest whose {name} over {len(fold_scores)} folds, {scores[i]:.5g}, is within one "
-        f"standard error ({errors[best]:.2g}) of the least, {scores[best]:.5g} at {path.named(best)}"
-        f"{_at_the_end(path, best)}"
-    )
+    where = f"over {len(fold_scores)} folds"
+    if i == best:
+        reason = f"{path.named(i)} has the least {name} {where}, {scores[i]:.5g}, and no sparser model comes"
+    else:
+        reason = f"{path.named(i)} is the sparsest whose {name} {where}, {scores[i]:.5g}, comes"
+    reason += f" within one standard error, {errors[best]:.2g}, of "
+    reason += "it" if i == best else f"the least, {scores[best]:.5g} at {path.named(best)}"
+    reason += _at_the_end(path, best)
     return Selection("cv-1se", name, scores, errors, fold_scores, i, reason)
 
 
 def _at_the_end(path, i) -> str:
     """A hint where the least score is that of the last model: further ones might be better."""
-    if i < len(path) - 1:
+    if i < len(path) - 1 or (path.by == "k" and path.values[i] == path.coefs.shape[1]):
         return ""
     more = "a larger k_max" if path.by == "k" else "a smaller alpha_reach"
     return f"; that is the last of the path, and {more} may find a better one"

@@ -26,7 +26,7 @@ from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
-BLOCK_ROWS = 256  # converted to float64 at a time: stays in the cache until it is multiplied
+BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
 NOTHING = np.empty(0, dtype=np.int64)
 
 
