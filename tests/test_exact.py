@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
-from riata.data.chunk import Chunk
-from riata.data.dataset import Dataset
+from chunked import Chunked
 from riata.data.memory import InMemory
 from riata.data.sample import sample_rows
 from riata.errors import OptionError
@@ -17,21 +16,9 @@ from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 
 
-class Chunks(Dataset):
-    """Rows of arrays shown a few at a time, as if they came from a disk."""
-
-    def __init__(self, X, y, weight=None, chunk_rows=17):
-        super().__init__()
-        weight = np.ones(len(y)) if weight is None else weight
-        starts = range(0, len(y), chunk_rows)
-        self._chunks = [Chunk(X, y, weight).rows(slice(i, i + chunk_rows)) for i in starts]
-        self.n_rows, self.n_features = X.shape
-        self.n_chunks = len(self._chunks)
-
-    def visit(self, order=None):
-        for i in range(self.n_chunks) if order is None else order:
-            self.rows_read += self._chunks[i].n_rows
-            yield self._chunks[i]
+def Chunks(X, y, weight=None, chunk_rows=17):
+    """Rows shown a few at a time, as if they came from a disk; called like `InMemory`."""
+    return Chunked(X, y, chunk_rows, weight)
 
 
 def make(loss, n=120, d=40, seed=0, dtype=np.float64):

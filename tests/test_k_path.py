@@ -8,6 +8,7 @@ from chunked import Chunked
 from naive_l0 import best_subset, best_swap, refit
 from riata.data.memory import InMemory
 from riata.fitting import Spec, make_problem, solver_options
+from riata.losses import LOSSES
 from riata.solvers.k_path import k_path
 from test_best_k import correlated, labels
 
@@ -51,3 +52,11 @@ def test_a_path_ends_where_no_feature_is_of_use(rng):
     path = path_of(InMemory(np.hstack([X, X]), X @ [1.0, 2.0, 3.0]), 5)
     assert [len(model.support) for model in path.models] == [1, 2, 3]
     assert path.objectives[-1] < 1e-9
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_path_of_useless_features_is_the_empty_model(loss):
+    y = np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])
+    path = path_of(InMemory(np.ones((6, 3)), y), 2, loss=loss)
+    assert [len(model.support) for model in path.models] == [0]
+    assert_allclose(path.objectives, refit(np.ones((6, 3)), y, [], loss=LOSSES[loss])[0], rtol=1e-7)

@@ -24,6 +24,7 @@ from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
 from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
+from riata.data.watch import watched
 from riata.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,10 @@ class OutOfCore(Dataset):
 
     def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, from the cheapest place that has them."""
+        total = self.n_rows if order is None and self.n_rows else None
+        return watched(self._places(order), "reading rows", lambda item: item[1].n_rows, total)
+
+    def _places(self, order) -> Iterator[tuple[int, Chunk]]:
         if self._rows is not None:
             for i in range(self.n_chunks) if order is None else order:
                 yield int(i), self._rows.chunk(int(i))
@@ -114,7 +119,7 @@ class OutOfCore(Dataset):
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
         batches = self.source.batches(self.encoding.columns, self.chunk_rows)
-        for i, batch in enumerate(rebatch(batches, self.chunk_rows)):
+        for i, batch in enumerate(ahead(rebatch(batches, self.chunk_rows))):  # decoding beside encoding
             yield self._encode(batch, i)
 
     def _encode(self, batch, i) -> Chunk:

@@ -13,7 +13,8 @@ import numpy as np
 
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.solvers.best_k import PRECISION, first_count, make_room, next_count, row_limit, wanting
+from riata.solvers.best_k import first_count, make_room, row_limit
+from riata.solvers.best_k_refits import PRECISION, next_count, wanting
 from riata.solvers.iterate import Options
 from riata.solvers.local_model import LocalModel
 from riata.solvers.refit import Fitted, Refits
@@ -23,7 +24,7 @@ from riata.threads import one_blas_thread
 
 @dataclass(frozen=True)
 class KPath:
-    """A model for every number of features, the smallest first: some may be missing at the end if none was of use."""
+    """A model for every number of features, the smallest first, as far as features are of use (or the empty one)."""
 
     models: list[Fitted]
     proof: str
@@ -77,7 +78,7 @@ def _settled(model: LocalModel, k_max, worthwhile, limit) -> list[np.ndarray]:
         wants = np.max([model.outlook(S, len(S)).gains for S in supports], axis=0, initial=-np.inf)
         outside = np.delete(wants, model.candidates)
         if np.max(outside, initial=-np.inf) <= worthwhile:
-            return supports
+            return supports or [np.empty(0, dtype=np.int64)]
         count = min(next_count(k_max), limit - k_max)
 
 

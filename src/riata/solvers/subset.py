@@ -33,6 +33,11 @@ class Subset:
         return self._members[: self.size].copy()
 
     @property
+    def weights(self):
+        """Of the members."""
+        return self._w[: self.size].copy()
+
+    @property
     def fall(self) -> float:
         """How far below that of the empty set twice the squared loss is."""
         return float(self.h[self.members] @ self._w[: self.size])
