@@ -37,7 +37,7 @@ class Spec:
     batch: int | str = 1
     rounds: bool = False
     step: str | float | None = None
-    order: str = "uniform"
+    order: str | None = None
     memory: int | None = None
     seed: int | None = None
 
@@ -75,7 +75,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
-        (spec.order not in ORDERS, f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
+        (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch != "full" and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),

@@ -25,6 +25,6 @@ class Options:
     batch: int | str = 1
     rounds: bool = False
     step: str | float | None = None
-    order: str = "uniform"
+    order: str | None = None  # the method's own
     seed: int | None = 0
     memory: int | None = None  # bytes

@@ -7,10 +7,13 @@ from riata.errors import OptionError
 from riata.objective import Problem
 from riata.solvers.cd import cd
 from riata.solvers.fobos import Fobos, fobos
+from riata.solvers.ftrl import Ftrl, ftrl
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.l0_sgd import L0Sgd, l0_sgd
+from riata.solvers.rda import Rda, rda
 from riata.solvers.stochastic import Method
 from riata.solvers.subgradient import Subgradient, subgradient
+from riata.solvers.truncated import Truncated, truncated
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,18 @@ def _fobos_method(problem):
     return Fobos(*problem.standardised_strengths)
 
 
+def _ftrl_method(problem):
+    return Ftrl(*problem.standardised_strengths)
+
+
+def _rda_method(problem):
+    return Rda(*problem.standardised_strengths)
+
+
+def _truncated_method(problem):
+    return Truncated(problem.standardised_strengths[0])
+
+
 def _subgradient_method(problem):
     return Subgradient(problem.standardised_strengths[0])
 
@@ -41,6 +56,9 @@ SOLVERS = {
     "cd": Solver(cd, "alpha", 10_000, ridge=True),
     "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=_subgradient_method),
     "fobos": Solver(fobos, "alpha", 20, ridge=True, stochastic=True, method=_fobos_method),
+    "ftrl": Solver(ftrl, "alpha", 20, ridge=True, stochastic=True, method=_ftrl_method),
+    "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=_rda_method),
+    "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=_truncated_method),
     "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=_l0_method),
 }
 AUTO = {"alpha": "cd", "k": "l0-sgd"}

@@ -1,14 +1,15 @@
 """The loop that all stochastic methods share: visit rows, let the method's sweep move the weights, yield.
 
 A method works on the scaled row a = x / scale (standardisation) and on the weights of those columns. Its state between
-chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk.
+chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk, or kept
+in the method's own memory.
 
 Default steps are safe on data of any scale: eta_t is divided by the loss's curvature times the largest squared row
 norm so far, so a step never overshoots its own row. On the paper's rows of unit norm that divides by one.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -24,12 +25,13 @@ from riata.steps import STEPS, parse_step
 
 @dataclass
 class State:
-    """The weights of the scaled columns, the intercept, and what the schedule has seen."""
+    """The weights of the scaled columns, the intercept, what the schedule has seen, and what the method remembers."""
 
     w: np.ndarray
     b: float = 0.0
     steps: int = 0
     largest: float = 0.0  # squared norm of the largest row
+    memory: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,17 @@ class Sweep:
 
 
 class Method(Protocol):
-    """One of the paper's updates."""
+    """An update: how a run of rows moves a state."""
 
     schedule: str  # its own decay of steps, a key of `STEPS`
+    order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+
+    def memory(self, n_features: int) -> dict[str, np.ndarray]:
+        """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
+        return {}
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float, float]:
-        """Move state.w in place; return the intercept, the largest row norm and the sum of losses seen."""
+        """Move state.w and state.memory in place; return the intercept, the largest row norm and the losses' sum."""
         ...
 
 
@@ -84,6 +91,11 @@ class Stepper:
         return seen / max(chunk.weight[visits].sum(), 1e-300)
 
 
+def first_state(method: Method, n_features: int) -> State:
+    """Before the first row."""
+    return State(np.zeros(n_features), memory=method.memory(n_features))
+
+
 def make_stepper(problem: Problem, method: Method, options: Options) -> Stepper:
     """The stepper of a problem: the method's own schedule, safe, unless the user named a step."""
     step = STEPS[method.schedule](1.0) if options.step is None else parse_step(options.step, method.schedule)
@@ -95,9 +107,9 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
     """One iterate after every pass, until max_steps."""
     data = problem.data
     stepper = make_stepper(problem, method, options)
-    order = ORDERS[options.order]
+    order = ORDERS[options.order or method.order]
     rng = np.random.default_rng(options.seed)
-    state = State(np.zeros(data.n_features))
+    state = first_state(method, data.n_features)
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
     while options.max_steps is None or state.steps < options.max_steps:
         for chunk in data.visit(rng.permutation(data.n_chunks)):
