@@ -1,11 +1,11 @@
 """Online methods against their slow versions, and the properties that all of them share."""
 
-import naive_online as naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+import naive_online as naive
 from riata.data.chunk import Chunk
 from riata.data.memory import InMemory
 from riata.fitting import Spec, fit
