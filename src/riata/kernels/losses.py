@@ -7,13 +7,36 @@ import math
 
 from numba import njit
 
+from riata.losses import HUBER_BEND
+
 
 @njit(cache=True, inline="always")
 def derivative(code, y, z):
     """d loss / dz."""
     if code == 0:
         return z - y
-    return -y / (1.0 + math.exp(min(y * z, 700.0)))  # exp overflows above 709
+    if code == 1:
+        return -y / (1.0 + math.exp(min(y * z, 700.0)))  # exp overflows above 709
+    if code == 2:
+        return -y * max(1.0 - y * z, 0.0)
+    if code == 3:
+        return min(max(z - y, -HUBER_BEND), HUBER_BEND)
+    return math.exp(min(z, 700.0)) - y
+
+
+@njit(cache=True, inline="always")
+def second_derivative(code, y, z):
+    """d^2 loss / dz^2."""
+    if code == 0:
+        return 1.0
+    if code == 1:
+        e = math.exp(-abs(z))
+        return e / (1.0 + e) ** 2
+    if code == 2:
+        return 1.0 if y * z < 1.0 else 0.0
+    if code == 3:
+        return 1.0 if abs(y - z) < HUBER_BEND else 0.0
+    return math.exp(min(z, 700.0))
 
 
 @njit(cache=True, inline="always")
@@ -21,5 +44,13 @@ def value(code, y, z):
     """The loss itself."""
     if code == 0:
         return 0.5 * (y - z) ** 2
-    m = y * z
-    return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
+    if code == 1:
+        m = y * z
+        return math.log1p(math.exp(-abs(m))) + max(-m, 0.0)
+    if code == 2:
+        return 0.5 * max(1.0 - y * z, 0.0) ** 2
+    if code == 3:
+        r = abs(y - z)
+        near = min(r, HUBER_BEND)
+        return near * (r - 0.5 * near)
+    return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
