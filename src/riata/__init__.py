@@ -1,5 +1,35 @@
-"""Sparse linear models from data of any size, in bounded memory."""
+"""Sparse linear models from data of any size, in bounded memory.
 
+The heavy parts load when they are first used, so that `import riata` and `riata --help` are quick.
+"""
+
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from riata.estimators import SparseClassifier, SparseRegressor
+    from riata.model import load_model
+    from riata.solvers.registry import SOLVERS
 
 __version__ = version("riata")
+__all__ = ["SOLVERS", "SparseClassifier", "SparseRegressor", "datasets", "errors", "load_model"]
+
+_HOMES = {
+    "SOLVERS": "riata.solvers.registry",
+    "SparseClassifier": "riata.estimators",
+    "SparseRegressor": "riata.estimators",
+    "load_model": "riata.model",
+}
+
+
+def __getattr__(name: str):
+    if name in ("datasets", "errors"):
+        return import_module(f"riata.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'riata' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *__all__])

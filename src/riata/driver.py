@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.errors import DivergenceError
-from riata.objective import Problem, empty_intercept, mean_loss, objective
+from riata.objective import Problem, empty_loss, objective
 from riata.solvers.iterate import Iterate
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
@@ -54,7 +54,7 @@ def run(
     data = problem.data
     started, passes_before = time.perf_counter(), data.passes
     watching = 0.0  # passes that were read only to watch F
-    empty = mean_loss(problem, np.zeros(data.n_features), empty_intercept(problem))
+    empty = empty_loss(problem)
     unit = max(empty, 1e-300)
     watching += 1.0
     history: list[Record] = []
@@ -99,7 +99,7 @@ def _stalled(history, within):
 def _check_divergence(point, F, empty, problem):
     """Stop before a model of NaN, or one far worse than none, reaches the user."""
     finite = np.isfinite(point.intercept) and np.isfinite(point.coef).all()
-    if finite and (F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1e-300)):
+    if finite and (F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1.0)):
         return
     raise DivergenceError(
         f"the method diverged after {point.steps} steps (the empty model's loss is {empty:.4g}, here it is "

@@ -14,6 +14,8 @@ from riata.objective import Problem, alpha_max, elastic_net
 from riata.penalties import Cardinality
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
+from riata.solvers.stochastic import first_state, make_stepper
+from riata.solvers.stream import Stream
 from riata.solvers.visits import ORDERS
 
 DEFAULT_ALPHA_RATIO = 0.1
@@ -121,6 +123,27 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
     )
     return Fit(result, spec.solver_name, alpha, spec.k, problem)
+
+
+def open_stream(spec: Spec, n_features: int) -> Stream:
+    """A stream that learns this spec from rows as they come."""
+    check_spec(spec, n_features)
+    sentence = None
+    if spec.k is None and spec.alpha is None:
+        sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
+    elif spec.rounds:
+        sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
+    elif spec.batch == "full":
+        sentence = "a stream has no full batch: give batch a number"
+    if sentence:
+        raise OptionError(sentence)
+    loss = LOSSES[spec.loss]
+    penalty = elastic_net(spec.alpha, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    make_method = SOLVERS[spec.solver_name].method
+    if make_method is None:
+        raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
+    stepper = make_stepper(make_method(penalty), loss, spec.step, int(spec.batch), spec.fit_intercept)
+    return Stream(stepper, first_state(stepper.method, n_features))
 
 
 def solver_options(spec: Spec) -> Options:

@@ -72,10 +72,11 @@ def elastic_net(alpha, l1_ratio=1.0, scale=1.0) -> ElasticNet:
 
 
 def mean_loss(problem: Problem, w, b) -> float:
-    """The mean loss: one pass."""
+    """The mean loss: one pass. No w stands for w = 0."""
 
     def part(chunk):
-        return chunk.weight @ problem.loss.value(chunk.y, chunk.X @ w + b), chunk.weight.sum()
+        z = np.full(chunk.n_rows, b) if w is None else chunk.X @ w + b
+        return chunk.weight @ problem.loss.value(chunk.y, z), chunk.weight.sum()
 
     loss, weight = problem.data.sum(part)
     return float(loss / weight)
@@ -125,7 +126,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
             ridge = np.where(excess > 0, excess**2 / (2.0 * l2), 0.0).sum()
         return -at.conjugate_at_zero - shrink * rise - ridge
 
-    feasible = min(1.0, 1.0 / max(1.0, np.max(_ratio(g, l1), initial=0.0)))
+    feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(g, l1), initial=0.0))  # inside by more than rounding
     primal = at.loss + problem.penalty.value(w)
     return float(primal - max(bound(feasible), bound(1.0)))
 
@@ -141,6 +142,11 @@ def empty_intercept(problem: Problem) -> float:
     if not problem.fit_intercept:
         return 0.0
     return float(problem.loss.constant(problem.data.moments.y_mean))
+
+
+def empty_loss(problem: Problem) -> float:
+    """The mean loss of the model without features, against which gaps are measured: one pass over the target."""
+    return mean_loss(problem, None, empty_intercept(problem))
 
 
 def alpha_max(problem: Problem, l1_ratio=1.0) -> float:

@@ -12,24 +12,29 @@ from riata.kernels.rows import FAST, axpy, entries
 
 
 @njit(cache=True, fastmath=FAST)
-def slope(features, values, loss, y, z, weight):
-    """sum_i weight_i x_ij loss'(y_i, z_i) for one column."""
+def slope(features, values, loss, y, z, b, weight):
+    """sum_i weight_i x_ij loss'(y_i, z_i + b) for one column."""
     total = 0.0
     for p in range(values.shape[0]):
         i = p if features is None else features[p]
-        total += values[p] * weight[i] * derivative(loss, y[i], z[i])
+        total += values[p] * weight[i] * derivative(loss, y[i], z[i] + b)
     return total
 
 
 @njit(cache=True)
-def coordinate_pass(columns, loss, y, weight, curvatures, l1, l2, w, z):
-    """One cyclic pass; updates w and the margins z in place. `weight` sums to one."""
+def coordinate_pass(columns, loss, y, weight, curvatures, means, l1, l2, w, z, b):
+    """One cyclic pass; updates w and z = X w in place, returns b. `weight` sums to one.
+
+    A weight moves along its column less `means`, which the intercept takes up.
+    """
     for j in range(w.shape[0]):
         if curvatures[j] == 0.0:
             continue
         features, values = entries(columns, j)
-        centre = curvatures[j] * w[j] - slope(features, values, loss, y, z, weight)
+        centre = curvatures[j] * w[j] - slope(features, values, loss, y, z, b, weight)
         new = np.sign(centre) * max(abs(centre) - l1[j], 0.0) / (curvatures[j] + l2[j])
         if new != w[j]:
             axpy(new - w[j], features, values, columns.shrink, z)
+            b -= (new - w[j]) * means[j]
             w[j] = new
+    return b

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
 from riata.kernels.rows import CsrRows, DenseRows
+from riata.losses import Squared
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
@@ -30,8 +31,9 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     y, weight = data.targets()
     weight = weight / weight.sum()
     moments = data.moments
-    second_moments = moments.squares / moments.weight + moments.mean**2
-    curvatures = loss.curvature * second_moments
+    # With a squared loss the best intercept is known at every move: that is descent along centred columns.
+    means = moments.mean if problem.fit_intercept and loss == Squared() else np.zeros(data.n_features)
+    curvatures = loss.curvature * (moments.squares / moments.weight + (moments.mean - means) ** 2)
     l1 = np.full(data.n_features, penalty.l1)
     l2 = np.full(data.n_features, penalty.l2)
     w, b = np.zeros(data.n_features), 0.0
@@ -40,12 +42,10 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     while True:
         t += 1
         if problem.fit_intercept:
-            shift = -(weight @ loss.derivative(y, z)) / loss.curvature
-            b += shift
-            z += shift
-        coordinate_pass(columns, loss.code, y, weight, curvatures, l1, l2, w, z)
+            b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
+        b = coordinate_pass(columns, loss.code, y, weight, curvatures, means, l1, l2, w, z, b)
         data.rows_read += data.n_rows
-        objective = float(weight @ loss.value(y, z) + penalty.value(w))
+        objective = float(weight @ loss.value(y, z + b) + penalty.value(w))
         gap = duality_gap(problem, w, first_order(problem, w, b)) if t % PASSES_PER_CHECK == 0 else None
         yield Iterate(w.copy(), b, t, objective, gap)
 

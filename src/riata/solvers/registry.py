@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from riata.errors import OptionError
 from riata.objective import Problem
@@ -25,41 +26,19 @@ class Solver:
     max_passes: int
     ridge: bool = False  # whether it can have l1_ratio < 1
     stochastic: bool = False  # whether it reads batch, step, order and seed
-    method: Callable[[Problem], Method] | None = None  # for `partial_fit`
-
-
-def _fobos_method(problem):
-    return Fobos(*problem.standardised_strengths)
-
-
-def _ftrl_method(problem):
-    return Ftrl(*problem.standardised_strengths)
-
-
-def _rda_method(problem):
-    return Rda(*problem.standardised_strengths)
-
-
-def _truncated_method(problem):
-    return Truncated(problem.standardised_strengths[0])
-
-
-def _subgradient_method(problem):
-    return Subgradient(problem.standardised_strengths[0])
-
-
-def _l0_method(problem):
-    return L0Sgd(problem.penalty.k)
+    method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
 SOLVERS = {
     "cd": Solver(cd, "alpha", 10_000, ridge=True),
-    "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=_subgradient_method),
-    "fobos": Solver(fobos, "alpha", 20, ridge=True, stochastic=True, method=_fobos_method),
-    "ftrl": Solver(ftrl, "alpha", 20, ridge=True, stochastic=True, method=_ftrl_method),
-    "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=_rda_method),
-    "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=_truncated_method),
-    "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=_l0_method),
+    "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)),
+    "fobos": Solver(
+        fobos, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Fobos(penalty.l1, penalty.l2)
+    ),
+    "ftrl": Solver(ftrl, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)),
+    "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
+    "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
+    "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
 AUTO = {"alpha": "cd", "k": "l0-sgd"}
 

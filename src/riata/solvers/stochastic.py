@@ -83,7 +83,8 @@ class Stepper:
         """Visit these rows of the chunk; returns the mean loss they had when they were met."""
         n_steps = -(-len(visits) // self.batch)
         etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
-        safe = self.loss.curvature if self.safe else 0.0
+        # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
+        safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = as_rows(chunk.X, self.scale)
         sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss.code, etas, safe)
         state.b, state.largest, seen = self.method.sweep(sweep, state, float(self.learn_b))
@@ -96,17 +97,18 @@ def first_state(method: Method, n_features: int) -> State:
     return State(np.zeros(n_features), memory=method.memory(n_features))
 
 
-def make_stepper(problem: Problem, method: Method, options: Options) -> Stepper:
-    """The stepper of a problem: the method's own schedule, safe, unless the user named a step."""
-    step = STEPS[method.schedule](1.0) if options.step is None else parse_step(options.step, method.schedule)
-    batch = problem.data.n_rows if options.batch == "full" else min(int(options.batch), problem.data.n_rows)
-    return Stepper(method, problem.loss, step, options.step is None, batch, problem.fit_intercept, problem.scale)
+def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, scale=1.0) -> Stepper:
+    """The method with its own schedule, safe on any scale, unless the user named a step."""
+    schedule = STEPS[method.schedule](1.0) if step is None else parse_step(step, method.schedule)
+    return Stepper(method, loss, schedule, step is None, batch, learn_b, scale)
 
 
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
     """One iterate after every pass, until max_steps."""
     data = problem.data
-    stepper = make_stepper(problem, method, options)
+    stepper = make_stepper(
+        method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
+    )
     order = ORDERS[options.order or method.order]
     rng = np.random.default_rng(options.seed)
     state = first_state(method, data.n_features)
@@ -120,9 +122,14 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
         yield Iterate(state.w / problem.scale, state.b, state.steps)
 
 
+def batch_rows(problem: Problem, options: Options) -> int:
+    """Rows per step."""
+    n_rows = problem.data.n_rows
+    return n_rows if options.batch == "full" else min(int(options.batch), n_rows)
+
+
 def total_steps(problem: Problem, options: Options) -> int:
     """How many steps the options allow in all: what the rounds of Fobos are halves of."""
     if options.max_steps is not None:
         return options.max_steps
-    batch = problem.data.n_rows if options.batch == "full" else int(options.batch)
-    return options.max_passes * -(-problem.data.n_rows // batch)
+    return options.max_passes * -(-problem.data.n_rows // batch_rows(problem, options))

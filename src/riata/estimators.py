@@ -1,0 +1,403 @@
+"""The two estimators: scikit-learn's conventions around `riata.fitting`."""
+
+import warnings
+from dataclasses import fields
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from riata.data.chunk import Chunk, unit_rows
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+from riata.errors import DataError, OptionError
+from riata.fitting import Fit, Spec, fit, open_stream
+from riata.progress import pass_progress
+from riata.solvers.registry import SOLVERS
+from riata.units import parse_bytes
+
+
+def _learns_online(estimator) -> bool:
+    """Whether the chosen solver can take rows as they come."""
+    return estimator.solver in SOLVERS and SOLVERS[estimator.solver].method is not None
+
+
+class _SparseLinear(SelectorMixin, BaseEstimator):
+    """What the two estimators share: the parameters, fitting one margin, the selected features."""
+
+    def __init__(
+        self,
+        k=None,
+        alpha=None,
+        *,
+        alpha_ratio=None,
+        l1_ratio=1.0,
+        loss="squared",
+        solver="auto",
+        fit_intercept=True,
+        standardize=True,
+        normalize=None,
+        tol=1e-6,
+        max_passes=None,
+        max_steps=None,
+        batch=1,
+        rounds=False,
+        step=None,
+        order=None,
+        memory=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.k = k
+        self.alpha = alpha
+        self.alpha_ratio = alpha_ratio
+        self.l1_ratio = l1_ratio
+        self.loss = loss
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.normalize = normalize
+        self.tol = tol
+        self.max_passes = max_passes
+        self.max_steps = max_steps
+        self.batch = batch
+        self.rounds = rounds
+        self.step = step
+        self.order = order
+        self.memory = memory
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return (np.atleast_2d(self.coef_) != 0).any(axis=0)
+
+    def _spec(self) -> Spec:
+        own = {field.name: getattr(self, field.name) for field in fields(Spec) if hasattr(self, field.name)}
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31)
+        return Spec(**{**own, "memory": parse_bytes(self.memory), "seed": seed})
+
+    def _validated(self, X, y="no_validation", reset=True, **checks):
+        """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+        if self.normalize not in (None, "rows"):
+            raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
+        checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
+        X, *rest = checked if isinstance(checked, tuple) else (checked,)
+        if sp.issparse(X) and not X.has_canonical_format:
+            X = X.copy()  # the caller's matrix stays as it was
+            X.sum_duplicates()
+        return (X, *rest)
+
+    def _seen(self, X):
+        """X as the model sees it, at fit and at predict alike."""
+        return unit_rows(X) if self.normalize == "rows" else X
+
+    def _fit_margin(self, data: Dataset, label="") -> Fit:
+        """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
+        spec = self._spec()
+        with pass_progress(self.verbose, label, spec) as progress:
+            fitted = fit(data, spec, progress)
+        if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
+            warnings.warn(
+                f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return fitted
+
+    def _remember(self, fits: list[Fit], data: Dataset):
+        """What every fit leaves behind; lists where there are several margins."""
+        results = [f.result for f in fits]
+        one = len(fits) == 1
+        gaps = [result.gap for result in results]
+        self.n_features_in_ = data.n_features
+        if data.feature_names is not None and not hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+        self.solver_ = fits[0].solver
+        self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
+        self.n_iter_ = max(len(result.history) for result in results)
+        self.n_passes_ = sum(result.passes for result in results)
+        self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
+        self.objective_ = sum(result.objective for result in results)
+        self.converged_ = all(result.converged for result in results)
+        self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
+        self.history_ = results[0].history if one else [result.history for result in results]
+
+    def _streamed(self, margins, X, y, sample_weight):
+        """Advance one stream per target in `margins(y)`, opening them at the first call."""
+        if self.standardize:
+            raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        targets = margins(y)
+        if not hasattr(self, "_streams"):
+            self._streams = [open_stream(self._spec(), X.shape[1]) for _ in targets]
+        for stream, target in zip(self._streams, targets, strict=True):
+            stream.learn(Chunk(self._seen(X), target, weight))
+        self.solver_ = self.solver
+        self.n_iter_ = self._streams[0].state.steps
+        return np.vstack([s.coef for s in self._streams]), np.array([s.state.b for s in self._streams])
+
+
+class SparseRegressor(RegressorMixin, _SparseLinear):
+    """Linear regression with few non-zero coefficients.
+
+    Minimises ``mean(loss(y, X @ w + b)) + alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, or the mean loss
+    alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first is scikit-learn's ``Lasso`` and
+    ``ElasticNet``.
+
+    Parameters
+    ----------
+    k : int, optional
+        Number of features to choose. Give one of ``k``, ``alpha`` and ``alpha_ratio``.
+    alpha : float, optional
+        Strength of the penalty.
+    alpha_ratio : float, optional
+        Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
+    l1_ratio : float, default=1.0
+        Share of the L1 part in the penalty, in (0, 1].
+    loss : {"squared", "logistic"}
+        What a wrong margin costs.
+    solver : str, default="auto"
+        A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
+    fit_intercept : bool, default=True
+        Whether there is an intercept; it is never penalised.
+    standardize : bool, default=True
+        Whether the penalty acts on coefficients of columns of unit standard deviation. ``coef_`` is in the units of X
+        either way.
+    normalize : {None, "rows"}
+        "rows" divides every row by its norm, when fitting and when predicting.
+    tol : float, default=1e-6
+        Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
+    max_passes, max_steps : int, optional
+        Limits on the work; each solver has its own default.
+    batch : int or "full", default=1
+        Rows per step of a stochastic solver.
+    rounds : bool, default=False
+        Half the penalty in the first half of the steps (fobos).
+    step : float or str, optional
+        First step, or a schedule "c/t" or "c/sqrt(t)". By default steps adapt to the scale of the rows.
+    order : {"uniform", "shuffled", "sequential"}, optional
+        In which order a stochastic solver visits rows; each has its own default.
+    memory : str or int, optional
+        Budget such as "512MB" for what a solver allocates.
+    random_state : int, RandomState or None
+        Seed of the stochastic solvers.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the model, in the units of X.
+    n_passes_ : passes over the data.
+    gap_ : certified relative duality gap, None where the solver has none.
+    history_ : one record per pass.
+    converged_, stopped_because_ : whether and why it stopped.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = riata.SparseRegressor(alpha=0.1).fit(X, 3 * X[:, 4] - X[:, 7])
+    >>> [int(j) for j in model.get_support(indices=True)]
+    [4, 7]
+    """
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to arrays, or to a `Dataset` that brings its own target."""
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            X, y = self._validated(X, y, y_numeric=True)
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
+        if data.classes is not None:
+            raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
+        if self.normalize == "rows":
+            data = data.map(_unit_rows_of)
+        fitted = self._fit_margin(data)
+        self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
+        self._remember([fitted], data)
+        return self
+
+    @available_if(_learns_online)
+    def partial_fit(self, X, y, sample_weight=None):
+        """Learn from these rows, in order, keeping what was learnt before."""
+        X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
+        coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        return self
+
+    def predict(self, X):
+        """X @ coef_ + intercept_."""
+        check_is_fitted(self)
+        (X,) = self._validated(X, reset=False)
+        return self._seen(X) @ self.coef_ + self.intercept_
+
+
+class SparseClassifier(ClassifierMixin, _SparseLinear):
+    """Linear classification with few non-zero coefficients; several classes one against the rest.
+
+    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and one of its own.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared"}
+        "squared" fits labels -1 and +1 by least squares, as the paper does.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, on top of the weights of the rows.
+
+    Attributes
+    ----------
+    classes_ : the labels.
+    coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(200, 20))
+    >>> y = np.where(X[:, 4] - X[:, 7] > 0, "yes", "no")
+    >>> model = riata.SparseClassifier(alpha=0.05).fit(X, y)
+    >>> [int(j) for j in model.get_support(indices=True)]
+    [4, 7]
+    """
+
+    def __init__(
+        self,
+        k=None,
+        alpha=None,
+        *,
+        alpha_ratio=None,
+        l1_ratio=1.0,
+        loss="logistic",
+        class_weight=None,
+        solver="auto",
+        fit_intercept=True,
+        standardize=True,
+        normalize=None,
+        tol=1e-6,
+        max_passes=None,
+        max_steps=None,
+        batch=1,
+        rounds=False,
+        step=None,
+        order=None,
+        memory=None,
+        random_state=None,
+        verbose=False,
+    ):
+        parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        self.class_weight = parameters.pop("class_weight")
+        super().__init__(**parameters)
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Fit to arrays, or to a `Dataset` that brings its own target."""
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            X, y = self._validated(X, y)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            data = InMemory(X, codes, weight, getattr(self, "feature_names_in_", None), classes)
+        if data.classes is None:
+            raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
+        self.classes_ = data.classes
+        n_classes = len(self.classes_)
+        counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))
+        if np.count_nonzero(counts) < 2:
+            raise DataError("the target has one class only: there is nothing to tell apart")
+        if not counts.all():
+            raise DataError(f"class {self.classes_[counts == 0][0]!r} has no row of positive weight")
+        if self.normalize == "rows":
+            data = data.map(_unit_rows_of)
+        weights = self._class_weights(counts)
+        positives = [1] if n_classes == 2 else range(n_classes)
+        fits = [self._fit_margin(one_against_rest(data, c, weights), str(self.classes_[c])) for c in positives]
+        self.coef_ = np.vstack([f.result.coef for f in fits])
+        self.intercept_ = np.array([f.result.intercept for f in fits])
+        self._remember(fits, data)
+        return self
+
+    def _class_weights(self, counts) -> np.ndarray:
+        if self.class_weight == "balanced":
+            return counts.sum() / (len(counts) * counts)
+        return compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+
+    @available_if(_learns_online)
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from these rows, in order, keeping what was learnt before; the first call names all classes."""
+        first = not hasattr(self, "_streams")
+        if first and classes is None:
+            raise OptionError("the first call of partial_fit needs classes=, all labels that will ever come")
+        X, y = self._validated(X, y, reset=first)
+        if first:
+            self.classes_ = np.unique(classes)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes_)}")
+        if self.class_weight == "balanced":
+            raise OptionError("class_weight='balanced' needs all rows; give partial_fit a dict of weights")
+        codes = np.searchsorted(self.classes_, y)
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64) * by_class[codes]
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        self.coef_, self.intercept_ = self._streamed(
+            lambda codes: [np.where(codes == c, 1.0, -1.0) for c in positives], X, codes, sample_weight
+        )
+        return self
+
+    def decision_function(self, X):
+        """Margins: one per row for two classes, one per class otherwise."""
+        check_is_fitted(self)
+        (X,) = self._validated(X, reset=False)
+        z = self._seen(X) @ self.coef_.T + self.intercept_
+        return z.ravel() if len(self.classes_) == 2 else z
+
+    def predict(self, X):
+        """The label of the largest margin."""
+        z = self.decision_function(X)
+        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+
+    @available_if(lambda estimator: estimator.loss == "logistic")
+    def predict_proba(self, X):
+        """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
+        return probabilities(self.decision_function(X))
+
+
+def probabilities(z):
+    """Class probabilities from margins: one column of margins for two classes, one per class otherwise."""
+    p = expit(z)
+    if p.ndim == 1:
+        return np.column_stack([1.0 - p, p])
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+
+
+def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
+    """The data with target +1 for one class and -1 for all others."""
+
+    def relabel(chunk):
+        codes = chunk.y.astype(np.intp)
+        y = np.where(codes == position, 1.0, -1.0)
+        return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
+
+    return data.map(relabel)
+
+
+def _unit_rows_of(chunk):
+    return chunk._replace(X=unit_rows(chunk.X))

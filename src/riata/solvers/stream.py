@@ -1,0 +1,43 @@
+"""Learning from rows as they come: the same steps as a pass over a file, whatever the size of the portions."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.data.chunk import Chunk
+from riata.solvers.stochastic import State, Stepper
+
+
+@dataclass
+class Stream:
+    """A stepper and its state. Rows that do not fill a batch wait for the next portion."""
+
+    stepper: Stepper
+    state: State
+    waiting: list[Chunk] = field(default_factory=list)
+
+    def learn(self, chunk: Chunk) -> None:
+        """Take the rows in order, a batch at a time."""
+        chunk = chunk.rows(chunk.weight > 0)
+        rows = _joined([*self.waiting, chunk])
+        complete = rows.n_rows - rows.n_rows % self.stepper.batch
+        if complete:
+            self.stepper.advance(self.state, rows, np.arange(complete))
+        self.waiting = [rows.rows(slice(complete, None))] if complete < rows.n_rows else []
+
+    @property
+    def coef(self) -> np.ndarray:
+        return self.state.w / self.stepper.scale
+
+
+def _joined(chunks: list[Chunk]) -> Chunk:
+    if len(chunks) == 1:
+        return chunks[0]
+    stack = sp.vstack if sp.issparse(chunks[0].X) else np.vstack
+    X = stack([chunk.X for chunk in chunks])
+    return Chunk(
+        sp.csr_array(X) if sp.issparse(X) else X,
+        np.concatenate([chunk.y for chunk in chunks]),
+        np.concatenate([chunk.weight for chunk in chunks]),
+    )

@@ -1,0 +1,21 @@
+"""Sizes of memory as people write them."""
+
+import re
+
+from riata.errors import OptionError
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+def parse_bytes(size: str | int | None) -> int | None:
+    """Bytes in "512MB", "2GiB", 1000000; None stays None."""
+    if size is None:
+        return None
+    match = re.fullmatch(r"([0-9.]+)\s*([KMGT]?I?)B?", str(size).strip().upper())
+    try:
+        n_bytes = int(float(match[1]) * UNITS[match[2]]) if match else 0
+    except (ValueError, KeyError):
+        n_bytes = 0
+    if n_bytes <= 0:
+        raise OptionError(f"memory must be a size such as 512MB or 2GiB, not {size!r}")
+    return n_bytes
