@@ -16,11 +16,11 @@ from riata.solvers.stochastic import Stepper, first_state
 from riata.solvers.truncated import Truncated
 from riata.steps import constant
 
-ETA, L1, L2 = 0.2, 0.05, 0.03
+ETA, L1, L2 = 0.05, 0.05, 0.03
 METHODS = {
     "ftrl": (Ftrl(L1, L2), lambda *rows: naive.ftrl(*rows, ETA, L1, L2)),
     "rda": (Rda(L1, L2), lambda *rows: naive.rda(*rows, ETA, L1, L2)),
-    "truncated": (Truncated(L1, ceiling=0.4, every=3), lambda *rows: naive.truncated(*rows, ETA, L1, 0.4, 3)),
+    "truncated": (Truncated(L1, ceiling=0.2, every=3), lambda *rows: naive.truncated(*rows, ETA, L1, 0.2, 3)),
 }
 
 
