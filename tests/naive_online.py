@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from riata.penalties import soft_threshold
+from riata.penalties import hard_threshold, soft_threshold
 
 
 def steps(a, y, weight, visits, batch):
@@ -53,4 +53,45 @@ def truncated(a, y, weight, visits, batch, loss, eta, l1, ceiling, every):
         if t % every == 0:
             w = np.where(np.abs(w) <= ceiling, soft_threshold(w, gravity), w)
             gravity = 0.0
+    return w, b
+
+
+def svrg(a, y, weight, visits, loss, eta, l1, anchor, anchor_b, w, b):
+    """The steps that follow one anchor."""
+    mean, mean_b = slope(loss, a, y, weight, anchor, anchor_b)
+    for i in visits:
+        now = slope(loss, a[[i]], y[[i]], weight[[i]], w, b)
+        then = slope(loss, a[[i]], y[[i]], weight[[i]], anchor, anchor_b)
+        w = soft_threshold(w - eta * (now[0] - then[0] + mean), eta * l1)
+        b = b - eta * (now[1] - then[1] + mean_b)
+    return w, b
+
+
+def saga(a, y, weight, visits, loss, eta, l1):
+    """From zero weights and slopes of zero, which the mean is taken of anew at every step."""
+    w, b, slopes = np.zeros(a.shape[1]), 0.0, np.zeros(len(y))
+    for i in visits:
+        u = weight[i] * loss.derivative(y[i], a[i] @ w + b)
+        mean, mean_b = a.T @ slopes / len(y), slopes.mean()
+        w = soft_threshold(w - eta * (a[i] * (u - slopes[i]) + mean), eta * l1)
+        b = b - eta * (u - slopes[i] + mean_b)
+        slopes[i] = u
+    return w, b
+
+
+def thresholded(a, y, weight, batches, loss, eta, k, anchor=None):
+    """w <- H_k(w - eta slope) over batches, moving only what is in the model or among the k steepest.
+
+    With an anchor (w, b, by_w, by_b) the slopes are corrected by the difference there, as SVRG does.
+    """
+    w, b = (np.zeros(a.shape[1]), 0.0) if anchor is None else anchor[:2]
+    for rows in batches:
+        batch = a[rows], y[rows], weight[rows]
+        mean = weight[rows].mean()
+        by_w, by_b = (g / mean for g in slope(loss, *batch, w, b))
+        if anchor is not None:
+            then_w, then_b = (g / mean for g in slope(loss, *batch, anchor[0], anchor[1]))
+            by_w, by_b = by_w - then_w + anchor[2], by_b - then_b + anchor[3]
+        in_play = (w != 0) | (hard_threshold(by_w, k) != 0)
+        w, b = hard_threshold(w - eta * np.where(in_play, by_w, 0.0), k), b - eta * by_b
     return w, b

@@ -47,7 +47,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         tol=1e-6,
         max_passes=None,
         max_steps=None,
-        batch=1,
+        batch=None,
         rounds=False,
         step=None,
         order=None,
@@ -185,8 +185,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
     max_passes, max_steps : int, optional
         Limits on the work; each solver has its own default.
-    batch : int or "full", default=1
-        Rows per step of a stochastic solver.
+    batch : int or "full", optional
+        Rows per step of a stochastic solver: 1, or what the solver says.
     rounds : bool, default=False
         Half the penalty in the first half of the steps (fobos).
     step : float or str, optional
@@ -292,7 +292,7 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         tol=1e-6,
         max_passes=None,
         max_steps=None,
-        batch=1,
+        batch=None,
         rounds=False,
         step=None,
         order=None,

@@ -36,7 +36,7 @@ class Spec:
     tol: float = 1e-6
     max_passes: int | None = None
     max_steps: int | None = None
-    batch: int | str = 1
+    batch: int | str | None = None
     rounds: bool = False
     step: str | float | None = None
     order: str | None = None
@@ -78,7 +78,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
-        (spec.batch != "full" and not (_whole(spec.batch) and spec.batch >= 1),
+        (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
@@ -142,7 +142,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     make_method = SOLVERS[spec.solver_name].method
     if make_method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
-    stepper = make_stepper(make_method(penalty), loss, spec.step, int(spec.batch), spec.fit_intercept)
+    stepper = make_stepper(make_method(penalty), loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features))
 
 

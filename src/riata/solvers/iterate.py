@@ -22,7 +22,7 @@ class Options:
 
     max_passes: int
     max_steps: int | None = None
-    batch: int | str = 1
+    batch: int | str | None = None  # the method's own
     rounds: bool = False
     step: str | float | None = None
     order: str | None = None  # the method's own

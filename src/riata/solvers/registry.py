@@ -9,11 +9,15 @@ from riata.objective import Problem
 from riata.solvers.cd import cd
 from riata.solvers.fobos import Fobos, fobos
 from riata.solvers.ftrl import Ftrl, ftrl
+from riata.solvers.hsg_ht import hsg_ht
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.l0_sgd import L0Sgd, l0_sgd
 from riata.solvers.rda import Rda, rda
+from riata.solvers.saga import saga
 from riata.solvers.stochastic import Method
 from riata.solvers.subgradient import Subgradient, subgradient
+from riata.solvers.svrg import svrg
+from riata.solvers.svrg_ht import svrg_ht
 from riata.solvers.truncated import Truncated, truncated
 
 
@@ -38,6 +42,10 @@ SOLVERS = {
     "ftrl": Solver(ftrl, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)),
     "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
     "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
+    "svrg": Solver(svrg, "alpha", 100, stochastic=True),
+    "saga": Solver(saga, "alpha", 100, stochastic=True),
+    "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True),
+    "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True),
     "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
 AUTO = {"alpha": "cd", "k": "l0-sgd"}

@@ -125,7 +125,7 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
 def batch_rows(problem: Problem, options: Options) -> int:
     """Rows per step."""
     n_rows = problem.data.n_rows
-    return n_rows if options.batch == "full" else min(int(options.batch), n_rows)
+    return n_rows if options.batch == "full" else min(int(options.batch or 1), n_rows)
 
 
 def total_steps(problem: Problem, options: Options) -> int:
