@@ -5,6 +5,7 @@ a pass, which also gives F and its certificate there, and is followed by a pass 
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -60,7 +61,8 @@ def largest_row(problem: Problem) -> float:
     data, largest = problem.data, 1e-300
     mean_weight = data.total_weight / data.n_rows
     for chunk in data.visit():
-        norms = (chunk.X.power(2) if sp.issparse(chunk.X) else np.square(chunk.X)) @ np.broadcast_to(
+        X: Any = chunk.X
+        norms = (X.power(2) if sp.issparse(X) else np.square(X)) @ np.broadcast_to(
             1.0 / np.square(problem.scale), data.n_features
         )
         largest = max(largest, float(np.max((norms + problem.fit_intercept) * chunk.weight)) / mean_weight)
