@@ -1,16 +1,282 @@
-"""The estimators keep scikit-learn's conventions."""
+"""The estimators keep scikit-learn's conventions, and give the answers they promise."""
 
+import pickle
+
+import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import riata
+from riata.data.memory import InMemory
+from riata.errors import DataError, DivergenceError, OptionError
+
+ONLINE = {
+    "subgradient": {"alpha": 0.01},
+    "fobos": {"alpha": 0.05},
+    "l0-sgd": {"k": 3},
+}
 
 
 @parametrize_with_checks(
     [
         riata.SparseRegressor(),
+        riata.SparseRegressor(solver="cd", tol=1e-12),
         riata.SparseClassifier(),
+        riata.SparseClassifier(loss="squared"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.fixture
+def table(rng):
+    """Rows with some columns off centre and off scale."""
+    X = rng.normal(size=(120, 15)) * np.linspace(0.1, 10, 15) + np.linspace(-3, 3, 15)
+    return X, X[:, 0] * 5 - X[:, 14] + rng.normal(size=120) + 7
+
+
+def labels(y):
+    return np.where(y > np.median(y), "high", "low")
+
+
+@pytest.mark.parametrize("solver", ["auto", "cd"])
+@pytest.mark.parametrize("as_layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_lasso_and_elastic_net_are_scikit_learns(table, as_layout, fit_intercept, solver):
+    X, y = table
+    ours = {"standardize": False, "fit_intercept": fit_intercept, "solver": solver, "tol": 1e-13}
+    theirs = {"fit_intercept": fit_intercept, "tol": 1e-14, "max_iter": 100_000}
+    lasso = riata.SparseRegressor(alpha=0.3, **ours).fit(as_layout(X), y)
+    reference = Lasso(alpha=0.3, **theirs).fit(X, y)
+    assert_allclose(lasso.coef_, reference.coef_, atol=1e-6)
+    assert_allclose(lasso.intercept_, reference.intercept_, atol=1e-6)
+    assert_allclose(lasso.predict(as_layout(X)), reference.predict(X), atol=1e-5)
+    net = riata.SparseRegressor(alpha=0.3, l1_ratio=0.4, **ours).fit(as_layout(X), y)
+    assert_allclose(net.coef_, ElasticNet(alpha=0.3, l1_ratio=0.4, **theirs).fit(X, y).coef_, atol=1e-6)
+
+
+def test_the_default_tolerance_gives_scikit_learns_lasso_too(table):
+    X, y = table
+    lasso = riata.SparseRegressor(alpha=0.3, standardize=False).fit(X, y)
+    assert lasso.gap_ <= 1e-6
+    assert_allclose(lasso.coef_, Lasso(alpha=0.3, tol=1e-14, max_iter=100_000).fit(X, y).coef_, atol=1e-6)
+
+
+def test_logistic_is_scikit_learns(table):
+    X, y = table
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours = riata.SparseClassifier(alpha=0.05, standardize=False, tol=1e-12).fit(X, labels(y))
+    C = 1 / (0.05 * len(y))
+    theirs = LogisticRegression(l1_ratio=1.0, C=C, solver="saga", tol=1e-10, max_iter=100_000).fit(X, labels(y))
+    assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
+    assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", ["exact", "cd"])
+def test_standardising_equals_fitting_scaled_columns(table, solver):
+    X, y = table
+    scale = X.std(axis=0)
+    implicit = riata.SparseRegressor(alpha=0.2, solver=solver, tol=1e-12).fit(X, y)
+    explicit = riata.SparseRegressor(alpha=0.2, solver=solver, tol=1e-12, standardize=False).fit(X / scale, y)
+    assert_allclose(implicit.coef_ * scale, explicit.coef_, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ONLINE)
+def test_stochastic_solvers_scale_too(table, solver):
+    X, y = table
+    scale = X.std(axis=0)
+    options = ONLINE[solver] | {"solver": solver, "random_state": 1}
+    implicit = riata.SparseRegressor(**options).fit(sp.csr_array(X), y)
+    explicit = riata.SparseRegressor(**options, standardize=False).fit(X / scale, y)
+    assert_allclose(implicit.coef_ * scale, explicit.coef_, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ONLINE)
+@pytest.mark.parametrize("batch", [1, 7])
+@pytest.mark.parametrize("as_layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_one_call_with_all_rows_equals_many_calls_with_few(table, solver, batch, as_layout):
+    X, y = table
+    model = riata.SparseRegressor(**ONLINE[solver], solver=solver, batch=batch, standardize=False, normalize="rows")
+    at_once = clone(model).partial_fit(as_layout(X), y)
+    for size in (1, 11):
+        by_parts = clone(model)
+        for i in range(0, len(y), size):
+            by_parts.partial_fit(as_layout(X[i : i + size]), y[i : i + size])
+        assert_allclose(by_parts.coef_, at_once.coef_, rtol=1e-9, atol=1e-12)
+        assert_allclose(by_parts.intercept_, at_once.intercept_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ONLINE)
+def test_a_row_of_weight_zero_changes_nothing(table, solver, rng):
+    X, y = table
+    model = riata.SparseRegressor(**ONLINE[solver], solver=solver, standardize=False)
+    keep = rng.random(len(y)) < 0.7
+    some = clone(model).partial_fit(X[keep], y[keep])
+    weighted = clone(model).partial_fit(X, y, sample_weight=keep.astype(float))
+    assert_array_equal(weighted.coef_, some.coef_)
+    assert weighted.n_iter_ == some.n_iter_
+
+
+def test_partial_fit_of_classes(table):
+    X, y = table
+    three = np.digitize(y, np.quantile(y, [1 / 3, 2 / 3]))
+    model = riata.SparseClassifier(alpha=1e-4, solver="fobos", standardize=False, normalize="rows")
+    for _ in range(30):
+        model.partial_fit(X, three, classes=[0, 1, 2])
+    assert model.coef_.shape == (3, 15)
+    assert model.score(X, three) > 0.5
+    with pytest.raises(DataError, match="7"):
+        model.partial_fit(X[:1], [7])
+    with pytest.raises(OptionError, match="classes="):
+        clone(model).partial_fit(X, three)
+
+
+def test_partial_fit_refuses_what_a_stream_cannot_have(table):
+    X, y = table
+    assert not hasattr(riata.SparseRegressor(), "partial_fit")
+    refused = {
+        "standardize=False": {"standardize": True, "alpha": 0.1},
+        "give partial_fit an alpha": {"alpha_ratio": 0.1},
+        "leave rounds=False": {"alpha": 0.1, "rounds": True},
+        "give batch a number": {"alpha": 0.1, "batch": "full"},
+    }
+    for sentence, options in refused.items():
+        model = riata.SparseRegressor(**{"solver": "fobos", "standardize": False} | options)
+        with pytest.raises(OptionError, match=sentence):
+            model.partial_fit(X, y)
+
+
+def test_several_classes_and_class_weights(rng):
+    X = rng.normal(size=(300, 8))
+    y = np.array(["a", "b", "c"])[np.argmax(X[:, :3] + 0.3 * rng.normal(size=(300, 3)), axis=1)]
+    model = riata.SparseClassifier(alpha=0.01).fit(X, y)
+    assert model.coef_.shape == (3, 8)
+    assert model.score(X, y) > 0.85
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert len(model.history_) == 3
+    heavy = riata.SparseClassifier(alpha=0.01, class_weight={"a": 100, "b": 1, "c": 1}).fit(X, y)
+    assert (heavy.predict(X) == "a").mean() > (model.predict(X) == "a").mean()
+    by_hand = np.where(y == "a", 100.0, 1.0)
+    assert_allclose(heavy.coef_, riata.SparseClassifier(alpha=0.01).fit(X, y, by_hand).coef_, atol=1e-6)
+
+
+def test_balanced_weights_are_scikit_learns(rng):
+    X = rng.normal(size=(200, 5))
+    y = X[:, 0] > 1
+    balanced = riata.SparseClassifier(alpha=0.02, class_weight="balanced").fit(X, y)
+    weight = np.where(y, 100 / y.sum(), 100 / (~y).sum())
+    assert_allclose(balanced.coef_, riata.SparseClassifier(alpha=0.02).fit(X, y, weight).coef_, atol=1e-6)
+
+
+def test_it_selects_features_and_keeps_their_names(table):
+    X, y = table
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(15)])
+    model = riata.SparseRegressor(alpha_ratio=0.3).fit(frame, y).set_output(transform="pandas")
+    chosen = list(frame.columns[model.get_support()])
+    assert 0 < len(chosen) < 15
+    assert list(model.get_feature_names_out()) == chosen
+    assert_array_equal(model.transform(frame), frame[chosen])
+    assert list(model.transform(frame).columns) == chosen
+    assert model.to_model().names == chosen
+
+
+def test_it_works_in_pipelines_pickles_and_clones(table):
+    X, y = table
+    model = riata.SparseRegressor(alpha=0.1, memory="1GB").fit(X, y)
+    assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    assert clone(model).get_params() == model.get_params()
+    pipeline = make_pipeline(riata.SparseRegressor(alpha_ratio=0.2), Lasso(0.01)).fit(X, y)
+    assert pipeline.score(X, y) > 0.9
+    assert cross_val_score(model, X, y).mean() > 0.9
+
+
+def test_sample_weight_is_routed(table):
+    X, y = table
+    weight = np.linspace(0, 1, len(y))
+    with config_context(enable_metadata_routing=True):
+        step = riata.SparseRegressor(alpha=0.1).set_fit_request(sample_weight=True)
+        routed = make_pipeline(step).fit(X, y, sample_weight=weight)
+    direct = riata.SparseRegressor(alpha=0.1).fit(X, y, weight)
+    assert_array_equal(routed[0].coef_, direct.coef_)
+
+
+def test_what_a_fit_leaves_behind(table):
+    X, y = table
+    model = riata.SparseRegressor(alpha=0.1).fit(X, y)
+    assert model.n_features_in_ == 15
+    assert model.n_iter_ == len(model.history_) >= 1
+    assert model.n_passes_ >= 1
+    assert 0 <= model.gap_ <= 1e-6
+    assert model.converged_
+    assert model.history_[-1].n_selected == np.count_nonzero(model.coef_)
+    stochastic = riata.SparseRegressor(k=3, solver="l0-sgd", max_steps=250, random_state=0).fit(X, y)
+    assert stochastic.gap_ is None
+    assert [record.steps for record in stochastic.history_] == [120, 240, 250]
+
+
+def test_a_dataset_takes_the_place_of_x(table):
+    X, y = table
+    by_arrays = riata.SparseRegressor(alpha=0.1).fit(X, y)
+    by_dataset = riata.SparseRegressor(alpha=0.1).fit(InMemory(X, y, feature_names=[f"f{j}" for j in range(15)]))
+    assert_array_equal(by_arrays.coef_, by_dataset.coef_)
+    assert list(by_dataset.feature_names_in_[:2]) == ["f0", "f1"]
+    with pytest.raises(DataError, match="SparseClassifier"):
+        riata.SparseRegressor().fit(InMemory(X, y > 0, classes=np.array([False, True])))
+    with pytest.raises(DataError, match="SparseRegressor"):
+        riata.SparseClassifier().fit(InMemory(X, y))
+
+
+def test_64_bit_indices(table):
+    X, y = table
+    wide = sp.csr_array(X)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    for options in ({"alpha": 0.1}, {"k": 3, "solver": "l0-sgd", "random_state": 0}):
+        model = riata.SparseRegressor(**options)
+        assert_array_equal(clone(model).fit(wide, y).coef_, model.fit(sp.csr_array(X), y).coef_)
+
+
+def test_duplicate_entries_of_a_sparse_row_add_up(table):
+    _, y = table
+    X = sp.coo_array((np.ones(240), (np.repeat(np.arange(120), 2), np.zeros(240, dtype=int))), shape=(120, 2)).tocsr()
+    X.sum_duplicates()
+    twice = sp.csr_array((np.ones(240), np.zeros(240, dtype=int), np.arange(0, 241, 2)), shape=(120, 2))
+    options = {"k": 1, "solver": "l0-sgd", "standardize": False, "random_state": 0}
+    assert_array_equal(
+        riata.SparseRegressor(**options).fit(twice, y).coef_, riata.SparseRegressor(**options).fit(X, y).coef_
+    )
+    assert twice.nnz == 240  # the caller's matrix is as it was
+
+
+@pytest.mark.parametrize("solver", ONLINE)
+@pytest.mark.parametrize("scale", [1e-4, 1e4])
+def test_default_steps_are_safe_on_any_scale(table, solver, scale):
+    X, y = table
+    model = riata.SparseRegressor(**ONLINE[solver], solver=solver, standardize=False, random_state=0)
+    model.fit(X * scale, y)
+    assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("solver", ONLINE)
+def test_a_step_that_diverges_is_an_error_not_nan(table, solver):
+    X, y = table
+    model = riata.SparseRegressor(
+        **ONLINE[solver], solver=solver, standardize=False, random_state=0, step=1e6, max_passes=50
+    )
+    with pytest.raises(DivergenceError, match="smaller"):
+        model.fit(X, y)
+
+
+def test_not_reaching_the_tolerance_is_said(table):
+    X, y = table
+    with pytest.warns(UserWarning, match="max_passes=1"):
+        model = riata.SparseRegressor(alpha=1e-6, solver="cd", max_passes=1).fit(X, y)
+    assert not model.converged_

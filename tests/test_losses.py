@@ -1,4 +1,4 @@
-"""Every loss: derivatives by finite differences, the conjugate by Fenchel and Young, the compiled twin by comparison."""
+"""Every loss: derivatives by finite differences, the conjugate by Fenchel and Young, the compiled twin too."""
 
 import numpy as np
 import pytest

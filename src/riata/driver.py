@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.errors import DivergenceError
-from riata.objective import Problem, empty_loss, objective
+from riata.objective import Problem, gap_unit, objective
 from riata.solvers.iterate import Iterate
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
@@ -54,8 +54,7 @@ def run(
     data = problem.data
     started, passes_before = time.perf_counter(), data.passes
     watching = 0.0  # passes that were read only to watch F
-    empty = empty_loss(problem)
-    unit = max(empty, 1e-300)
+    unit = gap_unit(problem)
     watching += 1.0
     history: list[Record] = []
     best_gap, converged, reason = None, False, "the solver ended at its last step"
@@ -64,7 +63,7 @@ def run(
         if F is None and data.in_memory:
             F = objective(problem, point.coef, point.intercept)
             watching += 1.0
-        _check_divergence(point, F, empty, problem)
+        _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
         best_gap = gap if gap is not None else best_gap
         passes = data.passes - passes_before - watching

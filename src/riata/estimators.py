@@ -5,7 +5,6 @@ from dataclasses import fields
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -18,7 +17,8 @@ from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.fitting import Fit, Spec, fit, open_stream
+from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.model import Model, probabilities
 from riata.progress import pass_progress
 from riata.solvers.registry import SOLVERS
 from riata.units import parse_bytes
@@ -137,6 +137,48 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
+        self._made = {
+            "objective": describe(fits[0]),
+            "deviations": data.moments.scale[self.get_support()],
+            "training": {
+                "solver": self.solver_,
+                "k": self.k,
+                "alpha": self.alpha_,
+                "n_rows": data.n_rows,
+                "objective_value": self.objective_,
+                "gap": self.gap_,
+                "converged": self.converged_,
+                "stopped_because": self.stopped_because_,
+                "passes": round(self.n_passes_, 2),
+                "seconds": round(sum(result.seconds for result in results), 3),
+                "parameters": {name: value for name, value in self.get_params().items() if _plain(value)},
+            },
+        }
+
+    def to_model(self) -> Model:
+        """The fitted model on its own, to save as a readable file and to predict without scikit-learn."""
+        check_is_fitted(self)
+        chosen = self.get_support(indices=True)
+        classes = getattr(self, "classes_", None)
+        made = getattr(self, "_made", {})
+        return Model(
+            task="regression" if classes is None else "classification",
+            loss=self.loss,
+            objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
+            classes=None if classes is None else classes.tolist(),
+            n_features=self.n_features_in_,
+            names=[str(name) for name in self._all_names()[chosen]],
+            indices=chosen.tolist(),
+            coef=np.atleast_2d(self.coef_)[:, chosen],
+            deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
+            intercept=np.atleast_1d(self.intercept_).astype(float),
+            normalize=self.normalize,
+            training=made.get("training", {"solver": self.solver_}),
+        )
+
+    def _all_names(self) -> np.ndarray:
+        named = getattr(self, "feature_names_in_", None)
+        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if named is None else named
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
@@ -227,6 +269,11 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
             data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
         if data.classes is not None:
             raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
+        if not data.moments.y_varies:
+            raise DataError(
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
+                "there is nothing to learn"
+            )
         if self.normalize == "rows":
             data = data.map(_unit_rows_of)
         fitted = self._fit_margin(data)
@@ -379,15 +426,6 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         return probabilities(self.decision_function(X))
 
 
-def probabilities(z):
-    """Class probabilities from margins: one column of margins for two classes, one per class otherwise."""
-    p = expit(z)
-    if p.ndim == 1:
-        return np.column_stack([1.0 - p, p])
-    total = p.sum(axis=1, keepdims=True)
-    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
-
-
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
     """The data with target +1 for one class and -1 for all others."""
 
@@ -401,3 +439,8 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
 
 def _unit_rows_of(chunk):
     return chunk._replace(X=unit_rows(chunk.X))
+
+
+def _plain(value) -> bool:
+    """Whether JSON can say it."""
+    return value is None or isinstance(value, str | bool | int | float)

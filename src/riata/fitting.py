@@ -59,7 +59,7 @@ class Fit:
     result: Result
     solver: str
     alpha: float | None
-    k: int | None
+    spec: Spec
     problem: Problem
 
 
@@ -77,6 +77,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
+        (spec.loss in LOSSES and not (solver.any_curvature or np.isfinite(LOSSES[spec.loss].curvature)),
+         f"loss {spec.loss!r} bends without bound, which solver {spec.solver_name!r} cannot have; take solver 'exact'"),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
@@ -122,7 +124,21 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     result = run(
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
     )
-    return Fit(result, spec.solver_name, alpha, spec.k, problem)
+    return Fit(result, spec.solver_name, alpha, spec, problem)
+
+
+def describe(fitted: Fit) -> str:
+    """What was minimised, as a formula in words."""
+    problem, spec = fitted.problem, fitted.spec
+    unit = " of columns scaled to unit deviation" if spec.standardize else ""
+    text = f"mean {spec.loss} loss"
+    if fitted.alpha is None:
+        text += f" over models of at most {spec.k} features"
+    elif spec.l1_ratio == 1:
+        text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
+    else:
+        text += f" + {fitted.alpha:.6g} * ({spec.l1_ratio:g} |w|_1 + {1 - spec.l1_ratio:g} / 2 |w|_2^2){unit}"
+    return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
 
 
 def open_stream(spec: Spec, n_features: int) -> Stream:

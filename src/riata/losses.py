@@ -21,6 +21,7 @@ class Loss(Protocol):
     code: ClassVar[int]  # how the compiled sweeps in kernels/losses.py know it
     labels: ClassVar[bool]  # True when the target is -1 or +1
     curvature: ClassVar[float]
+    least_curvature: ClassVar[float]  # what Newton steps take for a second derivative that is 0 on an interval
 
     def value(self, y, z): ...
     def derivative(self, y, z): ...
@@ -36,6 +37,7 @@ class Squared:
     code: ClassVar[int] = 0
     labels: ClassVar[bool] = False
     curvature: ClassVar[float] = 1.0
+    least_curvature: ClassVar[float] = 0.0
 
     def value(self, y, z):
         return 0.5 * (y - z) ** 2
@@ -60,6 +62,7 @@ class Logistic:
     code: ClassVar[int] = 1
     labels: ClassVar[bool] = True
     curvature: ClassVar[float] = 0.25
+    least_curvature: ClassVar[float] = 0.0
 
     def value(self, y, z):
         return np.logaddexp(0.0, -y * z)
@@ -86,6 +89,7 @@ class SquaredHinge:
     code: ClassVar[int] = 2
     labels: ClassVar[bool] = True
     curvature: ClassVar[float] = 1.0
+    least_curvature: ClassVar[float] = 1e-4
 
     def value(self, y, z):
         return 0.5 * np.maximum(1.0 - y * z, 0.0) ** 2
@@ -114,6 +118,7 @@ class Huber:
     code: ClassVar[int] = 3
     labels: ClassVar[bool] = False
     curvature: ClassVar[float] = 1.0
+    least_curvature: ClassVar[float] = 1e-4
 
     def value(self, y, z):
         r = np.abs(y - z)
@@ -140,6 +145,7 @@ class Poisson:
     code: ClassVar[int] = 4
     labels: ClassVar[bool] = False
     curvature: ClassVar[float] = np.inf
+    least_curvature: ClassVar[float] = 0.0
 
     def value(self, y, z):
         return np.exp(z) - y * z + (xlogy(y, y) - y)

@@ -10,17 +10,19 @@ Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for whi
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
 The u at hand is made feasible by shrinking: its positive and its negative part each by a factor that balances their
-sums, then all of it until g fits. A conjugate is convex, so on the way from 0 to u it lies below the straight line:
-one pass, which keeps the two parts apart, gives a valid bound whatever the factors turn out to be.
+sums, then all of it until g fits. A conjugate is convex and 0 at 0, so on the way from 0 to u it lies below the
+straight line: one pass, which keeps the two parts apart, gives a valid bound whatever the factors turn out to be.
 """
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from riata.data.dataset import Dataset
-from riata.losses import Loss
+from riata.kernels.first_order import csr_first_order, dense_first_order
+from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
 
 
@@ -42,7 +44,7 @@ class Problem:
 
 
 class Side(NamedTuple):
-    """What one sign of u = loss' adds to X'(s u), to sum s u and to sum s (conjugate(y, u) - conjugate(y, 0))."""
+    """What one sign of u = loss' adds to X'(s u), to sum s u and to sum s conjugate(y, u)."""
 
     by_w: np.ndarray
     by_b: float
@@ -53,7 +55,6 @@ class FirstOrder(NamedTuple):
     """Means over the rows at one (w, b): all that a gradient step, a screening or a certificate needs."""
 
     loss: float
-    conjugate_at_zero: float
     positive: Side
     negative: Side
 
@@ -89,25 +90,30 @@ def objective(problem: Problem, w, b) -> float:
 
 def first_order(problem: Problem, w, b) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
+    return summarise(problem.data.sum(first_order_part(problem.loss, w, b)))
+
+
+def first_order_part(loss: Loss, w, b):
+    """What one chunk adds to the first-order pass at (w, b)."""
+    w, b = np.asarray(w, dtype=np.float64), float(b)
+    support = np.flatnonzero(w)
 
     def part(chunk):
         X, y, weight = chunk
-        z = X @ w + b
-        u = problem.loss.derivative(y, z)
-        at_zero = problem.loss.conjugate(y, np.zeros_like(u))
-        rise = weight * (problem.loss.conjugate(y, u) - at_zero)
-        signs = np.stack([u > 0, u <= 0], axis=1)
-        by_sign = signs * (weight * u)[:, None]
-        return (
-            np.array([weight.sum(), weight @ problem.loss.value(y, z), weight @ at_zero]),
-            X.T @ by_sign,
-            by_sign.sum(axis=0),
-            rise @ signs,
-        )
+        if sp.issparse(X):
+            return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
+        return dense_first_order(np.ascontiguousarray(X), y, weight, loss.code, w, support, b)
 
-    (weight, loss, at_zero), by_w, by_b, rise = problem.data.sum(part)
-    sides = [Side(by_w[:, i] / weight, by_b[i] / weight, rise[i] / weight) for i in (0, 1)]
-    return FirstOrder(loss / weight, at_zero / weight, *sides)
+    return part
+
+
+def summarise(sums) -> FirstOrder:
+    """Means from the sums of `first_order_part` over all chunks."""
+    (weight, loss, *sides), slopes = sums
+    by_b, conjugates = sides[0::2], sides[1::2]
+    return FirstOrder(
+        loss / weight, *(Side(slopes[i] / weight, by_b[i] / weight, conjugates[i] / weight) for i in (0, 1))
+    )
 
 
 def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
@@ -124,7 +130,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
         excess = np.maximum(shrink * g - l1, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             ridge = np.where(excess > 0, excess**2 / (2.0 * l2), 0.0).sum()
-        return -at.conjugate_at_zero - shrink * rise - ridge
+        return -shrink * rise - ridge
 
     feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(g, l1), initial=0.0))  # inside by more than rounding
     primal = at.loss + problem.penalty.value(w)
@@ -141,12 +147,58 @@ def empty_intercept(problem: Problem) -> float:
     """The intercept of the model without features."""
     if not problem.fit_intercept:
         return 0.0
-    return float(problem.loss.constant(problem.data.moments.y_mean))
+    y_mean = _target_mean(problem.data)
+    constant = problem.loss.constant(y_mean)
+    return float(_best_constant(problem, y_mean) if constant is None else constant)
 
 
 def empty_loss(problem: Problem) -> float:
-    """The mean loss of the model without features, against which gaps are measured: one pass over the target."""
-    return mean_loss(problem, None, empty_intercept(problem))
+    """The mean loss of the model without features."""
+    return _constant_loss(problem, empty_intercept(problem))
+
+
+def gap_unit(problem: Problem) -> float:
+    """What gaps are measured against: the empty model's loss, unless that is rounding, as for a constant target."""
+    digits = 1e-15 if problem.loss == Squared() else 1e-9  # the others are differences of larger numbers
+    return max(empty_loss(problem), digits * _constant_loss(problem, 0.0), 1e-300)
+
+
+def _constant_loss(problem, b) -> float:
+    """The mean loss of a constant margin."""
+    data = problem.data
+    if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
+        share = 0.5 * (1.0 + _target_mean(data))
+        return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
+    if problem.loss == Squared() and not data.in_memory:
+        moments = data.moments
+        return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
+    return mean_loss(problem, None, b)
+
+
+def _target_mean(data) -> float:
+    """The weighted mean of the target, without the moments of X where that is cheaper."""
+    if not data.in_memory:
+        return data.moments.y_mean
+    y, weight = data.targets()
+    return float(weight @ y / weight.sum())
+
+
+def _best_constant(problem, guess) -> float:
+    """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
+    spread = np.sqrt(problem.data.moments.y_squares / problem.data.moments.weight)
+    low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
+    for _ in range(4):
+        grid = np.linspace(low, high, 100)
+        slopes = problem.data.sum(_slopes_at(problem.loss, grid))
+        above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
+        low, high = grid[above - 1], grid[above]
+    rise = slopes[above] - slopes[above - 1]
+    return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
+
+
+def _slopes_at(loss, margins):
+    """What a chunk adds to the slope of the loss at each of these margins."""
+    return lambda chunk: chunk.weight @ loss.derivative(chunk.y[:, None], margins)
 
 
 def alpha_max(problem: Problem, l1_ratio=1.0) -> float:

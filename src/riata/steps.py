@@ -31,8 +31,8 @@ def parse_step(text, default_schedule):
 
     A bare number is the first step of `default_schedule`, the method's own.
     """
-    first, _, decay = str(text).replace(" ", "").partition("/")
-    schedule = {"": STEPS[default_schedule], "t": inverse, "sqrt(t)": inverse_sqrt}.get(decay)
+    first, slash, decay = str(text).replace(" ", "").partition("/")
+    schedule = {"": STEPS[default_schedule], "/t": inverse, "/sqrt(t)": inverse_sqrt}.get(slash + decay)
     try:
         value = float(first)
     except ValueError:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, add
 from riata.data.dataset import Dataset
+from riata.threads import one_blas_thread
 
 BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
 
@@ -51,7 +52,7 @@ class InMemory(Dataset):
         blocks = [self._chunk.rows(slice(i, i + step)) for i in range(0, self.n_rows, step)]
         if len(blocks) == 1:
             return f(blocks[0])
-        with ThreadPoolExecutor() as threads:
+        with one_blas_thread(), ThreadPoolExecutor() as threads:
             return reduce(add, threads.map(f, blocks))
 
     @property

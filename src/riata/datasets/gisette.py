@@ -11,8 +11,9 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from riata.datasets.table import Table, cache_folder, check_split, recall, remember, replacing
+from riata.datasets.table import Table, cache_folder, check_split, recall, remember
 from riata.errors import DataError
+from riata.files import replacing
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/gisette"
 FILES = {  # data, labels; the validation labels were added later, one folder up
@@ -89,6 +90,7 @@ def download(url, folder):
     """Put what `url` holds in `folder`, whole or not at all."""
     name = url.rsplit("/", 1)[1]
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         with urlopen(url, timeout=TIMEOUT) as source, replacing(folder / name) as file:
             shutil.copyfileobj(source, file)
     except (OSError, HTTPException) as error:  # URLError and timeouts are OSErrors

@@ -6,8 +6,6 @@ is not compressed: at 13 to 20% non-zeros it is already small, and it loads in a
 
 import logging
 import os
-import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +14,7 @@ import platformdirs
 from scipy import sparse
 
 from riata.errors import DataError
+from riata.files import replacing
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +57,10 @@ def recall(name):
 def remember(name, table):
     """Cache a table of integers 0..65535 under `name`; a folder that cannot be written means no cache."""
     X = sparse.csr_array(table.X)
+    path = cache_folder() / f"{name}.npz"
     try:
-        with replacing(cache_folder() / f"{name}.npz") as file:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
             np.savez(
                 file,
                 format=np.array(b"csr"),
@@ -72,17 +73,3 @@ def remember(name, table):
             )
     except OSError as error:
         log.warning("Could not cache %s: %s.", name, error)
-
-
-@contextmanager
-def replacing(path):
-    """A binary file that takes the place of `path` at once, when the block ends without an error."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -99,7 +99,7 @@ def keep_largest(w, candidates, k, scratch, support):
         if size > threshold:
             support[kept] = j
             kept += 1
-        elif equals > 0 and size > 0.0:
+        elif equals > 0 and size == threshold and size > 0.0:
             support[kept] = j
             kept += 1
             equals -= 1

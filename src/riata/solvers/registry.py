@@ -7,6 +7,7 @@ from typing import Any
 from riata.errors import OptionError
 from riata.objective import Problem
 from riata.solvers.cd import cd
+from riata.solvers.exact import exact
 from riata.solvers.fobos import Fobos, fobos
 from riata.solvers.ftrl import Ftrl, ftrl
 from riata.solvers.hsg_ht import hsg_ht
@@ -29,11 +30,13 @@ class Solver:
     takes: str  # "alpha" or "k"
     max_passes: int
     ridge: bool = False  # whether it can have l1_ratio < 1
+    any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
 SOLVERS = {
+    "exact": Solver(exact, "alpha", 100, ridge=True, any_curvature=True),
     "cd": Solver(cd, "alpha", 10_000, ridge=True),
     "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)),
     "fobos": Solver(
@@ -48,7 +51,7 @@ SOLVERS = {
     "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True),
     "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
-AUTO = {"alpha": "cd", "k": "l0-sgd"}
+AUTO = {"alpha": "exact", "k": "l0-sgd"}
 
 
 def choose_solver(name: str, takes: str) -> str:

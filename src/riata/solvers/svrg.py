@@ -49,8 +49,6 @@ def constant_step(problem: Problem, options: Options, share: float) -> float:
     """The user's step, or this share of 1 / L with L the curvature along the largest row: one pass."""
     if options.batch not in (None, 1):
         raise OptionError("this solver takes one row a step: leave batch at 1")
-    if not np.isfinite(problem.loss.curvature):
-        raise OptionError("this solver needs a loss of bounded curvature, and Poisson's has no bound: take 'ftrl'")
     if options.step is not None:
         return float(parse_step(options.step, "constant")(1))
     return share / (problem.loss.curvature * largest_row(problem))

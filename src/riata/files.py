@@ -1,0 +1,28 @@
+"""Writing files so that nothing is ever half written."""
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: str | Path):
+    """A binary file that takes the place of `path` at once, when the block ends without an error."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes it private
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    """The process's mask: it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

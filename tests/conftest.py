@@ -1,0 +1,29 @@
+"""Fixtures that all tests share."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+@pytest.fixture
+def rng():
+    """A generator of its own for every test."""
+    return np.random.default_rng(20260101)
+
+
+@pytest.fixture
+def shared_data():
+    """The folder of real data sets, which not every checkout has beside it."""
+    if not SHARED.is_dir():
+        pytest.skip("the real data sets are not beside this checkout (../shared/data)")
+    return SHARED
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_our_own(tmp_path_factory):
+    """Tests neither need nor fill the user's cache folder; digits49 is built once a session."""
+    os.environ.setdefault("RIATA_CACHE", str(tmp_path_factory.mktemp("cache")))

@@ -1,0 +1,73 @@
+"""The slow, obvious version of each algorithm, written from the paper's formulas.
+
+A is the matrix of rows a_i (already scaled), s the weights of the rows (mean one), each step's rows and eta given.
+"""
+
+import numpy as np
+
+from riata.penalties import hard_threshold, soft_threshold
+
+
+def batch_slope(A, y, s, loss, x, b, rows):
+    """m^-1 A_L'(loss' at A_L x + b) and its sum, over the rows of a batch."""
+    u = s[rows] * loss.derivative(y[rows], A[rows] @ x + b)
+    return A[rows].T @ u / len(rows), u.sum() / len(rows)
+
+
+def safe_etas(A, s, loss, batches, etas, learn_b):
+    """Each eta over the curvature along the largest row seen so far."""
+    norms = s * ((A**2).sum(axis=1) + learn_b)
+    largest = np.maximum.accumulate([norms[rows].max() for rows in batches])
+    return etas / (loss.curvature * np.where(largest > 0, largest, 1.0 / loss.curvature))
+
+
+def subgradient(A, y, s, loss, l1, batches, etas, learn_b):
+    """x <- x - eta (gradient + l1 sgn(x))."""
+    x, b = np.zeros(A.shape[1]), 0.0
+    for rows, eta in zip(batches, etas, strict=True):
+        slope, slope_b = batch_slope(A, y, s, loss, x, b, rows)
+        x, b = x - eta * (slope + l1 * np.sign(x)), b - eta * slope_b * learn_b
+    return x, b
+
+
+def fobos(A, y, s, loss, l1, l2, batches, etas, learn_b):
+    """x <- prox(x - eta gradient); l1 may differ from step to step."""
+    x, b = np.zeros(A.shape[1]), 0.0
+    for rows, eta, strength in zip(batches, etas, np.broadcast_to(l1, len(etas)), strict=True):
+        slope, slope_b = batch_slope(A, y, s, loss, x, b, rows)
+        x = soft_threshold(x - eta * slope, eta * strength) / (1 + eta * l2)
+        b -= eta * slope_b * learn_b
+    return x, b
+
+
+def l0_sgd(A, y, s, loss, k, batches, etas, learn_b):
+    """x <- H_k(x - eta gradient)."""
+    x, b = np.zeros(A.shape[1]), 0.0
+    for rows, eta in zip(batches, etas, strict=True):
+        slope, slope_b = batch_slope(A, y, s, loss, x, b, rows)
+        x, b = hard_threshold(x - eta * slope, k), b - eta * slope_b * learn_b
+    return x, b
+
+
+def coordinate_descent(A, y, l1, passes):
+    """x_i = S_{n l1}(A_i' M_i) / |A_i|^2, M_i = y - sum_{j != i} A_j x_j: the paper's Algorithm 1."""
+    n, d = A.shape
+    x = np.zeros(d)
+    for _ in range(passes):
+        for i in range(d):
+            M = y - A @ x + A[:, i] * x[i]
+            x[i] = soft_threshold(A[:, i] @ M, n * l1) / (A[:, i] @ A[:, i])
+    return x
+
+
+def full_subgradient(A, y, l1, eta, steps):
+    """The paper's Algorithm 2: B = A'A, C = A'y, constant eta, the best iterate."""
+    n, d = A.shape
+    B, C = A.T @ A, A.T @ y
+    F = lambda x: np.sum((y - A @ x) ** 2) / (2 * n) + l1 * np.abs(x).sum()  # noqa: E731
+    x, best = np.zeros(d), None
+    for _ in range(steps):
+        x = x - eta * ((B @ x - C) / n + l1 * np.sign(x))
+        if best is None or F(x) < F(best):
+            best = x
+    return best

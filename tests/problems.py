@@ -1,0 +1,49 @@
+"""The catalogue that property tests run over: a new entry is covered the day it is listed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.data.memory import InMemory
+from riata.losses import LOSSES
+from riata.penalties import Cardinality, ElasticNet
+
+PENALTIES = [
+    ElasticNet(0.3),
+    ElasticNet(0.2, 0.5),
+    ElasticNet(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 2.0])),
+    Cardinality(2),
+]
+LAYOUTS = {
+    "dense": np.asarray,
+    "float32": lambda X: X.astype(np.float32),
+    "csr": sp.csr_array,
+    "csr64": lambda X: _wide_indices(sp.csr_array(X)),
+}
+
+
+@dataclass(frozen=True)
+class Small:
+    """A small random problem: some features matter, some columns are rare, rows have weights."""
+
+    X: np.ndarray
+    y: np.ndarray
+    weight: np.ndarray
+
+    def data(self, layout="dense") -> InMemory:
+        return InMemory(LAYOUTS[layout](self.X), self.y, self.weight)
+
+
+def small(loss="squared", n=60, d=12, seed=0) -> Small:
+    """Values that float32 holds exactly, so that layouts differ by rounding of sums only."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)).astype(np.float32).astype(float)
+    X[rng.random(X.shape) < 0.5] = 0.0
+    margin = X[:, 0] - 2 * X[:, 1] + 0.5 * rng.normal(size=n) + 0.3
+    y = np.where(margin > 0, 1.0, -1.0) if LOSSES[loss].labels else margin
+    return Small(X, y, np.where(rng.random(n) < 0.1, 0.0, rng.integers(1, 4, size=n).astype(float)))
+
+
+def _wide_indices(X):
+    return sp.csr_array((X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)), shape=X.shape)

@@ -1,0 +1,108 @@
+"""Bad input gets one clear sentence, exit code 2, no traceback, and nothing is written."""
+
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from riata.cli import main
+
+GOOD = "a,b,y\n1,2,3\n2,1,5\n3,3,4\n4,0,1\n"
+FILES = {
+    "good.csv": GOOD,
+    "nan.csv": "a,b,y\n1,2,3\n2,,5\n3,3,4\n",
+    "infinite.csv": "a,b,y\n1,2,3\n2,inf,5\n3,3,4\n",
+    "text.csv": "a,b,y\n1,2,3\n2,red,5\n3,3,4\n",
+    "no_target.csv": "a,b,y\n1,2,3\n2,1,\n3,3,4\n",
+    "one_class.csv": "a,b,y\n1,2,yes\n2,1,yes\n3,3,yes\n",
+    "constant.csv": "a,b,y\n1,2,7\n2,1,7\n3,3,7\n",
+    "empty.csv": "a,b,y\n",
+    "nothing.csv": "",
+    "only_target.csv": "y\n1\n2\n",
+    "ragged.csv": "a,b,y\n1,2,3\n2,1\n",
+    "broken.svm": "1 1:0.5 2:x\n",
+    "broken.parquet": "PAR1 this is not parquet",
+    "broken.npz": "this is not a zip",
+    "unknown.xyz": "1 2 3",
+}
+FIT = ["--target", "y", "--alpha", "0.1"]
+REGRESSION = [*FIT, "--task", "regression"]
+
+CASES = {
+    "NaN": (["fit", "nan.csv", *FIT], "row 2, column 'b'"),
+    "infinite": (["fit", "infinite.csv", *FIT], "infinite in row 2, column 'b'"),
+    "text": (["fit", "text.csv", *FIT], "'b'"),
+    "target missing in a row": (["fit", "no_target.csv", *FIT], "missing in row 2"),
+    "one class": (["fit", "one_class.csv", *FIT], "one class"),
+    "constant target": (["fit", "constant.csv", *REGRESSION], "same value, 7"),
+    "no rows": (["fit", "empty.csv", *FIT], "0 rows"),
+    "empty file": (["fit", "nothing.csv", *FIT], "nothing.csv"),
+    "no features": (["fit", "only_target.csv", *FIT], "0 features"),
+    "ragged": (["fit", "ragged.csv", *FIT], "ragged.csv"),
+    "broken svmlight": (["fit", "broken.svm", *FIT], "broken.svm"),
+    "broken parquet": (["fit", "broken.parquet", *FIT], "broken.parquet"),
+    "broken npz": (["fit", "broken.npz", *FIT], "broken.npz"),
+    "unknown format": (["fit", "unknown.xyz", *FIT], "ending"),
+    "no such file": (["fit", "absent.csv", *FIT], "no file absent.csv"),
+    "no such column": (["fit", "good.csv", "--target", "z", "--alpha", "1"], "no column 'z'; it has 'a', 'b', 'y'"),
+    "no target named": (["fit", "good.csv", "--alpha", "1"], "needs a target"),
+    "k below 1": (["fit", "good.csv", "--target", "y", "--k", "0"], "k must lie between 1 and"),
+    "k above d": (["fit", "good.csv", "--target", "y", "--k", "3"], "number of features, 2"),
+    "k not whole": (["fit", "good.csv", "--target", "y", "--k", "1.5"], "1.5"),
+    "negative alpha": (["fit", "good.csv", "--target", "y", "--alpha", "-1"], "alpha must be zero or more"),
+    "NaN alpha": (["fit", "good.csv", "--target", "y", "--alpha", "nan"], "alpha must be zero or more"),
+    "both": (["fit", "good.csv", "--target", "y", "--alpha", "1", "--k", "1"], "--k and --alpha"),
+    "mismatched lengths": (["fit", "X.npy", "--target", "y.npy", "--alpha", "1"], "4 rows of features but 3 targets"),
+    "text classes for regression": (["fit", "one_class.csv", *REGRESSION], "text"),
+    "unknown solver": (["fit", "good.csv", *FIT, "--solver", "magic"], "no solver 'magic'"),
+    "solver of the other kind": (["fit", "good.csv", *FIT, "--solver", "l0-sgd"], "takes k, not alpha"),
+    "l2 where there is none": (["fit", "good.csv", *FIT, "--solver", "subgradient", "--l1-ratio", "0.5"], "l1_ratio"),
+    "bad step": (["fit", "good.csv", *FIT, "--solver", "fobos", "--step", "fast"], "step must be"),
+    "bad batch": (["fit", "good.csv", *FIT, "--solver", "fobos", "--batch", "some"], "--batch"),
+    "bad memory": (["fit", "good.csv", *FIT, "--memory", "lots"], "memory must be a size"),
+    "step that diverges": (
+        ["fit", "good.csv", *REGRESSION, "--solver", "fobos", "--step", "1e9", "--max-passes", "100"], "diverged"
+    ),
+    "output is a folder": (["fit", "good.csv", *FIT, "--out", "folder"], "it is a folder"),
+    "output without folder": (["fit", "good.csv", *FIT, "--out", "absent/m.json"], "no folder absent"),
+    "no such model": (["predict", "absent.json", "good.csv"], "cannot read the model absent.json"),
+    "not a model": (["inspect", "good.csv"], "not a riata model"),
+    "bad test data": (["fit", "good.csv", *FIT, "--test", "nan.csv"], "row 2, column 'b'"),
+    "predictions in an unknown format": (["predict", "model.json", "good.csv", "--out", "p.xyz"], ".csv or .parquet"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    (tmp_path / "folder").mkdir()
+    np.save("X.npy", np.arange(8.0).reshape(4, 2))
+    np.save("y.npy", np.arange(3.0))
+    CliRunner().invoke(main, ["fit", "good.csv", *FIT, "--out", "model.json", "--quiet"])
+    assert (tmp_path / "model.json").exists()
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_bad_input_gets_one_sentence(case, here):
+    arguments, part = CASES[case]
+    before = sorted(os.listdir(here))
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)  # no traceback
+    message = result.stderr.strip().splitlines()[-1]
+    assert part in message
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert sorted(os.listdir(here)) == before  # nothing half written
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_unwritable_folder(here):
+    (here / "folder").chmod(0o500)
+    result = CliRunner().invoke(main, ["fit", "good.csv", *FIT, "--out", "folder/m.json"])
+    assert result.exit_code == 2
+    assert "cannot write folder/m.json" in result.stderr

@@ -1,0 +1,165 @@
+"""The command line, as a user types it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+from sklearn.datasets import dump_svmlight_file
+
+import riata
+from riata.cli import main
+
+SUMMARY = {
+    "task", "loss", "solver", "k", "alpha", "n_rows", "n_features", "n_selected", "selected", "objective", "gap",
+    "converged", "passes", "seconds", "peak_rss_mb", "test",
+}  # fmt: skip
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """A folder of its own, with one table in every format."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(80, 5)).round(3), columns=list("abcde"))
+    frame["price"] = frame["a"] - 2 * frame["d"] + 0.1
+    frame.to_csv("t.csv", index=False)
+    frame.to_csv("t.tsv", index=False, sep="\t")
+    frame.to_parquet("t.parquet")
+    X, y = frame[list("abcde")].to_numpy(), frame["price"].to_numpy()
+    np.savez("t.npz", X=X, y=y, feature_names=list("abcde"))
+    sp.save_npz("sparse.npz", sp.csr_array(X))
+    with np.load("sparse.npz") as parts:
+        np.savez("sparse.npz", **parts, y=y)
+    np.save("t.npy", np.column_stack([X, y]))
+    np.save("X.npy", X)
+    np.save("y.npy", y)
+    dump_svmlight_file(X, y, "t.svm", zero_based=False)
+    return tmp_path
+
+
+def riata_command(*arguments):
+    result = CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+SOURCES = {
+    "t.csv": ["--target", "price"],
+    "t.tsv": ["--target", "price"],
+    "t.parquet": ["--target", "price"],
+    "t.npz": [],
+    "sparse.npz": [],
+    "t.npy": ["--target", "5"],
+    "X.npy": ["--target", "y.npy"],
+    "t.svm": [],
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_same_rows_in_every_format_give_the_same_model(here, source):
+    fit = json.loads(riata_command("fit", source, *SOURCES[source], "--alpha", "0.05", "--json"))
+    assert set(fit) >= SUMMARY
+    with np.load("t.npz") as file:
+        reference = dict(file)
+    expected = riata.SparseRegressor(alpha=0.05).fit(reference["X"], reference["y"])
+    model = riata.load_model(fit["model"])
+    assert_allclose(model.coef[0], expected.coef_[expected.get_support()], atol=1e-8)
+    assert fit["n_selected"] == 2
+    assert fit["task"] == "regression"
+    assert fit["converged"]
+    out = here / "p.csv"
+    riata_command("predict", fit["model"], source, "--out", out)
+    predicted = pd.read_csv(out)["prediction"]
+    assert_allclose(predicted, expected.predict(reference["X"]), atol=1e-8)
+    scores = json.loads(riata_command("evaluate", fit["model"], source, "--json"))
+    assert scores["r2"] > 0.99
+
+
+def test_fit_summary_on_digits49(here):
+    text = riata_command("fit", "digits49", "--alpha-ratio", "0.1", "--test", "digits49:test", "--out", "d.json")
+    for part in ("6,000 rows", "probes", "accuracy 0.9", "passes", "MB", "d.json", "pixel_r"):
+        assert part in text
+    inspected = riata_command("inspect", "d.json")
+    assert "classification of -1.0, 1.0" in inspected
+    assert json.loads(riata_command("inspect", "d.json", "--json"))["format"] == "riata-model"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--solver", "cd", "--alpha", "0.1"],
+        ["--solver", "subgradient", "--alpha", "0.1", "--batch", "full", "--max-passes", "5"],
+        ["--solver", "subgradient", "--alpha", "0.1", "--batch", "20", "--step", "1/t"],
+        ["--solver", "fobos", "--alpha", "0.1", "--rounds", "--max-steps", "100"],
+        ["--solver", "fobos", "--alpha", "0.1", "--l1-ratio", "0.5", "--no-intercept", "--no-standardize"],
+        ["--solver", "l0-sgd", "--k", "2", "--normalize", "rows", "--no-standardize", "--seed", "3", "--step", "0.5"],
+    ],
+    ids=" ".join,
+)
+def test_every_solver_of_the_paper_from_the_command_line(here, options):
+    fit = json.loads(riata_command("fit", "t.csv", "--target", "price", *options, "--json", "--tol", "1e-4"))
+    assert fit["solver"] == options[1]
+    assert np.isfinite(fit["objective"])
+
+
+def test_classes_by_name(here):
+    frame = pd.read_csv("t.csv")
+    frame["price"] = np.where(frame["price"] > 0, "dear", "cheap")
+    frame.to_csv("c.csv", index=False)
+    fit = json.loads(riata_command("fit", "c.csv", "--target", "price", "--alpha", "0.01", "--test", "c.csv", "--json"))
+    assert fit["task"] == "classification"
+    assert fit["loss"] == "logistic"
+    assert fit["test"]["accuracy"] > 0.95
+    assert set(fit["test"]) == {"accuracy", "auc", "log_loss"}
+    lines = riata_command("predict", fit["model"], "c.csv").splitlines()
+    assert lines[0] == '"prediction","probability_cheap","probability_dear"'
+    assert len(lines) == 81
+
+
+def test_quiet_prints_nothing(here):
+    assert riata_command("fit", "t.npz", "--alpha", "0.1", "--quiet") == ""
+    assert (here / "t.riata.json").exists()
+
+
+def test_datasets_lists_them(here):
+    assert "digits49:test" in riata_command("datasets")
+
+
+def test_help_imports_nothing_heavy():
+    """What `riata --help` loads decides how fast it answers; a clock would be noisy."""
+    code = (
+        "import sys; from riata.cli import main; print(*[m for m in ('numpy', 'numba', 'sklearn') if m in sys.modules])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == ""
+
+
+def test_help_names_every_command():
+    for command in ("fit", "predict", "evaluate", "inspect", "datasets"):
+        assert command in riata_command("--help")
+        assert riata_command(command, "--help")
+
+
+def test_a_second_process_compiles_nothing(here):
+    """The compiled loops come from numba's cache on disk: hits, and not a single miss."""
+    code = (
+        "import numpy as np, riata\n"
+        "from riata.kernels import coordinate, fobos, l0_sgd, subgradient\n"
+        "X = np.random.default_rng(0).normal(size=(30, 4))\n"
+        "for options in ({'solver': 'cd', 'alpha': 0.1}, {'solver': 'fobos', 'alpha': 0.1},\n"
+        "                {'solver': 'subgradient', 'alpha': 0.1}, {'solver': 'l0-sgd', 'k': 2}):\n"
+        "    riata.SparseRegressor(**options).fit(X, X[:, 0])\n"
+        "for kernel in (coordinate.coordinate_pass, fobos.fobos_sweep, l0_sgd.l0_sgd_sweep,\n"
+        "               subgradient.subgradient_sweep):\n"
+        "    print(sum(kernel.stats.cache_hits.values()), sum(kernel.stats.cache_misses.values()))\n"
+    )
+    run = [sys.executable, "-W", "ignore", "-c", code]
+    subprocess.run(run, check=True, capture_output=True)
+    second = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split("\n")
+    assert [line for line in second if line] == ["1 0"] * 4

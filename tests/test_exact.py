@@ -1,0 +1,187 @@
+"""The exact solver against optimality conditions from scratch, scikit-learn, and data of every shape."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+from riata.fitting import Spec, fit
+from riata.losses import LOSSES
+
+
+class Chunks(Dataset):
+    """Rows of arrays shown a few at a time, as if they came from a disk."""
+
+    def __init__(self, X, y, weight=None, chunk_rows=17):
+        super().__init__()
+        weight = np.ones(len(y)) if weight is None else weight
+        starts = range(0, len(y), chunk_rows)
+        self._chunks = [Chunk(X, y, weight).rows(slice(i, i + chunk_rows)) for i in starts]
+        self.n_rows, self.n_features = X.shape
+        self.n_chunks = len(self._chunks)
+
+    def visit(self, order=None):
+        for i in range(self.n_chunks) if order is None else order:
+            self.rows_read += self._chunks[i].n_rows
+            yield self._chunks[i]
+
+
+def make(loss, n=120, d=40, seed=0, dtype=np.float64):
+    """Correlated columns of different scales and means, few of which matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + 0.7 * rng.normal(size=(n, 1))
+    X = (X * np.exp(rng.normal(size=d)) + rng.normal(size=d)).astype(dtype)
+    z = X[:, :5] @ (rng.normal(size=5) / X[:, :5].std(axis=0)) + 0.3
+    z = z - z.mean()
+    if LOSSES[loss].labels:
+        return X, np.where(z + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
+    if loss == "poisson":
+        return X, rng.poisson(np.exp(0.5 * z)).astype(float)
+    return X, 3.0 + z + rng.standard_t(3, size=n)
+
+
+def optimality(X, y, weight, loss, w, b, l1, l2=0.0):
+    """The largest violation of the optimality conditions, from scratch."""
+    u = weight * loss.derivative(y, X @ w + b) / weight.sum()
+    g = X.T @ u + l2 * w
+    at_zero = np.maximum(np.abs(g) - l1, 0.0)
+    return max(np.max(np.where(w != 0, np.abs(g + l1 * np.sign(w)), at_zero) / l1), abs(u.sum()))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("ratio", [0.5, 0.1, 0.005])
+@pytest.mark.parametrize("source", [InMemory, Chunks])
+def test_meets_the_optimality_conditions(loss, ratio, source):
+    X, y = make(loss)
+    weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(y))
+    fitted = fit(source(X, y, weight), Spec(alpha_ratio=ratio, loss=loss, standardize=False, tol=1e-10))
+    result = fitted.result
+    assert result.converged, result.reason
+    assert 0.0 <= result.gap <= 1e-10
+    assert optimality(X, y, weight, LOSSES[loss], result.coef, result.intercept, fitted.alpha) < 1e-4
+
+
+@pytest.mark.parametrize("options", [{}, {"standardize": True}, {"fit_intercept": False}, {"l1_ratio": 0.3}], ids=str)
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_every_layout_gives_the_same_answer(loss, options):
+    X, y = make(loss)
+    X[np.abs(X) < 0.7] = 0.0
+    spec = Spec(alpha_ratio=0.05, loss=loss, tol=1e-12, **{"standardize": False, **options})
+    expected = fit(InMemory(X, y), spec).result
+    rows = sp.csr_array(X)
+    for data in (InMemory(rows, y), Chunks(X, y), Chunks(rows, y, chunk_rows=50), Chunks(X, y, chunk_rows=1)):
+        result = fit(data, spec).result
+        assert_allclose(result.coef, expected.coef, atol=1e-8)
+        assert_allclose(result.intercept, expected.intercept, atol=1e-8)
+    order = np.random.default_rng(2).permutation(len(y))
+    assert_allclose(fit(InMemory(X[order], y[order]), spec).result.coef, expected.coef, atol=1e-8)
+
+
+def test_wide_sparse_data_with_64_bit_indices():
+    X, y = make("squared", n=60, d=300)
+    rows = sp.csr_array(X)
+    rows.indices, rows.indptr = rows.indices.astype(np.int64), rows.indptr.astype(np.int64)
+    spec = Spec(alpha_ratio=0.05, tol=1e-10)
+    assert_allclose(fit(InMemory(rows, y), spec).result.coef, fit(InMemory(X, y), spec).result.coef, atol=1e-8)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("alpha", [0.5, 0.01])
+def test_is_scikit_learns_lasso_and_elastic_net(alpha, fit_intercept):
+    X, y = make("squared")
+    options = {"alpha": alpha, "fit_intercept": fit_intercept}
+    lasso = Lasso(tol=1e-12, max_iter=1_000_000, **options).fit(X, y)
+    net = ElasticNet(l1_ratio=0.4, tol=1e-12, max_iter=1_000_000, **options).fit(X, y)
+    for peer, l1_ratio in ((lasso, 1.0), (net, 0.4)):
+        result = fit(InMemory(X, y), Spec(standardize=False, l1_ratio=l1_ratio, **options)).result
+        assert_allclose(result.coef, peer.coef_, atol=1e-6)
+        assert_allclose(result.intercept, peer.intercept_, atol=1e-6)
+
+
+def test_is_scikit_learns_l1_logistic_regression():
+    X, y = make("logistic")
+    result = fit(InMemory(X, y), Spec(alpha=0.02, loss="logistic", standardize=False)).result
+    peer = LogisticRegression(C=1 / (0.02 * len(y)), l1_ratio=1, solver="saga", tol=1e-10, max_iter=200_000)
+    peer.fit((X - X.mean(axis=0)), y)
+    assert_allclose(result.coef, peer.coef_[0], atol=1e-5)
+
+
+def test_float32_gets_there_too():
+    X, y = make("squared", n=400, d=60, dtype=np.float32)
+    spec = Spec(alpha_ratio=0.01, tol=1e-9)
+    result = fit(InMemory(X, y), spec).result
+    assert result.converged, result.reason
+    assert_allclose(result.coef, fit(InMemory(X.astype(float), y), spec).result.coef, rtol=1e-6, atol=1e-8)
+
+
+def test_columns_far_from_zero_keep_their_digits():
+    X, y = make("squared")
+    spec = Spec(alpha_ratio=0.05, tol=1e-10)
+    expected = fit(InMemory(X, y), spec).result
+    for source in (InMemory, Chunks):
+        assert_allclose(fit(source(X + 1e6, y), spec).result.coef, expected.coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("options", [{}, {"standardize": False, "fit_intercept": False}], ids=str)
+def test_empty_at_alpha_max_and_not_below(loss, options):
+    X, y = make(loss)
+    weight = np.random.default_rng(3).uniform(0.1, 3.0, size=len(y))
+    data = InMemory(X, y, weight)
+    at = fit(data, Spec(alpha_ratio=1.0, loss=loss, **options)).result
+    assert np.count_nonzero(at.coef) == 0
+    assert at.gap < 1e-8
+    assert np.count_nonzero(fit(data, Spec(alpha_ratio=0.98, loss=loss, **options)).result.coef) > 0
+
+
+def test_rows_of_weight_zero_and_repeated_rows():
+    X, y = make("logistic")
+    weight = np.random.default_rng(4).integers(0, 3, size=len(y)).astype(float)
+    spec = Spec(alpha_ratio=0.1, loss="logistic", tol=1e-12)
+    weighted = fit(InMemory(X, y, weight), spec).result
+    rows = np.repeat(np.arange(len(y)), weight.astype(int))
+    assert_allclose(weighted.coef, fit(InMemory(X[rows], y[rows]), spec).result.coef, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_few_passes_out_of_core(loss):
+    X, y = make(loss, n=300, d=200)
+    data = Chunks(X, y, chunk_rows=50)
+    result = fit(data, Spec(alpha_ratio=0.05, loss=loss)).result
+    assert result.converged
+    assert data.passes <= 12
+
+
+@st.composite
+def degenerate(draw):
+    """Few rows; columns may be constant, zero, twins, huge or tiny; labels may be separable or all alike but one."""
+    n, d = draw(st.integers(1, 12)), draw(st.integers(1, 8))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d))
+    for j in range(d):
+        kind = draw(st.sampled_from(["plain", "zero", "constant", "twin", "huge", "tiny", "binary"]))
+        X[:, j] = {
+            "plain": X[:, j], "zero": 0.0, "constant": 7.0, "twin": X[:, 0], "huge": 1e6 * X[:, j],
+            "tiny": 1e-6 * X[:, j], "binary": X[:, j] > 0,
+        }[kind]  # fmt: skip
+    return X, rng
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=degenerate(), loss=st.sampled_from(sorted(LOSSES)), ratio=st.sampled_from([1.0, 0.3, 0.01]),
+       standardize=st.booleans(), fit_intercept=st.booleans())  # fmt: skip
+def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):
+    X, rng = case
+    n = len(X)
+    y = np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0) if LOSSES[loss].labels else rng.poisson(1.0, size=n) * 1.0
+    assume(not LOSSES[loss].labels or len(set(y)) == 2)  # one class only is refused before it gets here
+    spec = Spec(alpha_ratio=ratio, loss=loss, standardize=standardize, fit_intercept=fit_intercept)
+    result = fit(InMemory(X, y), spec).result
+    assert result.converged, result.reason
+    assert np.isfinite(result.coef).all()

@@ -1,0 +1,65 @@
+"""Data in memory: moments, sums, weights."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from problems import LAYOUTS, small
+from riata.data import memory
+from riata.data.chunk import unit_rows
+from riata.data.gram import gram_of
+from riata.data.memory import InMemory
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("block_bytes", [64, 1 << 20])
+def test_moments_and_gram(layout, block_bytes, monkeypatch):
+    monkeypatch.setattr(memory, "BLOCK_BYTES", block_bytes)
+    case = small()
+    X, y, s = case.X, case.y, case.weight
+    moments = case.data(layout).moments
+    mean = np.average(X, axis=0, weights=s)
+    assert_allclose(moments.mean, mean, atol=1e-7)
+    assert_allclose(moments.scale**2, np.average((X - mean) ** 2, axis=0, weights=s), rtol=1e-6)
+    gram = gram_of(case.data(layout))
+    A, c, q = gram.normal(fit_intercept=False)
+    assert_allclose(A, (X * s[:, None]).T @ X / s.sum(), atol=1e-6)
+    assert_allclose(c, (X * s[:, None]).T @ y / s.sum(), atol=1e-6)
+    assert_allclose(q, s @ y**2 / s.sum())
+
+
+@pytest.mark.parametrize("as_layout", [np.asarray, sp.csr_array])
+def test_a_large_mean_does_not_cost_the_variance(as_layout, rng):
+    X = 1e8 + rng.normal(size=(1000, 3))
+    moments = InMemory(as_layout(X), np.zeros(1000)).moments
+    assert_allclose(moments.scale, X.std(axis=0), rtol=1e-6)
+
+
+def test_a_constant_column_has_scale_one():
+    X = np.full((7, 2), 0.1)
+    assert_allclose(InMemory(X, np.zeros(7)).moments.scale, 1.0)
+
+
+def test_rows_of_weight_zero_are_never_seen(rng):
+    X, y = rng.normal(size=(10, 3)), rng.normal(size=10)
+    data = InMemory(X, y, np.arange(10) % 2)
+    assert data.n_rows == 5
+    assert_allclose(next(iter(data.visit())).X, X[1::2])
+
+
+@pytest.mark.parametrize("as_layout", [np.asarray, sp.csr_array])
+def test_unit_rows(as_layout, rng):
+    X = rng.normal(size=(5, 4))
+    X[2] = 0
+    units = unit_rows(as_layout(X))
+    units = units.toarray() if sp.issparse(units) else units
+    assert_allclose(np.linalg.norm(units, axis=1), [1, 1, 0, 1, 1])
+    assert_allclose(units[0] * np.linalg.norm(X[0]), X[0])
+
+
+def test_every_row_read_is_counted(rng):
+    data = InMemory(rng.normal(size=(10, 3)), rng.normal(size=10))
+    list(data.visit())
+    data.sum(lambda chunk: chunk.n_rows)
+    assert data.passes == 2

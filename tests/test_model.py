@@ -1,0 +1,110 @@
+"""Model files: readable, safe, and the same predictions."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import riata
+from riata.errors import DataError, ModelFileError
+from riata.scores import scores
+
+
+@pytest.fixture
+def frame(rng):
+    return pd.DataFrame(rng.normal(size=(90, 6)), columns=list("abcdef"))
+
+
+@pytest.fixture(params=["number", "two", "three"])
+def fitted(request, frame):
+    """An estimator for each kind of target."""
+    z = (frame["a"] - 2 * frame["c"]).to_numpy()
+    if request.param == "number":
+        return riata.SparseRegressor(alpha=0.05).fit(frame, z)
+    cuts = {"two": [0], "three": [-1, 1]}[request.param]
+    return riata.SparseClassifier(alpha=0.01).fit(frame, np.array(["x", "y", "z"])[np.digitize(z, cuts)])
+
+
+def test_a_saved_model_predicts_as_its_estimator(fitted, frame, tmp_path):
+    fitted.to_model().save(tmp_path / "m.json")
+    model = riata.load_model(tmp_path / "m.json")
+    predicted = model.predict(frame.to_numpy(), list(frame.columns))
+    if model.task == "regression":
+        assert_allclose(predicted, fitted.predict(frame))
+    else:
+        assert_array_equal(predicted, fitted.predict(frame))
+    assert model.names == [n for n, used in zip(frame.columns, fitted.get_support(), strict=True) if used]
+    assert_allclose(model.margins(sp.csr_array(frame.to_numpy())), model.margins(frame.to_numpy()))
+
+
+def test_columns_are_found_by_name_in_any_order(fitted, frame):
+    model = fitted.to_model()
+    shuffled = frame[["f", "a", "e", "c", "b", "d"]].assign(extra=1.0)
+    assert_allclose(
+        model.margins(shuffled.to_numpy(), list(shuffled.columns)), model.margins(frame.to_numpy(), list(frame.columns))
+    )
+    with pytest.raises(DataError, match="no column 'a'"):
+        model.margins(frame.drop(columns="a").to_numpy(), list("bcdef"))
+    with pytest.raises(DataError, match="5 columns, the model was fitted to 6"):
+        model.margins(frame.to_numpy()[:, 1:])
+
+
+def test_the_file_is_readable_and_says_how_it_was_made(fitted, tmp_path):
+    fitted.to_model().save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    assert document["format"] == "riata-model"
+    assert document["version"] == 1
+    assert {"name", "column", "coef", "deviation"} == set(document["features"][0])
+    assert document["training"]["parameters"]["alpha"] == fitted.alpha
+    assert "|w|_1" in document["objective"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "not JSON, or it was cut short"),
+        ("[1]", "does not say format"),
+        ('{"format": "other"}', "does not say format"),
+        ('{"format": "riata-model", "version": 99}', "version 99"),
+        ('{"format": "riata-model", "version": 1}', "damaged"),
+        ("\x00\xff", "not JSON"),
+    ],
+)
+def test_a_file_that_is_no_model_gets_a_sentence(text, sentence, tmp_path):
+    (tmp_path / "m.json").write_bytes(text.encode("latin-1"))
+    with pytest.raises(ModelFileError, match=sentence):
+        riata.load_model(tmp_path / "m.json")
+
+
+def test_a_torn_file_gets_a_sentence(fitted, tmp_path):
+    fitted.to_model().save(tmp_path / "m.json")
+    text = (tmp_path / "m.json").read_text()
+    for cut in range(0, len(text) - 2, 97):
+        (tmp_path / "torn.json").write_text(text[:cut])
+        with pytest.raises(ModelFileError):
+            riata.load_model(tmp_path / "torn.json")
+    with pytest.raises(ModelFileError, match="cannot read"):
+        riata.load_model(tmp_path / "absent.json")
+
+
+def test_a_stream_makes_a_model_too(frame):
+    model = riata.SparseRegressor(k=2, solver="l0-sgd", standardize=False).partial_fit(frame, frame["a"]).to_model()
+    assert len(model.names) <= 2
+
+
+def test_scores_know_their_task(fitted, frame):
+    from riata.data.memory import InMemory
+
+    model = fitted.to_model()
+    numbers = InMemory(frame.to_numpy(), frame["a"], feature_names=list(frame.columns))
+    if model.task == "regression":
+        assert set(scores(model, numbers)) == {"r2", "mse"}
+    else:
+        with pytest.raises(DataError, match="holds numbers"):
+            scores(model, numbers)
+        unknown = InMemory(frame.to_numpy(), np.arange(90) % 2, classes=np.array(["x", "?"]))
+        with pytest.raises(DataError, match="label '\\?'"):
+            scores(model, unknown)

@@ -1,0 +1,37 @@
+"""A prox is the minimiser it claims to be."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from problems import PENALTIES
+from riata.penalties import Cardinality, ElasticNet, hard_threshold, soft_threshold
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_prox_beats_random_points(penalty, rng):
+    v = rng.normal(size=6)
+
+    def cost(u):
+        return 0.5 * np.sum((u - v) ** 2) + 0.3 * penalty.value(u)
+
+    best = penalty.prox(v, 0.3)
+    near = [best + 10.0 ** rng.uniform(-6, 0) * rng.normal(size=6) * (rng.random(6) < 0.5) for _ in range(500)]
+    assert all(cost(best) <= cost(u) + 1e-12 for u in near)
+    assert all(cost(best) <= cost(rng.normal(size=6)) + 1e-12 for _ in range(500))
+
+
+def test_soft_thresholds_add_up(rng):
+    v = rng.normal(size=50)
+    assert_allclose(soft_threshold(soft_threshold(v, 0.3), 0.4), soft_threshold(v, 0.7), atol=1e-15)
+
+
+def test_hard_threshold_keeps_the_first_of_equals():
+    assert_array_equal(hard_threshold(np.array([1.0, -2.0, 2.0, 2.0]), 2), [0.0, -2.0, 2.0, 0.0])
+    assert_array_equal(hard_threshold(np.array([1.0, 2.0]), 5), [1.0, 2.0])
+
+
+def test_values():
+    assert ElasticNet(2.0, 3.0).value(np.array([1.0, -2.0])) == 2 * 3 + 3 / 2 * 5
+    assert Cardinality(1).value(np.array([0.0, 5.0])) == 0
+    assert Cardinality(1).value(np.array([1.0, 5.0])) == np.inf
