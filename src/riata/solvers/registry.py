@@ -42,7 +42,15 @@ SOLVERS = {
     "fobos": Solver(
         fobos, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Fobos(penalty.l1, penalty.l2)
     ),
-    "ftrl": Solver(ftrl, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)),
+    "ftrl": Solver(
+        ftrl,
+        "alpha",
+        20,
+        ridge=True,
+        stochastic=True,
+        any_curvature=True,
+        method=lambda penalty: Ftrl(penalty.l1, penalty.l2),
+    ),
     "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
     "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
     "svrg": Solver(svrg, "alpha", 100, stochastic=True),
