@@ -95,3 +95,40 @@ def thresholded(a, y, weight, batches, loss, eta, k, anchor=None):
         in_play = (w != 0) | (hard_threshold(by_w, k) != 0)
         w, b = hard_threshold(w - eta * np.where(in_play, by_w, 0.0), k), b - eta * by_b
     return w, b
+
+
+def online(a, y, weight, loss, noise, rate, alpha, distinct):
+    """One lane of solver 'online' over rows of which the first is zero: its weights and intercept."""
+    d, curvature = a.shape[1], min(loss.curvature, 1.0)
+    stiffness = curvature / rate
+    origin = y[0] if loss.relative else 0.0
+    z, hold, w = np.zeros(d), np.zeros(d), np.zeros(d)
+    lane, empty = {"b": 0.0, "z": 0.0, "hold": 0.0, "squares": 0.0}, {"b": 0.0, "z": 0.0, "hold": 0.0, "squares": 0.0}
+
+    def weights(T, seen):
+        variance = np.average(seen**2, axis=0, weights=weight[: len(seen)])
+        variance -= np.average(seen, axis=0, weights=weight[: len(seen)]) ** 2
+        level = noise * np.sqrt(lane["squares"]) * np.sqrt(max(T / distinct, 1.0)) + alpha * T
+        v = -soft_threshold(z, np.sqrt(variance) * level) / np.where(variance > 0, variance * stiffness + hold, 1.0)
+        return np.where(variance > 1e-12, v, 0.0), np.sqrt(np.where(variance > 1e-12, variance, 0.0))
+
+    for i, x in enumerate(a):
+        T = weight[:i].sum()
+        w, deviation = weights(T, a[: i + 1])
+        u_lane = loss.derivative(y[i], origin + lane["b"] + x @ w)
+        u_empty = loss.derivative(y[i], origin + empty["b"])
+        cap = abs(u_empty) + (np.sqrt(empty["squares"] / T) if T > 0 else 0.0)
+        slopes = {"lane": weight[i] * np.clip(u_lane, -cap, cap), "empty": weight[i] * u_empty}
+        for part, u in ((lane, slopes["lane"]), (empty, slopes["empty"])):
+            part["squares"] += u**2
+        rest = np.sqrt(empty["squares"] / (T + weight[i]))
+        if rest == 0.0:
+            continue
+        u = slopes["lane"]
+        grown = np.hypot(hold, deviation * u * x * stiffness / rest)
+        z, hold = z + np.where(deviation > 0, u * x - (grown - hold) * w, 0.0), np.where(deviation > 0, grown, hold)
+        for part, u in ((lane, slopes["lane"]), (empty, slopes["empty"])):
+            grown_b = np.hypot(part["hold"], u * curvature / rest)
+            part["z"] += u - (grown_b - part["hold"]) * part["b"]
+            part["hold"], part["b"] = grown_b, -part["z"] / (curvature + grown_b)
+    return weights(weight.sum(), a)[0], origin + lane["b"]

@@ -53,9 +53,8 @@ def run(
     """Consume a solver until its certificate, or the change of F, is within `tol` of the empty model's loss."""
     data = problem.data
     started, passes_before = time.perf_counter(), data.passes
-    watching = 0.0  # passes that were read only to watch F
     unit = gap_unit(problem)
-    watching += 1.0
+    watching = data.passes - passes_before  # passes that were read only to watch F
     history: list[Record] = []
     best_gap, converged, reason = None, False, "the solver ended at its last step"
     for point in iterates:

@@ -182,7 +182,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
-        if self.standardize:
+        if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
@@ -192,7 +192,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
             stream.learn(Chunk(self._seen(X), target, weight))
         self.solver_ = self.solver
         self.n_iter_ = self._streams[0].state.steps
-        return np.vstack([s.coef for s in self._streams]), np.array([s.state.b for s in self._streams])
+        return np.vstack([s.coef for s in self._streams]), np.array([s.intercept for s in self._streams])
 
 
 class SparseRegressor(RegressorMixin, _SparseLinear):

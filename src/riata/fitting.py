@@ -102,6 +102,9 @@ def _at_least_zero(value) -> bool:
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
+    if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
+        free = elastic_net(0.0) if spec.k is None else Cardinality(spec.k)
+        return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
     scale = data.moments.scale if spec.standardize else 1.0
     bare = Problem(data, LOSSES[spec.loss], elastic_net(0.0), spec.fit_intercept, scale)
     if spec.k is not None:
@@ -132,7 +135,9 @@ def describe(fitted: Fit) -> str:
     problem, spec = fitted.problem, fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
     text = f"mean {spec.loss} loss"
-    if fitted.alpha is None:
+    if fitted.alpha is None and spec.k is None:
+        text += ", with a penalty found while learning"
+    elif fitted.alpha is None:
         text += f" over models of at most {spec.k} features"
     elif spec.l1_ratio == 1:
         text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
@@ -145,7 +150,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     """A stream that learns this spec from rows as they come."""
     check_spec(spec, n_features)
     sentence = None
-    if spec.k is None and spec.alpha is None:
+    solver = SOLVERS[spec.solver_name]
+    if spec.k is None and spec.alpha is None and (spec.alpha_ratio is not None or not solver.own_alpha):
         sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
     elif spec.rounds:
         sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
@@ -154,11 +160,13 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if sentence:
         raise OptionError(sentence)
     loss = LOSSES[spec.loss]
-    penalty = elastic_net(spec.alpha, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
-    make_method = SOLVERS[spec.solver_name].method
-    if make_method is None:
+    penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
-    stepper = make_stepper(make_method(penalty), loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
+    method: Any = solver.method(penalty)
+    if solver.own_alpha:
+        method = replace(method, standardize=spec.standardize)
+    stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features))
 
 

@@ -13,6 +13,7 @@ from riata.solvers.ftrl import Ftrl, ftrl
 from riata.solvers.hsg_ht import hsg_ht
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.l0_sgd import L0Sgd, l0_sgd
+from riata.solvers.online import online, online_method
 from riata.solvers.rda import Rda, rda
 from riata.solvers.saga import saga
 from riata.solvers.stochastic import Method
@@ -27,11 +28,12 @@ class Solver:
     """How to start a solver, what it takes, and when it has done enough."""
 
     start: Callable[[Problem, Options], Iterator[Iterate]]
-    takes: str  # "alpha" or "k"
+    takes: str  # "alpha", "k" or "alpha or k"
     max_passes: int
     ridge: bool = False  # whether it can have l1_ratio < 1
     any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
+    own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
@@ -53,6 +55,9 @@ SOLVERS = {
     ),
     "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
     "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
+    "online": Solver(
+        online, "alpha or k", 1, stochastic=True, any_curvature=True, own_alpha=True, method=online_method
+    ),
     "svrg": Solver(svrg, "alpha", 100, stochastic=True),
     "saga": Solver(saga, "alpha", 100, stochastic=True),
     "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True),
@@ -66,7 +71,7 @@ def choose_solver(name: str, takes: str) -> str:
     """The name of a solver that takes an alpha or a k, or a sentence that says which do."""
     if name == "auto":
         return AUTO[takes]
-    fitting = sorted(s for s, solver in SOLVERS.items() if solver.takes == takes)
+    fitting = sorted(s for s, solver in SOLVERS.items() if takes in solver.takes.split(" or "))
     if name not in SOLVERS:
         raise OptionError(f"there is no solver {name!r}; there are auto, {', '.join(sorted(SOLVERS))}")
     if name not in fitting:

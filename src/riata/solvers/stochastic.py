@@ -43,13 +43,13 @@ class Sweep:
     weight: np.ndarray
     visits: np.ndarray
     batch: int
-    loss: int
+    loss: Loss
     etas: np.ndarray
     safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
 
     @property
     def args(self):
-        return self.rows, self.y, self.weight, self.visits, self.batch, self.loss, self.etas, self.safe
+        return self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe
 
 
 class Method(Protocol):
@@ -61,6 +61,10 @@ class Method(Protocol):
     def memory(self, n_features: int) -> dict[str, np.ndarray]:
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
         return {}
+
+    def model(self, state: State) -> tuple[np.ndarray, float]:
+        """Weights of the scaled columns and intercept to predict with, as of now."""
+        return state.w, state.b
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float, float]:
         """Move state.w and state.memory in place; return the intercept, the largest row norm and the losses' sum."""
@@ -86,7 +90,7 @@ class Stepper:
         # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = as_rows(chunk.X, self.scale)
-        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss.code, etas, safe)
+        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe)
         state.b, state.largest, seen = self.method.sweep(sweep, state, float(self.learn_b))
         state.steps += n_steps
         return seen / max(chunk.weight[visits].sum(), 1e-300)
@@ -119,7 +123,8 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
             if options.max_steps is not None:
                 visits = visits[: (options.max_steps - state.steps) * stepper.batch]
             stepper.advance(state, chunk._replace(weight=chunk.weight / mean_weight), visits)
-        yield Iterate(state.w / problem.scale, state.b, state.steps)
+        w, b = method.model(state)
+        yield Iterate(w / problem.scale, b, state.steps)
 
 
 def batch_rows(problem: Problem, options: Options) -> int:
