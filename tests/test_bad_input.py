@@ -11,10 +11,8 @@ from riata.cli import main
 GOOD = "a,b,y\n1,2,3\n2,1,5\n3,3,4\n4,0,1\n"
 FILES = {
     "good.csv": GOOD,
-    "nan.csv": "a,b,y\n1,2,3\n2,,5\n3,3,4\n",
     "infinite.csv": "a,b,y\n1,2,3\n2,inf,5\n3,3,4\n",
-    "text.csv": "a,b,y\n1,2,3\n2,red,5\n3,3,4\n",
-    "no_target.csv": "a,b,y\n1,2,3\n2,1,\n3,3,4\n",
+    "no_target.csv": "a,b,y\n1,2,\n2,1,\n3,3,\n",
     "one_class.csv": "a,b,y\n1,2,yes\n2,1,yes\n3,3,yes\n",
     "constant.csv": "a,b,y\n1,2,7\n2,1,7\n3,3,7\n",
     "empty.csv": "a,b,y\n",
@@ -30,10 +28,9 @@ FIT = ["--target", "y", "--alpha", "0.1"]
 REGRESSION = [*FIT, "--task", "regression"]
 
 CASES = {
-    "NaN": (["fit", "nan.csv", *FIT], "row 2, column 'b'"),
-    "infinite": (["fit", "infinite.csv", *FIT], "infinite in row 2, column 'b'"),
-    "text": (["fit", "text.csv", *FIT], "'b'"),
-    "target missing in a row": (["fit", "no_target.csv", *FIT], "missing in row 2"),
+    "NaN in an array": (["fit", "nan.npy", "--target", "0", "--alpha", "1"], "nan.npy, row 2: column 0"),
+    "infinite": (["fit", "infinite.csv", *FIT], "infinite.csv, row 2: column 'b' holds an infinite number"),
+    "target missing in all rows": (["fit", "no_target.csv", *FIT], "3 have no target"),
     "one class": (["fit", "one_class.csv", *FIT], "one class"),
     "constant target": (["fit", "constant.csv", *REGRESSION], "same value, 7"),
     "no rows": (["fit", "empty.csv", *FIT], "0 rows"),
@@ -68,7 +65,7 @@ CASES = {
     "output without folder": (["fit", "good.csv", *FIT, "--out", "absent/m.json"], "no folder absent"),
     "no such model": (["predict", "absent.json", "good.csv"], "cannot read the model absent.json"),
     "not a model": (["inspect", "good.csv"], "not a riata model"),
-    "bad test data": (["fit", "good.csv", *FIT, "--test", "nan.csv"], "row 2, column 'b'"),
+    "bad test data": (["fit", "good.csv", *FIT, "--test", "infinite.csv"], "infinite.csv, row 2: column 'b'"),
     "predictions in an unknown format": (["predict", "model.json", "good.csv", "--out", "p.xyz"], ".csv or .parquet"),
 }  # fmt: skip
 
@@ -81,6 +78,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "folder").mkdir()
     np.save("X.npy", np.arange(8.0).reshape(4, 2))
     np.save("y.npy", np.arange(3.0))
+    np.save("nan.npy", np.array([[1.0, 2.0], [3.0, np.nan], [4.0, 1.0]]))
     CliRunner().invoke(main, ["fit", "good.csv", *FIT, "--out", "model.json", "--quiet"])
     assert (tmp_path / "model.json").exists()
     return tmp_path

@@ -81,6 +81,24 @@ def test_logistic_is_scikit_learns(table):
     assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-5)
 
 
+def test_every_loss_of_a_task(table, rng):
+    X, y = table
+    for loss in ("squared", "huber"):
+        assert riata.SparseRegressor(alpha=0.01, loss=loss).fit(X, y).score(X, y) > 0.9
+    counts = rng.poisson(np.exp(1 + X[:, 0]))
+    poisson = riata.SparseRegressor(alpha=0.01, loss="poisson").fit(X, counts)
+    assert_allclose(poisson.predict(X), np.exp(X @ poisson.coef_ + poisson.intercept_))
+    assert_allclose(poisson.predict(X).mean(), counts.mean(), rtol=1e-4)  # the intercept's optimality
+    for loss in ("logistic", "squared", "squared-hinge"):
+        model = riata.SparseClassifier(alpha=0.01, loss=loss).fit(X, labels(y))
+        assert model.score(X, labels(y)) > 0.9
+        assert hasattr(model, "predict_proba") == (loss == "logistic")
+    with pytest.raises(OptionError, match="squared, huber, poisson"):
+        riata.SparseRegressor(loss="logistic").fit(X, y)
+    with pytest.raises(DataError, match="counts"):
+        riata.SparseRegressor(loss="poisson").fit(X, y)
+
+
 @pytest.mark.parametrize("solver", ["exact", "cd"])
 def test_standardising_equals_fitting_scaled_columns(table, solver):
     X, y = table

@@ -56,19 +56,20 @@ def _each(code, y, z, out):
         out[0, i] = compiled.value(code, y[i], z[i])
         out[1, i] = compiled.derivative(code, y[i], z[i])
         out[2, i] = compiled.second_derivative(code, y[i], z[i])
+        out[3, i], out[4, i] = compiled.value_and_derivative(code, y[i], z[i])
 
 
 def test_the_compiled_twin_is_the_same(case):
     loss, y, _ = case
     for z in (Z, 50.0 * Z):
-        out = np.empty((3, len(y)))
+        out = np.empty((5, len(y)))
         _each(loss.code, y, z, out)
         expected = [loss.value(y, z), loss.derivative(y, z), loss.second_derivative(y, z)]
-        assert_allclose(out, expected, rtol=1e-12, atol=1e-300)
+        assert_allclose(out, [*expected, *expected[:2]], rtol=1e-12, atol=1e-300)
 
 
 def test_margins_that_overflow_stay_finite(case):
     loss, y, _ = case
-    out = np.empty((3, len(y)))
+    out = np.empty((5, len(y)))
     _each(loss.code, y, np.full(len(y), 1e4), out)
     assert np.isfinite(out).all()

@@ -8,12 +8,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from riata.data.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.model import load_model
     from riata.solvers.registry import SOLVERS
 
 __version__ = version("riata")
-__all__ = ["SOLVERS", "SparseClassifier", "SparseRegressor", "datasets", "errors", "load_model"]
+__all__ = ["SOLVERS", "SparseClassifier", "SparseRegressor", "datasets", "errors", "load_model", "open"]
 
 _HOMES = {
     "SOLVERS": "riata.solvers.registry",
@@ -21,6 +22,7 @@ _HOMES = {
     "SparseRegressor": "riata.estimators",
     "load_model": "riata.model",
 }
+_RENAMED = {"open": ("riata.data.open", "open_data")}
 
 
 def __getattr__(name: str):
@@ -28,6 +30,9 @@ def __getattr__(name: str):
         return import_module(f"riata.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    if name in _RENAMED:
+        home, original = _RENAMED[name]
+        return getattr(import_module(home), original)
     raise AttributeError(f"module 'riata' has no attribute {name!r}")
 
 

@@ -36,11 +36,59 @@ def main():
     """Learn sparse linear models from data of any size, in bounded memory."""
 
 
+def listed(_context, _parameter, values):
+    """Names from an option given several times, or once with commas."""
+    return tuple(name for value in values for name in value.split(","))
+
+
+def names_option(flag, text):
+    return click.option(flag, multiple=True, callback=listed, metavar="COLUMN,...", help=text)
+
+
+def reading_options(command):
+    """Options that say how any file is read."""
+    for option in (
+        click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
+        click.option("--cache/--no-cache", default=True, show_default=True,
+                     help="Keep encoded rows of slow formats in a temporary file for later passes."),
+        click.option("--on-error", type=click.Choice(["raise", "skip"]), default="raise", show_default=True,
+                     help="Whether bad rows of text files are an error, or counted and left out."),
+        click.option("--memory", help="Budget, such as 512MB."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def data_options(command):
-    """Options that say how to read DATA."""
-    command = click.option("--task", type=click.Choice(["auto", "classification", "regression"]), default="auto",
-                           help="auto: classes if the target is text or has two values.")(command)  # fmt: skip
-    return click.option("--target", help="Column (or array) to predict.")(command)
+    """Options that say how to read DATA, and what its columns are."""
+    for option in (
+        click.option("--task", type=click.Choice(["auto", "classification", "regression"]), default="auto",
+                     help="auto: classes if the target is text or has two values."),
+        click.option("--word-pairs", is_flag=True, help="Count pairs of neighbouring words in text, too."),
+        names_option("--text", "Columns of free text."),
+        names_option("--categorical", "Columns of levels, even if they look like numbers."),
+        names_option("--drop", "Columns to leave out."),
+        names_option("--features", "Columns to use [default: all others]."),
+        click.option("--weight", help="Column of weights."),
+        click.option("--target", help="Column (or array, or file) to predict."),
+    ):  # fmt: skip
+        command = option(command)
+    return reading_options(command)
+
+
+def reading(memory, cache, cache_dir, on_error) -> dict:
+    """The options of `reading_options` as `open_data` takes them."""
+    from riata.data.budget import return_memory_early
+
+    return_memory_early()
+    return {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
+
+
+def say_notes(data, quiet=False) -> None:
+    """What the first pass found that should not pass silently."""
+    if data.profile is not None and not quiet:
+        for note in data.profile.notes:
+            click.echo(f"note: {note}", err=True)
 
 
 @main.command()
@@ -50,25 +98,25 @@ def data_options(command):
 @click.option("--alpha", type=float, help="Strength of the L1 penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
-@click.option("--loss", type=click.Choice(["squared", "logistic"]), help="By default logistic for classes.")
-@click.option("--solver", default="auto", show_default=True, help="auto, cd, subgradient, fobos or l0-sgd.")
+@click.option("--loss", help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.")
+@click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--intercept/--no-intercept", default=True, show_default=True)
 @click.option("--standardize/--no-standardize", default=True, show_default=True,
               help="Penalise coefficients of columns scaled to unit deviation.")  # fmt: skip
 @click.option("--normalize", type=click.Choice(["rows"]), help="Divide every row by its norm.")
-@click.option("--batch", default="1", show_default=True, help=f"Rows per step: {NUMBER_OR_FULL}.")
+@click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
 @click.option("--step", help="First step, or a schedule such as 2/t or 1/sqrt(t).")
 @click.option("--max-steps", type=int, help="Stop after so many steps.")
 @click.option("--max-passes", type=int, help="Stop after so many passes.")
 @click.option("--tol", type=float, default=1e-6, show_default=True, help="Relative duality gap, or change.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the order of visits.")
-@click.option("--memory", help="Budget, such as 512MB.")
 @click.option("--test", "test_data", help="Data to score the model on.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
-def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, seed, batch, **options):
+def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, seed, batch, memory, cache, cache_dir,
+        on_error, weight, features, drop, categorical, text, word_pairs, **options):  # fmt: skip
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
     from riata.data.open import open_data
     from riata.estimators import SparseClassifier, SparseRegressor
@@ -78,11 +126,17 @@ def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, see
     started = time.perf_counter()
     check_one_of(options)
     out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
-    train = open_data(data, target, task=task)
+    how = reading(memory, cache, cache_dir, on_error)
+    train = open_data(data, target, task=task, weight=weight, features=features or None, drop=drop,
+                      categorical=categorical, text=text, word_pairs=word_pairs, **how)  # fmt: skip
+    say_notes(train, quiet)
     task = "regression" if train.classes is None else "classification"
-    test = None if test_data is None else open_data(test_data, target, task=task, n_features=train.n_features)
+    test = None
+    if test_data is not None:
+        test = open_data(test_data, target, task=task, n_features=train.n_features, encoding=train.encoding, **how)
     estimator = (SparseRegressor if task == "regression" else SparseClassifier)(
         **options,
+        memory=memory,
         loss=loss or ("squared" if task == "regression" else "logistic"),
         fit_intercept=intercept,
         batch=parse_batch(batch),
@@ -108,7 +162,8 @@ def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, see
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
 @click.option("--out", type=click.Path(path_type=Path), help="CSV or Parquet file [default: CSV on standard output].")
-def predict(model_file, data, out):
+@reading_options
+def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.open import open_data
     from riata.model import load_model
@@ -116,7 +171,10 @@ def predict(model_file, data, out):
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    rows = open_data(data, model.training.get("target"), n_features=model.n_features, need_target=False)
+    rows = open_data(
+        data, model.training.get("target"), n_features=model.n_features, encoding=encoding_of(model), need_target=False,
+        **reading(**how),
+    )  # fmt: skip
     write_predictions(predictions(model, rows), out)
 
 
@@ -125,7 +183,8 @@ def predict(model_file, data, out):
 @click.argument("data")
 @click.option("--target", help="Column (or array) that the model predicts.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def evaluate(model_file, data, target, as_json):
+@reading_options
+def evaluate(model_file, data, target, as_json, **how):
     """Score a model on DATA."""
     from riata.data.open import open_data
     from riata.model import load_model
@@ -134,7 +193,10 @@ def evaluate(model_file, data, target, as_json):
 
     model = load_model(model_file)
     target = target or model.training.get("target")
-    result = scores(model, open_data(data, target, task=model.task, n_features=model.n_features))
+    rows = open_data(
+        data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
+    )
+    result = scores(model, rows)
     if as_json:
         click.echo(json.dumps(result))
     else:
@@ -157,11 +219,53 @@ def inspect(model_file, as_json):
 
 
 @main.command()
+@click.argument("data")
+@data_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def profile(data, target, as_json, memory, cache, cache_dir, on_error, features, **columns):
+    """Show what the columns of DATA are, and which features they become: one pass."""
+    from riata.data.open import open_data
+    from riata.summary import show_profile
+
+    how = reading(memory, cache, cache_dir, on_error)
+    rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
+    if rows.profile is None:
+        raise OptionError("a profile is of columns; this is an array without any")
+    if as_json:
+        click.echo(json.dumps(rows.profile.to_json()))
+    else:
+        show_profile(data, rows)
+
+
+@main.command()
+@click.argument("data")
+@click.argument("out", type=click.Path(path_type=Path))
+@data_options
+def convert(data, out, target, memory, cache, cache_dir, on_error, features, **columns):
+    """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
+    from riata.data.convert import convert as write
+    from riata.data.open import open_data
+
+    out = writable(out)
+    how = reading(memory, False, cache_dir, on_error)
+    rows = open_data(data, target, features=features or None, **columns, **how)
+    say_notes(rows)
+    write(rows, out)
+
+
+@main.command()
 def datasets():
     """List the data sets that can stand for a path."""
     from riata.summary import show_datasets
 
     show_datasets()
+
+
+def encoding_of(model):
+    """How the model's features are made of columns, where it was fitted to a table."""
+    from riata.data.encoding import Encoding
+
+    return None if model.encoding is None else Encoding.from_json(model.encoding)
 
 
 def check_one_of(options) -> None:
@@ -172,8 +276,8 @@ def check_one_of(options) -> None:
 
 
 def parse_batch(text):
-    """A number of rows, or "full"."""
-    if text == "full":
+    """A number of rows, or "full"; None is left to the solver."""
+    if text in (None, "full"):
         return text
     if not text.isdigit():
         raise OptionError(f"--batch must be {NUMBER_OR_FULL}, not {text!r}")

@@ -40,6 +40,7 @@ class Result:
     steps: int
     seconds: float
     history: list[Record]
+    proof: str | None = None  # what was proved, in words, where there is no gap
 
 
 def run(
@@ -73,6 +74,9 @@ def run(
         if gap is not None and gap <= tol:
             converged, reason = True, f"the relative duality gap {gap:.1e} is within {tol:.1e}"
             break
+        if point.proof is not None:
+            converged, reason = True, point.proof
+            break
         if best_gap is None and _stalled(history, tol * unit):
             converged, reason = True, f"the objective has not moved for {PATIENCE} passes"
             break
@@ -84,7 +88,7 @@ def run(
         F = objective(problem, point.coef, point.intercept)
     return Result(
         point.coef, float(point.intercept), F, best_gap, converged, reason,
-        data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history,
+        data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.proof,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.losses import BY_TASK, mean_target
 from riata.model import Model, probabilities
 from riata.progress import pass_progress
 from riata.solvers.registry import SOLVERS
@@ -34,26 +35,26 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        k=None,
-        alpha=None,
+        k: int | None = None,
+        alpha: float | None = None,
         *,
-        alpha_ratio=None,
-        l1_ratio=1.0,
-        loss="squared",
-        solver="auto",
-        fit_intercept=True,
-        standardize=True,
-        normalize=None,
-        tol=1e-6,
-        max_passes=None,
-        max_steps=None,
-        batch=None,
-        rounds=False,
-        step=None,
-        order=None,
-        memory=None,
-        random_state=None,
-        verbose=False,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        loss: str = "squared",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        normalize: str | None = None,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        max_steps: int | None = None,
+        batch: int | str | None = None,
+        rounds: bool = False,
+        step: float | str | None = None,
+        order: str | None = None,
+        memory: str | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
     ):
         self.k = k
         self.alpha = alpha
@@ -96,6 +97,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
         if self.normalize not in (None, "rows"):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
+        if self.loss not in self._losses:
+            raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         X, *rest = checked if isinstance(checked, tuple) else (checked,)
         if sp.issparse(X) and not X.has_canonical_format:
@@ -140,6 +143,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self._made = {
             "objective": describe(fits[0]),
             "deviations": data.moments.scale[self.get_support()],
+            "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
                 "k": self.k,
@@ -161,18 +165,23 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
         made = getattr(self, "_made", {})
+        names = [str(name) for name in self._all_names()[chosen]]
+        encoding = made.get("encoding")
+        if encoding is not None and self.normalize is None:  # the norm of a row needs every column
+            encoding = encoding.of_features(names)
         return Model(
             task="regression" if classes is None else "classification",
             loss=self.loss,
             objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
             classes=None if classes is None else classes.tolist(),
             n_features=self.n_features_in_,
-            names=[str(name) for name in self._all_names()[chosen]],
+            names=names,
             indices=chosen.tolist(),
             coef=np.atleast_2d(self.coef_)[:, chosen],
             deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
+            encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
 
@@ -212,8 +221,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
-    loss : {"squared", "logistic"}
-        What a wrong margin costs.
+    loss : {"squared", "huber", "poisson"}
+        Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
     fit_intercept : bool, default=True
@@ -259,7 +268,9 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
     [4, 7]
     """
 
-    def fit(self, X, y=None, sample_weight=None):
+    _losses = BY_TASK["regression"]
+
+    def fit(self, X, y=None, sample_weight=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target."""
         if isinstance(X, Dataset):
             data = X
@@ -282,18 +293,18 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         return self
 
     @available_if(_learns_online)
-    def partial_fit(self, X, y, sample_weight=None):
+    def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before."""
         X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
         coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
         self.coef_, self.intercept_ = coef[0], float(intercept[0])
         return self
 
-    def predict(self, X):
-        """X @ coef_ + intercept_."""
+    def predict(self, X) -> np.ndarray:
+        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
-        return self._seen(X) @ self.coef_ + self.intercept_
+        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
 
 
 class SparseClassifier(ClassifierMixin, _SparseLinear):
@@ -303,8 +314,8 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared"}
-        "squared" fits labels -1 and +1 by least squares, as the paper does.
+    loss : {"logistic", "squared", "squared-hinge"}
+        "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
 
@@ -323,35 +334,37 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
     [4, 7]
     """
 
+    _losses = BY_TASK["classification"]
+
     def __init__(
         self,
-        k=None,
-        alpha=None,
+        k: int | None = None,
+        alpha: float | None = None,
         *,
-        alpha_ratio=None,
-        l1_ratio=1.0,
-        loss="logistic",
-        class_weight=None,
-        solver="auto",
-        fit_intercept=True,
-        standardize=True,
-        normalize=None,
-        tol=1e-6,
-        max_passes=None,
-        max_steps=None,
-        batch=None,
-        rounds=False,
-        step=None,
-        order=None,
-        memory=None,
-        random_state=None,
-        verbose=False,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        loss: str = "logistic",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        normalize: str | None = None,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        max_steps: int | None = None,
+        batch: int | str | None = None,
+        rounds: bool = False,
+        step: float | str | None = None,
+        order: str | None = None,
+        memory: str | int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
     ):
         parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X, y=None, sample_weight=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target."""
         if isinstance(X, Dataset):
             data = X
@@ -386,7 +399,7 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         return compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
 
     @available_if(_learns_online)
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> "SparseClassifier":
         """Learn from these rows, in order, keeping what was learnt before; the first call names all classes."""
         first = not hasattr(self, "_streams")
         if first and classes is None:
@@ -408,20 +421,20 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         )
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
         z = self._seen(X) @ self.coef_.T + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X):
+    def predict(self, X) -> np.ndarray:
         """The label of the largest margin."""
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     @available_if(lambda estimator: estimator.loss == "logistic")
-    def predict_proba(self, X):
+    def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         return probabilities(self.decision_function(X))
 

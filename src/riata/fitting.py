@@ -10,7 +10,7 @@ from riata.data.dataset import Dataset
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
-from riata.objective import Problem, alpha_max, elastic_net
+from riata.objective import Problem, alpha_max, at_empty, elastic_net
 from riata.penalties import Cardinality
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
@@ -29,6 +29,7 @@ class Spec:
     alpha: float | None = None
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
+    ridge: float = 0.0
     loss: str = "squared"
     solver: str = "auto"
     fit_intercept: bool = True
@@ -74,7 +75,11 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"k must lie between 1 and the number of features, {n_features}, not be {spec.k}"),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
+        (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
+        (spec.ridge > 0 and not (solver.ridge and spec.k is not None),
+         f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
+        (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
         (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
         (spec.loss in LOSSES and not (solver.any_curvature or np.isfinite(LOSSES[spec.loss].curvature)),
@@ -108,10 +113,11 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     scale = data.moments.scale if spec.standardize else 1.0
     bare = Problem(data, LOSSES[spec.loss], elastic_net(0.0), spec.fit_intercept, scale)
     if spec.k is not None:
-        return replace(bare, penalty=Cardinality(spec.k)), None
+        return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(scale))), None
     alpha = spec.alpha
     if alpha is None:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
+        bare = replace(bare, at_empty=at_empty(bare))
         alpha = ratio * alpha_max(bare, spec.l1_ratio)
     return replace(bare, penalty=elastic_net(alpha, spec.l1_ratio, scale)), alpha
 
@@ -121,6 +127,8 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     check_spec(spec, data.n_features)
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
+    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
+        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
     problem, alpha = make_problem(data, spec)
     solver = SOLVERS[spec.solver_name]
     options = solver_options(spec)

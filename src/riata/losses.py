@@ -177,3 +177,9 @@ LOSSES: dict[str, Loss] = {
     "huber": Huber(),
     "poisson": Poisson(),
 }
+BY_TASK = {"regression": ("squared", "huber", "poisson"), "classification": ("logistic", "squared", "squared-hinge")}
+
+
+def mean_target(loss: str, z):
+    """What a regression predicts at margin z: the mean count for Poisson, z itself otherwise."""
+    return np.exp(z) if loss == "poisson" else z

@@ -4,6 +4,7 @@ Only the chosen features are stored. Loading executes nothing.
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 from scipy.special import expit
 
 from riata import __version__
-from riata.data.chunk import unit_rows
+from riata.data.chunk import Chunk, unit_rows
+from riata.data.dataset import Dataset
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
+from riata.losses import mean_target
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -34,6 +37,7 @@ class Model:
     deviations: list[float]  # standard deviation of each chosen column: coef times it is the effect
     intercept: np.ndarray
     normalize: str | None = None
+    encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -45,16 +49,24 @@ class Model:
 
     def margins(self, X, feature_names=None) -> np.ndarray:
         """z for rows of X, found by name where X has names, by position otherwise."""
-        if self.normalize == "rows":
-            X = unit_rows(X)
-        z = np.asarray(X[:, self._columns(X.shape[1], feature_names)] @ self.coef.T + self.intercept)
+        return self._margins(X, self._columns(X.shape[1], feature_names))
+
+    def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
+        """(z, chunk) for every chunk of a dataset: one pass."""
+        columns = self._columns(data.n_features, data.feature_names)
+        for chunk in data.visit():
+            yield self._margins(chunk.X, columns), chunk
+
+    def _margins(self, X, columns):
+        X = unit_rows(X) if self.normalize == "rows" else X
+        z = np.asarray(X[:, columns] @ self.coef.T + self.intercept)
         return z.ravel() if z.shape[1] == 1 else z
 
     def predict(self, X, feature_names=None) -> np.ndarray:
         """Numbers, or labels."""
         z = self.margins(X, feature_names)
         if self.classes is None:
-            return z
+            return mean_target(self.loss, z)
         return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     def _columns(self, n_columns, feature_names):
@@ -108,6 +120,7 @@ def load_model(path: str | Path) -> Model:
             coef=coef,
             deviations=[float(f["deviation"]) for f in features],
             intercept=intercept,
+            encoding=document.get("encoding"),
             training=document["training"],
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -35,6 +35,7 @@ class Problem:
     penalty: Any  # ElasticNet or Cardinality; each solver says which it takes
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
+    at_empty: "FirstOrder | None" = None  # the pass at the empty model, where it has been made already
 
     @property
     def standardised_strengths(self) -> tuple[float, float]:
@@ -203,5 +204,10 @@ def _slopes_at(loss, margins):
 
 def alpha_max(problem: Problem, l1_ratio=1.0) -> float:
     """The smallest alpha whose best model is empty: one pass (and the moments)."""
-    at_zero = first_order(problem, np.zeros(problem.data.n_features), empty_intercept(problem))
-    return float(np.max(np.abs(at_zero.by_w) / problem.scale)) / l1_ratio
+    at = at_empty(problem) if problem.at_empty is None else problem.at_empty
+    return float(np.max(np.abs(at.by_w) / problem.scale)) / l1_ratio
+
+
+def at_empty(problem: Problem) -> FirstOrder:
+    """The first-order pass at the model without features."""
+    return first_order(problem, np.zeros(problem.data.n_features), empty_intercept(problem))

@@ -21,15 +21,16 @@ class ElasticNet:
 
 @dataclass(frozen=True)
 class Cardinality:
-    """At most k non-zero coefficients: 0 where that holds, infinite elsewhere."""
+    """sum_j l2_j / 2 w_j^2 (a ridge, zero by default) where at most k coefficients are not zero, infinite elsewhere."""
 
     k: int
+    l2: float | np.ndarray = 0.0
 
     def value(self, w):
-        return 0.0 if np.count_nonzero(w) <= self.k else np.inf
+        return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(w) <= self.k else np.inf
 
     def prox(self, v, step):
-        return hard_threshold(v, self.k)
+        return hard_threshold(v / (1.0 + step * self.l2), self.k)
 
 
 def soft_threshold(v, threshold):

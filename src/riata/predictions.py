@@ -1,20 +1,26 @@
 """Predictions as a table: a column for the answer, and one per class for its probability."""
 
 import sys
+from collections.abc import Iterable, Iterator
 
 import numpy as np
+import pyarrow as pa
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.files import replacing
+from riata.losses import mean_target
 from riata.model import Model, probabilities
 
 
-def predictions(model: Model, data: Dataset) -> dict[str, np.ndarray]:
-    """Columns by name, a row for every row of the data: one pass."""
-    z = np.concatenate([model.margins(chunk.X, data.feature_names) for chunk in data.visit()])
+def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:
+    """Columns by name, a row for every row of the data, a table for every chunk: one pass."""
+    return (pa.table(_columns(model, z)) for z, _ in model.visit(data))
+
+
+def _columns(model, z) -> dict[str, np.ndarray]:
     if model.classes is None:
-        return {"prediction": z}
+        return {"prediction": mean_target(model.loss, z)}
     chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
     columns = {"prediction": np.asarray(model.classes)[chosen]}
     if model.loss == "logistic":
@@ -23,18 +29,27 @@ def predictions(model: Model, data: Dataset) -> dict[str, np.ndarray]:
     return columns
 
 
-def write_predictions(columns: dict[str, np.ndarray], out) -> None:
+def write_predictions(tables: Iterable[pa.Table], out) -> None:
     """To a CSV or Parquet file, whole or not at all; to standard output as CSV where `out` is None."""
-    import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
 
-    table = pa.table(columns)
     if out is None:
-        pyarrow.csv.write_csv(table, sys.stdout.buffer)
+        _write(tables, sys.stdout.buffer, pyarrow.csv.CSVWriter)
         return
-    writers = {".csv": pyarrow.csv.write_csv, ".parquet": pyarrow.parquet.write_table}
+    writers = {".csv": pyarrow.csv.CSVWriter, ".parquet": pyarrow.parquet.ParquetWriter}
     if out.suffix not in writers:
         raise OptionError(f"predictions are written as .csv or .parquet, not {out.suffix or 'a file without ending'}")
     with replacing(out) as file:
-        writers[out.suffix](table, file)
+        _write(tables, file, writers[out.suffix])
+
+
+def _write(tables, file, kind):
+    writer = None
+    try:
+        for table in tables:
+            writer = writer or kind(file, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()

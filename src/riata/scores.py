@@ -5,18 +5,20 @@ from sklearn import metrics
 
 from riata.data.dataset import Dataset
 from riata.errors import DataError
+from riata.losses import mean_target
 from riata.model import Model, probabilities
 
 
 def scores(model: Model, data: Dataset) -> dict[str, float | None]:
     """Accuracy, AUC and log loss of a classifier, R2 and mean squared error of a regression: one pass."""
-    parts = [(model.margins(chunk.X, data.feature_names), chunk.y, chunk.weight) for chunk in data.visit()]
+    parts = [(z, chunk.y, chunk.weight) for z, chunk in model.visit(data)]
     z, y, weight = (np.concatenate(column) for column in zip(*parts, strict=True))
     if model.task == "regression":
         if data.classes is not None:
             raise DataError("the model predicts numbers, but the target of the data holds classes")
-        mse = metrics.mean_squared_error(y, z, sample_weight=weight)
-        r2 = metrics.r2_score(y, z, sample_weight=weight) if len(y) > 1 else None
+        predicted = mean_target(model.loss, z)
+        mse = metrics.mean_squared_error(y, predicted, sample_weight=weight)
+        r2 = metrics.r2_score(y, predicted, sample_weight=weight) if len(y) > 1 else None
         return {"r2": r2, "mse": float(mse)}
     truth = positions(model, data)[y.astype(np.intp)]
     predicted = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)

@@ -68,6 +68,34 @@ def show_model(model: Model) -> None:
     console.print(facts)
 
 
+def show_profile(name: str, data) -> None:
+    """The columns of a source, and the features they become."""
+    profile, console = data.profile, Console(highlight=False)
+    console.print(f"\n[bold]{name}[/]: {profile.n_read:,} rows read, {profile.n_rows:,} count, "
+                  f"{data.n_features:,} features, {'sparse' if profile.encoding.sparse else 'dense'}\n")  # fmt: skip
+    widths = {encoder.column: encoder.width for encoder in profile.encoding.encoders}
+    table = Table(box=None, header_style="bold")
+    for title in ("column", "type", "features", "missing", "what it holds"):
+        table.add_column(title, justify="right" if title in ("features", "missing") else "left")
+    for column, found in profile.columns.items():
+        table.add_row(column, found["type"], str(widths.get(column, "")), f"{found['missing']:,}", _holds(found))
+    console.print(table)
+    for note in profile.notes:
+        console.print(f"[bold]note[/] {note}", markup=True)
+
+
+def _holds(found: dict) -> str:
+    """A few words on the values of a column."""
+    if found.get("mean") is not None:
+        return f"{found['least']:.6g} to {found['largest']:.6g}, mean {found['mean']:.6g}"
+    if found["type"] == "date":
+        return f"{found['least']} to {found['largest']}"
+    if found.get("hashed"):
+        return "many levels, hashed"
+    words = f": {', '.join(map(str, found['most frequent']))}, ..." if found.get("most frequent") else ""
+    return f"{found['levels']:,} different{words}" if found.get("levels") is not None else "nothing"
+
+
 def show_scores(result: dict) -> None:
     Console(highlight=False).print(_scores(result))
 

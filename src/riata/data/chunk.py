@@ -1,6 +1,7 @@
 """A chunk is a run of rows held together: the unit in which all data is read."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 class Chunk(NamedTuple):
     """Rows of X (a dense array or CSR), their targets and their positive weights."""
 
-    X: np.ndarray | sp.csr_array
+    X: Any  # what the two have in common is what the code uses
     y: np.ndarray
     weight: np.ndarray
 
@@ -20,6 +21,15 @@ class Chunk(NamedTuple):
     def rows(self, selection) -> "Chunk":
         """The chunk of some of these rows (a slice, a mask or positions)."""
         return Chunk(self.X[selection], self.y[selection], self.weight[selection])
+
+
+def joined(chunks: Sequence[Chunk]) -> Chunk:
+    """The rows of several chunks in one."""
+    if len(chunks) == 1:
+        return chunks[0]
+    Xs, ys, weights = zip(*chunks, strict=True)
+    X = sp.csr_array(sp.vstack(Xs)) if sp.issparse(Xs[0]) else np.vstack(Xs)
+    return Chunk(X, np.concatenate(ys), np.concatenate(weights))
 
 
 def unit_rows(X):

@@ -13,12 +13,17 @@ in `rows_read`, so that the number of passes a fit reports is what it really cos
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, add
 from riata.data.moments import Moments, chunk_moments
+
+if TYPE_CHECKING:
+    from riata.data.encoding import Encoding
+    from riata.data.profile import Profile
 
 
 class Dataset(ABC):
@@ -30,6 +35,8 @@ class Dataset(ABC):
     feature_names: Sequence[str] | None = None
     classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
     in_memory = False  # whether a pass is cheap
+    encoding: "Encoding | None" = None  # how the rows of a file or frame became features
+    profile: "Profile | None" = None  # what the first pass over them found
 
     def __init__(self) -> None:
         self.rows_read = 0
@@ -83,6 +90,7 @@ class Mapped(Dataset):
         self._data, self._f = data, f
         self.n_rows, self.n_features, self.n_chunks = data.n_rows, data.n_features, data.n_chunks
         self.feature_names, self.in_memory = data.feature_names, data.in_memory
+        self.encoding, self.profile = data.encoding, data.profile
 
     def visit(self, order=None):
         for chunk in self._data.visit(order):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
+from functools import cached_property, reduce
 from os import cpu_count
 from typing import Any
 
@@ -37,6 +37,11 @@ class InMemory(Dataset):
     def X(self):
         return self._chunk.X
 
+    @property
+    def chunk(self) -> Chunk:
+        """All rows."""
+        return self._chunk
+
     def visit(self, order=None):
         for _ in [0] if order is None else order:
             self.rows_read += self.n_rows
@@ -44,16 +49,30 @@ class InMemory(Dataset):
 
     def sum(self, f: Callable[[Chunk], object]):
         self.rows_read += self.n_rows
+        blocks = self._blocks
+        if len(blocks) == 1:
+            return f(blocks[0])
+        with one_blas_thread(), ThreadPoolExecutor() as threads:
+            return reduce(add, threads.map(f, blocks))
+
+    @cached_property
+    def _blocks(self) -> list[Chunk]:
+        """Runs of rows for threads to share: views, cut once."""
         X = self._chunk.X
         row_bytes = max(1, (X.data.nbytes if sp.issparse(X) else X.nbytes) // max(1, self.n_rows))
         step = max(1, BLOCK_BYTES // row_bytes)
         if sp.issparse(X) and self.n_rows > step:
             step = max(step, -(-self.n_rows // (cpu_count() or 1)))  # each block pays for a vector of d
-        blocks = [self._chunk.rows(slice(i, i + step)) for i in range(0, self.n_rows, step)]
-        if len(blocks) == 1:
-            return f(blocks[0])
-        with one_blas_thread(), ThreadPoolExecutor() as threads:
-            return reduce(add, threads.map(f, blocks))
+        return [self._block(slice(i, min(i + step, self.n_rows))) for i in range(0, self.n_rows, step)]
+
+    def _block(self, rows: slice) -> Chunk:
+        X, y, weight = self._chunk
+        if not sp.issparse(X):
+            return self._chunk.rows(rows)
+        span = slice(X.indptr[rows.start], X.indptr[rows.stop])
+        parts = X.data[span], X.indices[span], X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
+        view = sp.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))  # slicing X would copy it
+        return Chunk(view, y[rows], weight[rows])
 
     @property
     def total_weight(self):
@@ -69,4 +88,6 @@ class InMemory(Dataset):
 
     def map(self, f):
         X, y, weight = f(self._chunk)
-        return InMemory(X, y, weight, self.feature_names)
+        data = InMemory(X, y, weight, self.feature_names)
+        data.encoding, data.profile = self.encoding, self.profile
+        return data

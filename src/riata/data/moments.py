@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from riata.kernels.moments import dense_moments
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -56,14 +58,8 @@ def chunk_moments(chunk) -> Moments:
     X, y, weight = chunk
     total = weight.sum()
     y_mean = weight @ y / total
-    mean, squares = (_sparse if sp.issparse(X) else _dense)(X, weight, total)
+    mean, squares = _sparse(X, weight, total) if sp.issparse(X) else dense_moments(X, weight)
     return Moments(total, mean, squares, y_mean, weight @ (y - y_mean) ** 2)
-
-
-def _dense(X, weight, total):
-    mean = weight @ X / total
-    centred = X - mean
-    return mean, np.einsum("i,ij,ij->j", weight, centred, centred)
 
 
 def _sparse(X, weight, total):

@@ -1,190 +1,294 @@
-"""Opening what the user points at: a file, or one of the data sets by name.
+"""Opening what the user points at: arrays, frames, files here or remote, streams, and data sets by name.
 
-| source                       | features                         | target                                     |
-| digits49, gisette (`:test`)  | as documented in riata.datasets  | its labels                                 |
-| .npz                         | array X, or a SciPy sparse file  | array `target`, `y` by default             |
-| .npy                         | all columns but the target       | a column number, or another .npy file      |
-| .csv, .tsv, .parquet         | all columns but the target       | a column name                              |
-| .svm, .svmlight, .libsvm, .txt | zero- or one-based             | the first entry of each line               |
+| source                        | features                                  | target                                   |
+| digits49, gisette (`:test`)   | as documented in riata.datasets           | its labels                               |
+| Parquet, Arrow IPC, CSV, TSV  | every column that has no other role       | a column                                 |
+| pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
+| svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
+| .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
+| .npy, NumPy, SciPy            | all columns                               | a column number, an array, or a file     |
+| a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as pads
 import scipy.sparse as sp
 
+from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
+from riata.data.columns.column import BadRow
+from riata.data.columns.lists import check_numbers
+from riata.data.convert import open_converted
+from riata.data.dataset import Dataset
+from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
-from riata.errors import DataError
+from riata.data.outofcore import OutOfCore
+from riata.data.profile import Wishes, known_profile, listed
+from riata.data.profiles import profile_of
+from riata.data.sources.csv import Csv
+from riata.data.sources.files import StandardInput, find_files, guess_format, sniff
+from riata.data.sources.ipc import Ipc
+from riata.data.sources.npy import Npy, Npz
+from riata.data.sources.parquet import Parquet
+from riata.data.sources.source import TARGET, WEIGHT, Beside, OneColumn, Source
+from riata.data.sources.streams import Kept, Stream, from_chunks
+from riata.data.sources.svmlight import Svmlight
+from riata.data.sources.tables import Scanned, Table, column_table, matrix_batch, to_table
+from riata.data.target import TASKS, TargetLearner
+from riata.errors import DataError, OptionError
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
-SVMLIGHT = (".svm", ".svmlight", ".libsvm", ".txt")
+EXPANSION = 4  # of a row in memory over its bytes in a file, before any has been read
+MOST_ROWS = 1 << 16  # of a first batch
 
 
-class Table(NamedTuple):
-    """Rows as they were read: features, target (None where none was asked for), names (None where there are none)."""
+def open_data(
+    source,
+    target=None,
+    *,
+    weight=None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+    text: Sequence[str] = (),
+    task="auto",
+    memory: int | str | None = None,
+    cache: bool | str = True,
+    on_error="raise",
+    encoding: Encoding | None = None,
+    n_features: int | None = None,
+    need_target=True,
+    filesystem=None,
+    **wishes,
+) -> Dataset:
+    """One dataset that every solver takes, whatever the source.
 
-    X: np.ndarray | sp.csr_array
-    y: np.ndarray | None
-    names: list[str] | None
+    Parameters
+    ----------
+    source : path, glob, URL, array, frame, generator of chunks, or the name of a data set
+        What to read; "-" is standard input.
+    target, weight : str, int, array or path
+        A column by name (by number in a bare array), an array of one value per row, or a file of its own.
+    features, drop : sequences of columns
+        Which columns become features: all without another role by default, without those in `drop`.
+    categorical, text : sequences of columns
+        Columns whose values are levels, even if they are numbers, and columns of free text.
+    task : {"auto", "classification", "regression"}
+        What the target is. "auto": classes if it is text or boolean, or has exactly two values.
+    memory : str or int, default="512MB"
+        Budget. Data that needs less than a quarter of it is held in memory.
+    cache : bool or folder, default=True
+        Whether, and where, encoded rows of a slow format are kept in a temporary file for later passes.
+    on_error : {"raise", "skip"}
+        Whether rows of text files that cannot be read are an error, or counted and left out.
+    encoding : Encoding, optional
+        That of a model: the same features, whatever this source holds besides.
+    n_features, need_target :
+        How many features sparse rows have, where it is known; whether a target must be there.
+    filesystem : PyArrow or fsspec file system, optional
+        Where the path lies, where the path does not say.
+    **wishes :
+        max_levels, max_words, word_pairs, hash_bits, hash_text: see `riata.data.profile.Wishes`.
+    """
+    budget = parse_memory(memory)
+    if task not in TASKS:
+        raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
+    if on_error not in ("raise", "skip"):
+        raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
+    if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
+        source, target, names = _dataset(source)
+        return open_array(source, target, weight, task, names)
+    if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        return open_array(source, target, weight, task, None, need_target)
+    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features)
+    rows = open_source(source, reading, target)
+    if isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
+        return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
+    rows, roles = with_roles(rows, target, weight, reading, need_target)
+    if rows.once and cache:
+        rows = Kept(rows, cache if isinstance(cache, str) else None)
+    if n_features is not None:
+        rows.width = n_features
+    asked = Wishes(
+        **roles, features=None if features is None else tuple(features), drop=tuple(drop),
+        categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,
+    )  # fmt: skip
+    batch_rows = _first_rows(rows, budget)
+    if encoding is None:
+        profile = profile_of(rows, asked, batch_rows)
+    else:
+        target_name = roles["target"] if need_target else None
+        profile = known_profile(rows, encoding, batch_rows, target_name)
+    data = OutOfCore(rows, profile, budget, cache)
+    return data.load() if 0 < data.n_bytes <= held_bytes(budget) else data
 
 
-def open_data(source, target=None, *, task="auto", n_features=None, need_target=True) -> InMemory:
-    """The data at `source`, checked: finite numbers in X, a target in every row."""
-    source = str(source)
-    table = _read(source, target, n_features, need_target)
-    X, y, names = table
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise DataError(f"{source} has {X.shape[0]} rows and {X.shape[1]} features: there is nothing to learn from")
-    X = _float_matrix(source, X, names)
-    if y is None:
-        return InMemory(X, np.zeros(X.shape[0]), feature_names=names)
-    if len(y) != X.shape[0]:
-        raise DataError(f"{source} has {X.shape[0]} rows of features but {len(y)} targets")
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise DataError(
-            f"the target in {source} is missing or infinite in row {_first(~np.isfinite(y))}: drop that row"
-        )
-    if task == "classification" or (task == "auto" and _looks_like_classes(y)):
-        classes, codes = np.unique(y, return_inverse=True)
-        return InMemory(X, codes, feature_names=names, classes=classes)
-    if y.dtype.kind not in "fiub":
-        raise DataError(f"the target in {source} is text ({y[0]!r} in row 1), which regression cannot use")
-    return InMemory(X, y.astype(np.float64), feature_names=names)
+class Reading(NamedTuple):
+    """How files are read."""
+
+    memory: int
+    as_text: tuple[str, ...] = ()  # columns of text files whose values are not to be taken for numbers
+    skip_bad: bool = False
+    filesystem: Any = None
+    n_features: int | None = None  # how many the data has, where a model knows
 
 
-def _looks_like_classes(y) -> bool:
-    """Text, booleans, or just two different values."""
-    return y.dtype.kind not in "fiu" or len(np.unique(y)) <= 2
+def open_source(source, reading: Reading, target=None) -> Source:
+    """The rows of anything that can be opened."""
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, str | Path):
+        return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
+    if isinstance(source, np.memmap):
+        return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
+    if isinstance(source, pads.Dataset):
+        return Scanned(source)
+    if (table := to_table(source)) is not None:
+        return Table(table)
+    if hasattr(source, "__arrow_c_stream__"):
+        reader = pa.RecordBatchReader.from_stream(source)
+        return Stream(reader.schema, iter(reader))
+    if isinstance(source, Iterable):
+        return from_chunks(source)
+    raise DataError(
+        f"riata cannot open a {type(source).__name__}; it takes paths, arrays, frames and generators of chunks"
+    )
 
 
-def _read(source, target, n_features, need_target) -> Table:
-    name, _, split = source.partition(":")
-    if name in DATASETS and not Path(source).exists():
-        from riata import datasets
+def _files(path: str, reading: Reading, target) -> Source:
+    files = find_files(path, reading.filesystem)
+    kind = guess_format(files)
+    if kind == "npy":
+        return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
+    if kind in ("csv", "svmlight"):
+        return _text(files, kind, reading)
+    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
+    return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 
-        X, y, names = getattr(datasets, DATASETS[name])(split or "train")
-        return Table(X, y, [str(n) for n in names])
-    path = Path(source)
-    if not path.exists():
-        raise DataError(f"there is no file {source}, nor a data set of that name (see riata datasets)")
-    readers = {".npz": _npz, ".npy": _npy, ".csv": _tabular, ".tsv": _tabular, ".parquet": _tabular}
-    readers |= dict.fromkeys(SVMLIGHT, _svmlight)
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise DataError(f"{source} has an ending that riata does not know; it reads {', '.join(readers)}")
+
+def _stdin(reading: Reading) -> Source:
+    """Standard input, text of a format that its first bytes tell."""
+    file = StandardInput()
+    kind = sniff(file.head(), file.path)
+    if kind not in ("csv", "svmlight"):
+        raise DataError("standard input must be CSV or svmlight text; give other formats as files")
+    rows = _text([file], kind, reading)
+    rows.once = True
+    return rows
+
+
+def _text(files: list[Any], kind: str, reading: Reading) -> Source:
+    block = block_bytes(reading.memory)
+    if kind == "csv":
+        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
+    return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
+
+
+def with_roles(rows: Source, target, weight, reading: Reading, need_target=True) -> tuple[Source, dict[str, Any]]:
+    """The rows with target and weight beside them where they come from elsewhere, and the names of both."""
+    names, others = rows.schema.names, []
+    roles: dict[str, Any] = {}
+    for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        if wish is None or (isinstance(wish, str) and wish in names):
+            roles[role] = wish
+        elif isinstance(wish, str) and not need_target:
+            roles[role] = None  # it would have been of use, but nobody needs it
+        elif isinstance(rows, Npy) and role == "target" and TARGET in names:
+            roles[role] = TARGET  # a column by its number
+        else:
+            others.append(OneColumn(_values(wish, role, names, reading), name))
+            roles[role] = name
+    if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
+        roles["target"] = TARGET
+    if roles["target"] is None and need_target:
+        raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
+    return (Beside(rows, others) if others else rows), roles
+
+
+def _values(wish, role, names, reading) -> Source:
+    """A target or weight that is not a column of the rows: an array, or a file of its own."""
+    if not isinstance(wish, str | Path):
+        return Table(column_table(wish, role))
     try:
-        return reader(path, target, n_features, need_target)
-    except DataError:
-        raise
-    except Exception as error:  # a broken file raises what its library likes
-        reason = " ".join(str(error).split())
-        raise DataError(f"{source} cannot be read as {path.suffix[1:]}: {reason}") from error
+        return open_source(wish, reading)
+    except DataError as error:
+        if "no file" not in str(error):
+            raise
+        raise DataError(
+            f"there is no column {str(wish)!r}; it has {listed(names)}, and there is no such file"
+        ) from None
 
 
-def _npz(path, target, n_features, need_target):
-    with np.load(path, allow_pickle=False) as file:
-        arrays = set(file)
-        X = sp.csr_array(sp.load_npz(path)) if "format" in arrays else file["X"] if "X" in arrays else None
-        if X is None:
-            raise DataError(f"{path} holds no array X, and is no SciPy sparse matrix; it holds {sorted(arrays)}")
-        key = target or "y"
-        if key not in arrays and need_target:
-            raise DataError(f"{path} has no target array {key!r}; it holds {', '.join(sorted(arrays))}")
-        names = [str(n) for n in file["feature_names"]] if "feature_names" in arrays else None
-        return Table(X, file[key] if key in arrays else None, names)
-
-
-def _npy(path, target, n_features, need_target):
-    X = np.load(path, allow_pickle=False)
+def open_array(X, target, weight, task, names=None, need_target=True) -> InMemory:
+    """An array or a SciPy matrix that is in memory already: never copied, every entry finite."""
+    X = sp.csr_array(X) if sp.issparse(X) else X
     if X.ndim != 2:
-        raise DataError(f"{path} holds an array of {X.ndim} dimensions; riata needs rows and columns")
-    if target is None and need_target:
-        raise DataError(f"{path} needs a target: name a column number, or another .npy file")
-    if target is None or (not need_target and X.shape[1] == n_features):
-        return Table(X, None, None)
-    if str(target).lstrip("-").isdigit():
-        column = int(target)
-        if not -X.shape[1] <= column < X.shape[1]:
-            raise DataError(f"{path} has no column {column}; it has {X.shape[1]}, counted from 0")
-        return Table(np.delete(X, column, axis=1), X[:, column], None)
-    if not Path(target).exists():
-        raise DataError(f"the target {target} of {path} is neither a column number nor a file")
-    return Table(X, np.load(target, allow_pickle=False).ravel(), None)
-
-
-def _tabular(path, target, n_features, need_target):
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    if path.suffix.lower() == ".parquet":
-        table = pyarrow.parquet.read_table(path)
-    else:
-        delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
-        table = pyarrow.csv.read_csv(path, parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter))
-    columns = table.column_names
-    if target is None and need_target:
-        raise DataError(f"{path} needs a target: name one of its columns, {_some(columns)}")
-    if target is not None and target not in columns:
-        if need_target:
-            raise DataError(f"{path} has no column {target!r}; it has {_some(columns)}")
-        target = None
-    names = [name for name in columns if name != target]
-    if table.num_rows == 0:
-        return Table(np.empty((0, len(names))), None, names)
-    arrays = [_numbers(path, name, table[name]) for name in names]
-    X = np.column_stack(arrays) if arrays else np.empty((table.num_rows, 0))
-    if target is None:
-        return Table(X, None, names)
-    column = table[target]
-    if column.null_count:
-        row = _first(column.is_null().to_numpy(zero_copy_only=False))
-        raise DataError(f"the target {target!r} is missing in row {row} of {path}: drop that row")
-    y = column.to_numpy()
-    return Table(X, y.astype(str) if y.dtype == object else y, names)
-
-
-def _numbers(path, name, column):
-    """A column as floats; a null is a missing value, and text is refused with its place."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type) or pa.types.is_boolean(column.type):
-        return pc.cast(column, pa.float64()).to_numpy()
-    value = next((v for v in column.to_pylist() if v is not None), None)
-    raise DataError(f"column {name!r} of {path} holds {column.type} ({value!r}), and numbers are needed: drop it")
-
-
-def _svmlight(path, target, n_features, need_target):
-    from sklearn.datasets import load_svmlight_file
-
-    X, y = load_svmlight_file(str(path), n_features=n_features)
-    return Table(sp.csr_array(X), y, None)
-
-
-def _float_matrix(source, X, names):
-    """X as floats, every entry finite."""
-    if X.dtype.kind not in "fiub":
-        raise DataError(f"the features in {source} are {X.dtype}, and numbers are needed")
+        raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
+    if isinstance(target, str) and target.lstrip("-").isdigit():
+        target = int(target)
+    if isinstance(target, int | np.integer):
+        X, target = np.delete(X, target, axis=1), X[:, target]
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    values = X.data if sp.issparse(X) else X
-    if np.isfinite(values).all():
-        return X
-    bad = ~np.isfinite(values)
-    if sp.issparse(X):
-        at = int(np.flatnonzero(bad)[0])
-        row, column = int(np.searchsorted(X.indptr, at, side="right")) - 1, int(X.indices[at])
+    reading = Reading(parse_memory(None))
+    try:
+        check_numbers(X.data[None] if sp.issparse(X) else X, "X")
+    except BadRow as bad:
+        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
+    n_rows, weights = X.shape[0], None
+    if weight is not None:
+        weights = _whole_column(weight, "weight", reading, n_rows).to_numpy(zero_copy_only=False).astype(np.float64)
+    if target is None:
+        if need_target:
+            raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
+        return InMemory(X, np.zeros(n_rows), weights, names)
+    column = _whole_column(target, "target", reading, n_rows)
+    learner = TargetLearner(pa.field(TARGET, column.type), task)
+    learner.add(column, np.ones(n_rows))
+    found = learner.target()
+    labels = found.labels
+    if labels is not None and not learner.text:
+        labels = labels.astype(column.type.to_pandas_dtype())  # an array's labels keep their type
+    return InMemory(X, found.encode(column), weights, names, labels)
+
+
+def _whole_column(wish, role, reading, n_rows) -> pa.Array:
+    rows = OneColumn(_values(wish, role, [], reading), role)
+    column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
+    if len(column) != n_rows:
+        raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")
+    if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
+        raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
+    return column
+
+
+def _dataset(source: str):
+    from riata import datasets
+
+    name, _, split = source.partition(":")
+    X, y, names = getattr(datasets, DATASETS[name])(split or "train")
+    return X, y, [str(n) for n in names]
+
+
+def _as_text(encoding, categorical, text) -> tuple[str, ...]:
+    """Columns of text files that are to be read as they are written."""
+    if encoding is None:
+        return (*categorical, *text)
+    classes = encoding.target.classes if encoding.target else None
+    labels = [encoding.target.column] if classes and isinstance(classes[0], str) else []
+    levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date")]
+    return (*levels, *labels)
+
+
+def _first_rows(rows: Source, memory: int) -> int:
+    """How many rows to read at once before their size is known."""
+    if rows.n_rows and rows.n_bytes:
+        row_bytes = EXPANSION * rows.n_bytes / rows.n_rows
     else:
-        row, column = (int(i) for i in np.argwhere(bad)[0])
-    label = f"column {names[column]!r}" if names is not None else f"column {column}"
-    value = "missing or NaN" if np.isnan(X[row, column]) else "infinite"
-    raise DataError(f"{source} is {value} in row {row + 1}, {label}: fill it in, or drop the row or the column")
-
-
-def _first(mask) -> int:
-    """The first row, counted from 1, where the mask holds."""
-    return int(np.flatnonzero(mask)[0]) + 1
-
-
-def _some(names) -> str:
-    return ", ".join(map(repr, names[:8])) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+        row_bytes = 16.0 * len(rows.schema.names)
+    return int(min(max(1, chunk_bytes(memory) // max(row_bytes, 1.0)), MOST_ROWS))

@@ -10,15 +10,14 @@ The conjugate comes from the equality of Fenchel and Young, conjugate(y, u) = u 
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
+from riata.kernels.losses import value_and_derivative
 from riata.kernels.rows import FAST
 
 
 @njit(cache=True, nogil=True, inline="always")
 def account(loss, y, z, weight, totals):
     """Add a row to the totals; returns its slope and its side."""
-    u = derivative(loss, y, z)
-    f = value(loss, y, z)
+    f, u = value_and_derivative(loss, y, z)
     side = 0 if u > 0.0 else 1
     totals[0] += weight
     totals[1] += weight * f

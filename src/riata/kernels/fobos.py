@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
-from riata.kernels.rows import FAST, axpy, dot, entries, norm2
+from riata.kernels.rows import FAST, entries
+from riata.kernels.steps import descend, safe_step, slopes_of
 
 LARGEST_GROWTH = 1e100
 
@@ -37,24 +37,16 @@ def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, w, b, 
     debt, growth, seen = 0.0, 1.0, 0.0
     paid, grown = np.zeros(w.shape[0]), np.ones(w.shape[0])
     slopes = np.empty(batch)
-    shrink = rows.shrink
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope_sum = 0.0
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
+        for i in members:
+            features, _ = entries(rows, i)
             settle(features, debt, growth, w, paid, grown)
-            z = dot(features, values, shrink, w) + b
-            seen += weight[i] * value(loss, y[i], z)
-            slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
-            slope_sum += slopes[r]
-            if safe > 0.0:
-                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
-        eta = etas[t] / (safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            axpy(-eta * slopes[r], features, values, shrink, w)
-        b -= learn_b * eta * slope_sum
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, slopes)
+        eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        descend(rows, members, eta, slopes, w)
+        b -= learn_b * eta * slope
+        seen += losses
         debt += eta * l1[t] * growth
         growth *= 1.0 + eta * l2
         if growth > LARGEST_GROWTH:

@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
-from riata.kernels.rows import FAST, axpy, dot, entries, norm2
+from riata.kernels.rows import FAST, entries
+from riata.kernels.steps import descend, safe_step, slopes_of
 
 
 @njit(cache=True, fastmath=FAST)
@@ -44,31 +44,23 @@ def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, z, n, d
     """
     d, seen = w.shape[0], 0.0
     factors, slopes = np.empty(batch), np.zeros(d)
-    shrink = rows.shrink
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope_sum, weight_sum = 0.0, 0.0
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            refresh(features, l1 * debt[0], l2 * debt[0], z, n, w)
-            margin = dot(features, values, shrink, w) + b
-            seen += weight[i] * value(loss, y[i], margin)
-            factors[r] = weight[i] * derivative(loss, y[i], margin) / members.shape[0]
-            slope_sum += factors[r]
-            weight_sum += weight[i] / members.shape[0]
-            if safe > 0.0:
-                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
-        eta = etas[t] / math.sqrt(safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            axpy(factors[r], features, values, shrink, slopes)
         for i in members:
-            features, values = entries(rows, i)
+            features, _ = entries(rows, i)
+            refresh(features, l1 * debt[0], l2 * debt[0], z, n, w)
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        _, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        eta = etas[t] / math.sqrt(safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
+        descend(rows, members, -1.0, factors, slopes)
+        for i in members:
+            features, _ = entries(rows, i)
             absorb(features, eta, slopes, z, n, w)
         root = math.sqrt(n[d])
-        n[d] += slope_sum * slope_sum
-        z[d] += eta * slope_sum - (math.sqrt(n[d]) - root) * b
+        n[d] += slope * slope
+        z[d] += eta * slope - (math.sqrt(n[d]) - root) * b
         b = -learn_b * z[d] / (1.0 + math.sqrt(n[d]))
-        debt[0] += eta * weight_sum
+        debt[0] += eta * weight[members].mean()
+        seen += losses
     refresh(None, l1 * debt[0], l2 * debt[0], z, n, w)
     return b, largest, seen

@@ -7,8 +7,8 @@ the choice costs what k and the row cost.
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
-from riata.kernels.rows import axpy, dot, entries, norm2
+from riata.kernels.rows import entries
+from riata.kernels.steps import descend, safe_step, slopes_of
 
 
 @njit(cache=True)
@@ -120,29 +120,21 @@ def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, k, w, b, lear
     scratch, slopes = np.empty(d), np.empty(batch)
     support = np.empty(k, dtype=np.int64)
     kept, threshold = keep_largest(w, np.flatnonzero(w), k, scratch, support)
-    shrink = rows.shrink
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope_sum = 0.0
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            z = dot(features, values, shrink, w) + b
-            seen += weight[i] * value(loss, y[i], z)
-            slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
-            slope_sum += slopes[r]
-            if safe > 0.0:
-                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
-        eta = etas[t] / (safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, slopes)
+        eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        descend(rows, members, eta, slopes, w)
+        b -= learn_b * eta * slope
+        seen += losses
         n = kept
         candidates[:n] = support[:n]
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            axpy(-eta * slopes[r], features, values, shrink, w)
+        for i in members:
+            features, _ = entries(rows, i)
             n = merge(candidates[:n], features, union)
             candidates, union = union, candidates
         # The last step's threshold is close to this one's, so few weights have to be compared.
-        features, values = entries(rows, members[0])
+        features, _ = entries(rows, members[0])
         n = narrow(features, n, w, 0.9 * threshold, k, candidates)
-        b -= learn_b * eta * slope_sum
         kept, threshold = keep_largest(w, candidates[:n], k, scratch, support)
     return b, largest, seen

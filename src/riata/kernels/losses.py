@@ -54,3 +54,13 @@ def value(code, y, z):
         near = min(r, HUBER_BEND)
         return near * (r - 0.5 * near)
     return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
+
+
+@njit(cache=True, inline="always")
+def value_and_derivative(code, y, z):
+    """Both, with one exponential for the logistic loss."""
+    if code == 1:
+        m = y * z
+        e = math.exp(-abs(m))
+        return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e)
+    return value(code, y, z), derivative(code, y, z)

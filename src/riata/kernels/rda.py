@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
-from riata.kernels.rows import FAST, axpy, dot, entries, norm2
+from riata.kernels.rows import FAST, entries
+from riata.kernels.steps import descend, safe_step, slopes_of
 
 
 @njit(cache=True, fastmath=FAST)
@@ -38,26 +38,18 @@ def rda_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, z, total
     """
     d, seen = w.shape[0], 0.0
     factors, slopes = np.empty(batch), z[:d]
-    shrink = rows.shrink
     beta = strength(etas[0], safe, largest, total[0])
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope_sum, weight_sum = 0.0, 0.0
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
+        for i in members:
+            features, _ = entries(rows, i)
             refresh(features, l1 * total[0], beta + l2 * total[0], z, w)
-            margin = dot(features, values, shrink, w) + b
-            seen += weight[i] * value(loss, y[i], margin)
-            factors[r] = weight[i] * derivative(loss, y[i], margin) / members.shape[0]
-            slope_sum += factors[r]
-            weight_sum += weight[i] / members.shape[0]
-            if safe > 0.0:
-                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            axpy(factors[r], features, values, shrink, slopes)
-        z[d] += slope_sum
-        total[0] += weight_sum
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        _, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        descend(rows, members, -1.0, factors, slopes)
+        z[d] += slope
+        total[0] += weight[members].mean()
+        seen += losses
         beta = strength(etas[t], safe, largest, total[0])
         b = -learn_b * z[d] / beta
     refresh(None, l1 * total[0], beta + l2 * total[0], z, w)

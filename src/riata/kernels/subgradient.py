@@ -8,8 +8,8 @@ after the other in the running sum of the eta_t l1. A weight that hovers around 
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
-from riata.kernels.rows import axpy, dot, entries, norm2
+from riata.kernels.rows import entries
+from riata.kernels.steps import descend, safe_step, slopes_of
 
 
 @njit(cache=True)
@@ -40,28 +40,20 @@ def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, w, b
     seen = 0.0
     debts, last = np.zeros(etas.shape[0] + 1), np.zeros(w.shape[0], dtype=np.int64)
     slopes = np.empty(batch)
-    shrink = rows.shrink
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope_sum = 0.0
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
+        for i in members:
+            features, _ = entries(rows, i)
             settle(features, t, debts, w, last)
-            z = dot(features, values, shrink, w) + b
-            seen += weight[i] * value(loss, y[i], z)
-            slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
-            slope_sum += slopes[r]
-            if safe > 0.0:
-                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
-        eta = etas[t] / (safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, slopes)
+        eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         debts[t + 1] = debts[t] + eta * l1
         # The sign is that of the weight before the gradient moves it: settle this step's rows first.
         for i in members:
-            features, values = entries(rows, i)
+            features, _ = entries(rows, i)
             settle(features, t + 1, debts, w, last)
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            axpy(-eta * slopes[r], features, values, shrink, w)
-        b -= learn_b * eta * slope_sum
+        descend(rows, members, eta, slopes, w)
+        b -= learn_b * eta * slope
+        seen += losses
     settle(None, etas.shape[0], debts, w, last)
     return b, largest, seen

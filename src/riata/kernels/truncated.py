@@ -10,8 +10,8 @@ import math
 import numpy as np
 from numba import njit
 
-from riata.kernels.losses import derivative, value
-from riata.kernels.rows import FAST, axpy, dot, entries, norm2
+from riata.kernels.rows import FAST, entries
+from riata.kernels.steps import descend, safe_step, slopes_of
 
 
 @njit(cache=True, fastmath=FAST)
@@ -35,26 +35,17 @@ def truncated_sweep(
     """
     debt, seen = 0.0, 0.0
     paid, factors = np.zeros(w.shape[0]), np.empty(batch)
-    shrink = rows.shrink
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope_sum, weight_sum = 0.0, 0.0
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
+        for i in members:
+            features, _ = entries(rows, i)
             settle(features, debt, ceiling, w, paid)
-            z = dot(features, values, shrink, w) + b
-            seen += weight[i] * value(loss, y[i], z)
-            factors[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
-            slope_sum += factors[r]
-            weight_sum += weight[i] / members.shape[0]
-            if safe > 0.0:
-                largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
-        eta = etas[t] / (safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
-        for r, i in enumerate(members):
-            features, values = entries(rows, i)
-            axpy(-eta * factors[r], features, values, shrink, w)
-        b -= learn_b * eta * slope_sum
-        pending[0] += eta * l1 * weight_sum
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        descend(rows, members, eta, factors, w)
+        b -= learn_b * eta * slope
+        seen += losses
+        pending[0] += eta * l1 * weight[members].mean()
         if (before + t + 1) % every == 0:
             debt += pending[0]
             pending[0] = 0.0

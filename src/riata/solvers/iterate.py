@@ -14,6 +14,7 @@ class Iterate(NamedTuple):
     steps: int = 0
     objective: float | None = None
     gap: float | None = None
+    proof: str | None = None  # what a method without a gap has proved about this point, which ends the solve
 
 
 @dataclass(frozen=True)

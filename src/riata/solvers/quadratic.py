@@ -1,4 +1,4 @@
-"""The minimum of a penalised quadratic over a working set, to the last digits.
+"""The minimum of a penalised quadratic over a working set, to the last digits if need be.
 
     Q(v) = slope . (v - w) + (v - w)'H(v - w) / 2 + sum_j l1_j |v_j|,   v_j >= lower_j
 
@@ -16,20 +16,22 @@ from riata.threads import one_blas_thread
 LARGE = 3000  # coordinates from which on several threads pay for a factorisation
 SWEEPS = 8
 ROUNDS = 200
-PRECISION = 1e-13  # of the optimality conditions, relative to the slopes at hand
 
 
-def minimise_quadratic(H, slope, l1, lower, w):
-    """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative."""
+def minimise_quadratic(H, slope, l1, lower, w, precision):
+    """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
+
+    `precision` is that of the optimality conditions, relative to the slopes at hand.
+    """
     if len(w) < LARGE:
         with one_blas_thread():
-            return _minimise(H, slope, l1, lower, w)
-    return _minimise(H, slope, l1, lower, w)
+            return _minimise(H, slope, l1, lower, w, precision)
+    return _minimise(H, slope, l1, lower, w, precision)
 
 
-def _minimise(H, slope, l1, lower, w):
+def _minimise(H, slope, l1, lower, w, precision):
     v, now = w.copy(), slope.copy()
-    tol = PRECISION * max(np.max(np.abs(slope), initial=0.0), np.max(l1, initial=0.0))
+    tol = precision * max(np.max(np.abs(slope), initial=0.0), np.max(l1, initial=0.0))
     for _ in range(ROUNDS):
         worst = descend(H, l1, lower, v, now, SWEEPS, tol)
         if worst <= tol:

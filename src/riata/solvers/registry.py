@@ -6,6 +6,7 @@ from typing import Any
 
 from riata.errors import OptionError
 from riata.objective import Problem
+from riata.solvers.best_k import best_k
 from riata.solvers.cd import cd
 from riata.solvers.exact import exact
 from riata.solvers.fobos import Fobos, fobos
@@ -30,7 +31,7 @@ class Solver:
     start: Callable[[Problem, Options], Iterator[Iterate]]
     takes: str  # "alpha", "k" or "alpha or k"
     max_passes: int
-    ridge: bool = False  # whether it can have l1_ratio < 1
+    ridge: bool = False  # whether it can have l1_ratio < 1, or a ridge beside k
     any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
@@ -62,9 +63,10 @@ SOLVERS = {
     "saga": Solver(saga, "alpha", 100, stochastic=True),
     "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True),
     "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True),
+    "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True),
     "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
-AUTO = {"alpha": "exact", "k": "l0-sgd"}
+AUTO = {"alpha": "exact", "k": "best-k"}
 
 
 def choose_solver(name: str, takes: str) -> str:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.sparse as sp
 
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, joined
 from riata.solvers.stochastic import State, Stepper
 
 
@@ -20,7 +19,7 @@ class Stream:
     def learn(self, chunk: Chunk) -> None:
         """Take the rows in order, a batch at a time."""
         chunk = chunk.rows(chunk.weight > 0)
-        rows = _joined([*self.waiting, chunk])
+        rows = joined([*self.waiting, chunk])
         complete = rows.n_rows - rows.n_rows % self.stepper.batch
         if complete:
             self.stepper.advance(self.state, rows, np.arange(complete))
@@ -33,15 +32,3 @@ class Stream:
     @property
     def intercept(self) -> float:
         return self.stepper.method.model(self.state)[1]
-
-
-def _joined(chunks: list[Chunk]) -> Chunk:
-    if len(chunks) == 1:
-        return chunks[0]
-    stack = sp.vstack if sp.issparse(chunks[0].X) else np.vstack
-    X = stack([chunk.X for chunk in chunks])
-    return Chunk(
-        sp.csr_array(X) if sp.issparse(X) else X,
-        np.concatenate([chunk.y for chunk in chunks]),
-        np.concatenate([chunk.weight for chunk in chunks]),
-    )

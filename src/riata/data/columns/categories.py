@@ -1,0 +1,112 @@
+"""Columns of categories: one feature per level, by a vocabulary, or by hashing where there are too many levels.
+
+Levels of very few rows share one feature, and so does a level that was never seen before, where there is one; missing
+values have a feature of their own.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
+from riata.data.columns.strings import BucketNames, bucket_of, hashes_of
+
+RARE_ROWS = 10  # a level of fewer rows is rare, if that is also
+RARE_SHARE = 0.001  # less than this share of all rows
+
+
+@dataclass(frozen=True)
+class Category(Encoder):
+    """A one for the level of the row, in the order of the vocabulary, then for a rare one, then for a missing one."""
+
+    column: str
+    levels: tuple[str, ...]
+    rare: bool
+    missing: bool
+    kind = "category"
+
+    @property
+    def names(self):
+        extra = [RARE] * self.rare + [MISSING] * self.missing
+        return [f"{self.column}={level}" for level in (*self.levels, *extra)]
+
+    @property
+    def nonzeros(self):
+        return 1.0
+
+    def encode(self, columns, dtype):
+        strings = as_strings(columns[0])
+        n = len(self.levels)
+        found = pc.index_in(strings, value_set=pa.array(self.levels, strings.type))
+        codes = found.fill_null(n if self.rare else -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        if strings.null_count:
+            gone = strings.is_null().to_numpy(zero_copy_only=False)
+            codes[gone] = n + self.rare if self.missing else -1
+        return one_hot(codes, n + self.rare + self.missing, dtype)
+
+
+@dataclass(frozen=True)
+class HashedCategory(Encoder):
+    """A one in the bucket of the row's level; a missing value has the last feature."""
+
+    column: str
+    bits: int
+    bucket_names: dict[str, str] = field(hash=False)
+    kind = "hashed category"
+
+    @property
+    def names(self):
+        named = [self.bucket_names.get(str(b), f"#{b}") for b in range(2**self.bits)]
+        return [f"{self.column}={name}" for name in (*named, MISSING)]
+
+    @property
+    def nonzeros(self):
+        return 1.0
+
+    def encode(self, columns, dtype):
+        strings = as_strings(columns[0])
+        codes = bucket_of(hashes_of(strings), self.bits)
+        codes[strings.is_null().to_numpy(zero_copy_only=False)] = 2**self.bits
+        return one_hot(codes, 2**self.bits + 1, dtype)
+
+
+class CategoryLearner(Learner):
+    """Counts levels, until there are more than max_levels: then it only names buckets."""
+
+    def __init__(self, column: str, max_levels: int, bits: int):
+        self.column, self.max_levels, self.bits = column, max_levels, bits
+        self.counts: dict[str, int] = {}
+        self.n_missing = 0
+        self.buckets: BucketNames | None = None
+
+    def add(self, columns, weight, y):
+        strings = as_strings(columns[0])
+        self.n_missing += strings.null_count
+        counted = pc.value_counts(strings.drop_null())
+        levels = counted.field("values")
+        if self.buckets is None:
+            for level, count in zip(levels.to_pylist(), counted.field("counts").to_pylist(), strict=True):
+                self.counts[level] = self.counts.get(level, 0) + count
+            if len(self.counts) > self.max_levels:
+                levels = pa.array(list(self.counts), pa.string())
+                self.buckets = BucketNames()
+        if self.buckets is not None:
+            self.buckets.add(bucket_of(hashes_of(levels), self.bits), levels.to_pylist())
+
+    def encoder(self, n_rows):
+        if self.buckets is not None:
+            return HashedCategory(self.column, self.bits, self.buckets.to_json())
+        fewest = min(RARE_ROWS, RARE_SHARE * n_rows)
+        frequent = sorted(level for level, count in self.counts.items() if count >= fewest)
+        return Category(self.column, tuple(frequent), len(frequent) < len(self.counts), self.n_missing > 0)
+
+    def summary(self):
+        top = sorted(self.counts, key=lambda level: (-self.counts[level], level))[:3]
+        hashed = self.buckets is not None
+        return {
+            "type": "category", "missing": self.n_missing,
+            "levels": None if hashed else len(self.counts), "hashed": hashed,
+            "most frequent": top,
+        }  # fmt: skip

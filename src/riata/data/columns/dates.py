@@ -1,0 +1,148 @@
+"""Dates and times: the days passed as a number, and the month, weekday and hour as categories, where they vary."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import scipy.sparse as sp
+
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, one_hot
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+PARTS = {"month": 13, "weekday": 7, "hour": 24}  # with the number of codes
+SECONDS_PER_DAY = 86_400.0
+INSTANT = pa.timestamp("us")
+
+
+@dataclass(frozen=True)
+class Date(Encoder):
+    """Days since `origin` (of 1970), then one feature per value of each part, then whether it is missing."""
+
+    column: str
+    origin: int
+    mean: float
+    parts: dict[str, list[int]] = field(hash=False)
+    missing: bool
+    kind = "date"
+
+    @property
+    def names(self):
+        words = {"weekday": lambda code: WEEKDAYS[code]}
+        parts = [f"{self.column}.{part}={words.get(part, str)(c)}" for part, codes in self.parts.items() for c in codes]
+        return [f"{self.column}.days", *parts, *[f"{self.column}={MISSING}"] * self.missing]
+
+    @property
+    def nonzeros(self):
+        return 1.0 + len(self.parts)
+
+    def encode(self, columns, dtype):
+        instants = as_instants(columns[0], self.column)
+        gone = instants.is_null().to_numpy(zero_copy_only=False)
+        days = np.where(gone, self.mean, days_of(instants)) - self.origin
+        blocks = [sp.csr_array(days[:, None].astype(dtype))]
+        for part, codes in self.parts.items():
+            position = np.full(PARTS[part], -1)
+            position[codes] = np.arange(len(codes))
+            code = part_of(instants, part)
+            blocks.append(one_hot(np.where(gone, -1, position[code]), len(codes), dtype))
+        if self.missing:
+            blocks.append(one_hot(np.where(gone, 0, -1), 1, dtype))
+        return sp.hstack(blocks, format="csr")
+
+
+class DateLearner(Learner):
+    """First and last day, and which months, weekdays and hours occur."""
+
+    single = False  # days have fractions
+
+    def __init__(self, column: str):
+        self.column = column
+        self.n_missing = 0
+        self.weight = self.mean = 0.0
+        self.least, self.largest = np.inf, -np.inf
+        self.seen = {part: np.zeros(n, dtype=bool) for part, n in PARTS.items()}
+
+    def add(self, columns, weight, y):
+        instants = as_instants(columns[0], self.column)
+        there = instants.is_valid().to_numpy(zero_copy_only=False)
+        self.n_missing += instants.null_count
+        if not there.any():
+            return
+        days, weight = days_of(instants)[there], weight[there]
+        self.least, self.largest = min(self.least, days.min()), max(self.largest, days.max())
+        self.weight += weight.sum()
+        self.mean += weight @ (days - self.mean) / self.weight
+        for part, seen in self.seen.items():
+            seen[part_of(instants, part)[there]] = True
+
+    def encoder(self, n_rows):
+        parts = {part: np.flatnonzero(seen).tolist() for part, seen in self.seen.items() if seen.sum() > 1}
+        origin = int(np.floor(self.least)) if self.weight else 0
+        return Date(self.column, origin, float(self.mean), parts, self.n_missing > 0)
+
+    def summary(self):
+        ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
+        return {
+            "type": "date",
+            "missing": self.n_missing,
+            "least": ends[0] if ends else None,
+            "largest": ends[-1] if ends else None,
+        }
+
+
+def as_instants(column: pa.Array, name: str) -> pa.Array:
+    """Dates, timestamps, times of day and ISO 8601 strings as timestamps; with a zone, as UTC."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return as_instants(column.dictionary_decode(), name)
+    if pa.types.is_time(kind):
+        unit = kind.unit
+        return (
+            column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+            .cast(pa.int64())
+            .cast(pa.timestamp(unit))
+            .cast(INSTANT)
+        )
+    try:
+        if pa.types.is_timestamp(kind) and kind.tz is not None:
+            return column.cast(pa.timestamp("us", "UTC"), safe=False).cast(INSTANT, safe=False)
+        if pa.types.is_temporal(kind):
+            return column.cast(INSTANT, safe=False)
+        return parse_dates(column)
+    except pa.ArrowInvalid as error:
+        raise BadRow(0, f"column {name!r} holds something that is not a date ({error})") from error
+
+
+def parse_dates(strings: pa.Array) -> pa.Array:
+    """ISO 8601 strings, with or without a zone, as timestamps: each different string is read once."""
+    coded = strings.dictionary_encode()
+    try:
+        instants = coded.dictionary.cast(INSTANT)
+    except pa.ArrowInvalid:
+        instants = coded.dictionary.cast(pa.timestamp("us", "UTC")).cast(INSTANT)
+    return instants.take(coded.indices)
+
+
+def look_like_dates(strings: pa.Array) -> bool:
+    """Whether these strings, all of them, are dates: numbers alone do not count."""
+    strings = strings.drop_null()
+    if len(strings) == 0 or not pc.match_substring_regex(strings[:1], r"^\d{4}-\d\d-\d\d").to_pylist()[0]:
+        return False
+    try:
+        parse_dates(strings)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def days_of(instants: pa.Array) -> np.ndarray:
+    """Days since 1970, with fractions; a null is some number."""
+    micros = instants.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    return micros / (SECONDS_PER_DAY * 1e6)
+
+
+def part_of(instants: pa.Array, part: str) -> np.ndarray:
+    """The code of a part of a date; of a null, some code."""
+    get = {"month": pc.month, "weekday": pc.day_of_week, "hour": pc.hour}[part]
+    return get(instants).fill_null(0).to_numpy(zero_copy_only=False)

@@ -1,0 +1,226 @@
+"""Columns that hold many features at once: lists of numbers, and pairs of lists (indices, values) as sparse rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from riata.data.columns.column import BadRow, Encoder, Learner
+
+
+class Numbered(Sequence):
+    """The names prefix + number for consecutive numbers, made when asked for."""
+
+    def __init__(self, prefix: str, first: int, count: int, suffix: str = ""):
+        self._prefix, self._numbers, self._suffix = prefix, range(first, first + count), suffix
+
+    def __len__(self):
+        return len(self._numbers)
+
+    def __getitem__(self, i):
+        if isinstance(i, slice):
+            return [self[j] for j in range(*i.indices(len(self)))]
+        return f"{self._prefix}{self._numbers[i]}{self._suffix}"
+
+
+@dataclass(frozen=True)
+class Dense(Encoder):
+    """The numbers of a list as they are."""
+
+    column: str
+    size: int
+    share_nonzero: float = 1.0
+    given_names: tuple[str, ...] | None = None
+    kind = "dense"
+
+    @property
+    def names(self):
+        return self.given_names or (
+            Numbered("x", 0, self.size) if self.column == "X" else Numbered(f"{self.column}[", 0, self.size, "]")
+        )
+
+    @property
+    def nonzeros(self):
+        return self.size * self.share_nonzero
+
+    def encode(self, columns, dtype):
+        flat, lengths = flatten(columns[0], self.column)
+        wrong = lengths != self.size
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {self.size} in the rows before")
+        values = flat.reshape(len(lengths), self.size)
+        check_numbers(values, self.column)
+        return values.astype(dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class Sparse(Encoder):
+    """The pairs of two lists; indices count from `first`. Pairs beyond the width are of features never seen before."""
+
+    column: str
+    values: str
+    size: int
+    first: int
+    per_row: float
+    given_names: tuple[str, ...] | None = None
+    kind = "sparse"
+
+    @property
+    def columns(self):
+        return self.column, self.values
+
+    @property
+    def names(self):
+        return self.given_names or Numbered(
+            "x" if self.column == "X.indices" else f"{stem(self.column)}.", self.first, self.size
+        )
+
+    @property
+    def nonzeros(self):
+        return self.per_row
+
+    def encode(self, columns, dtype):
+        values, indices, offsets = pairs_of(columns, self.column, self.values)
+        indices = indices - self.first if self.first else indices
+        outside = (indices < 0) | (indices >= self.size) if len(indices) else np.zeros(0, dtype=bool)
+        if outside.any():
+            offsets = np.concatenate([[0], np.cumsum(~outside)])[offsets]
+            indices, values = indices[~outside], values[~outside]
+        small = max(self.size, len(indices)) < 2**31
+        kind = np.int32 if small else np.int64
+        X = sp.csr_array(
+            (values.astype(dtype, copy=False), indices.astype(kind, copy=False), offsets.astype(kind, copy=False)),
+            shape=(len(offsets) - 1, self.size),
+        )
+        if not X.has_canonical_format:
+            X.sum_duplicates()
+        return X
+
+
+def stem(column: str) -> str:
+    """The part of a name that a pair shares: 'doc' of 'doc.indices' and 'doc_values'."""
+    for ending in ("indices", "values"):
+        if column.endswith(ending):
+            return column.removesuffix(ending).rstrip("._") or "x"
+    return column
+
+
+def flatten(column: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of all lists, one after the other, and the length of each list."""
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise BadRow(row, f"{name!r} has no list here; missing lists cannot be filled in")
+    flat = column.flatten()
+    if pa.types.is_fixed_size_list(column.type):
+        lengths = np.full(len(column), column.type.list_size)
+    else:
+        lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+    if pa.types.is_boolean(flat.type) or pa.types.is_decimal(flat.type):
+        flat = flat.cast(pa.float64())
+    return flat.to_numpy(zero_copy_only=False), lengths
+
+
+def pairs_of(columns, indices_name, values_name):
+    """(values, indices, offsets) of a pair of list columns."""
+    indices, lengths = flatten(columns[0], indices_name)
+    values, value_lengths = flatten(columns[1], values_name)
+    if not np.array_equal(lengths, value_lengths):
+        row = int(np.argmax(lengths != value_lengths))
+        raise BadRow(
+            row, f"{indices_name!r} has {lengths[row]} entries here, but {values_name!r} has {value_lengths[row]}"
+        )
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    if not np.isfinite(values.sum(dtype=np.float64)):
+        entry = int(np.argmax(~np.isfinite(values)))
+        raise BadRow(
+            np.searchsorted(offsets, entry, "right") - 1,
+            f"feature {indices[entry]} is {values[entry]}, not a finite number",
+        )
+    return values, indices, offsets
+
+
+def check_numbers(values, name):
+    if values.dtype.kind == "f" and not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        row, j = np.argwhere(~np.isfinite(values))[0]
+        raise BadRow(
+            row,
+            f"column {j} of {name} is {values[row, j]}; fill in what is missing, or give a frame with named columns",
+        )
+
+
+class DenseLearner(Learner):
+    """The width of a list column, and how many of its numbers are not zero."""
+
+    def __init__(self, column: str, names=None):
+        self.column, self.n_rows, self.n_nonzero = column, 0, 0
+        self.width: int | None = None
+        self.names = tuple(names) if names else None
+
+    def add(self, columns, weight, y):
+        flat, lengths = flatten(columns[0], self.column)
+        if len(lengths) == 0:
+            return
+        self.width = width = int(lengths[0]) if self.width is None else self.width
+        if (lengths != width).any():
+            row = int(np.argmax(lengths != width))
+            raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {width} in the rows before")
+        check_numbers(flat.reshape(len(lengths), width), self.column)
+        self.n_rows += len(lengths)
+        self.n_nonzero += int(np.count_nonzero(flat))
+        self.single = self.single and exact_in_single(flat)
+
+    def encoder(self, n_rows):
+        width = self.width or 0
+        return Dense(self.column, width, self.n_nonzero / max(self.n_rows * width, 1), self.names)
+
+    def summary(self):
+        return {"type": "list", "missing": 0, "levels": self.width}
+
+
+class SparseLearner(Learner):
+    """The range of the indices of a pair of list columns."""
+
+    def __init__(self, indices: str, values: str, width: int | None = None, first: int | None = None, names=None):
+        self.indices, self.values, self.width, self.first = indices, values, width, first
+        self.least, self.largest = np.iinfo(np.int64).max, -1
+        self.n_rows = self.n_pairs = 0
+        self.names = tuple(names) if names else None
+
+    def add(self, columns, weight, y):
+        values, indices, offsets = pairs_of(columns, self.indices, self.values)
+        self.n_rows += len(offsets) - 1
+        self.n_pairs += len(values)
+        if len(indices):
+            self.least, self.largest = min(self.least, int(indices.min())), max(self.largest, int(indices.max()))
+            if self.least < 0:
+                row = np.searchsorted(offsets, int(np.argmin(indices)), "right") - 1
+                raise BadRow(row, f"{self.indices!r} holds {self.least}; an index is zero or more")
+        self.single = self.single and exact_in_single(values)
+
+    @property
+    def counts_from(self) -> int:
+        return self.first if self.first is not None else int(self.least > 0 and self.largest > 0)
+
+    def encoder(self, n_rows):
+        width = self.width or max(self.largest + 1 - self.counts_from, 0)
+        return Sparse(
+            self.indices, self.values, width, self.counts_from, self.n_pairs / max(self.n_rows, 1), self.names
+        )
+
+    def summary(self):
+        return {
+            "type": "sparse",
+            "missing": 0,
+            "levels": self.largest + 1 - self.counts_from,
+            "counts from": self.counts_from,
+        }
+
+
+def exact_in_single(values: np.ndarray) -> bool:
+    """Whether float32 holds these numbers without rounding."""
+    if values.dtype.itemsize <= 2 or values.dtype == np.float32:
+        return True
+    return bool((values.astype(np.float32) == values).all())

@@ -1,0 +1,103 @@
+"""Columns of numbers: the value itself, the mean where it is missing, and a feature that says it was."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
+
+
+@dataclass(frozen=True)
+class Number(Encoder):
+    """x, and 1 where x is missing if it ever was."""
+
+    column: str
+    mean: float
+    missing: bool
+    share_nonzero: float = 1.0
+    kind = "number"
+
+    @property
+    def names(self):
+        return [self.column, f"{self.column}={MISSING}"] if self.missing else [self.column]
+
+    @property
+    def nonzeros(self):
+        return self.share_nonzero
+
+    def encode(self, columns, dtype):
+        values = as_floats(columns[0], self.column)
+        gone = np.isnan(values)
+        if gone.any():
+            values = np.where(gone, self.mean, values)
+        check_finite(values, self.column)
+        values = values.astype(dtype, copy=False)
+        return np.stack([values, gone], axis=1, dtype=dtype) if self.missing else values[:, None]
+
+
+def check_finite(values, column):
+    if not np.isfinite(values.sum()) and np.isinf(values).any():
+        raise BadRow(
+            np.argmax(np.isinf(values)), f"column {column!r} holds an infinite number; replace it, or drop the column"
+        )
+
+
+class NumberLearner(Learner):
+    """Weighted mean, spread, range, and how much of the target the column explains by itself."""
+
+    def __init__(self, column: str):
+        self.column = column
+        self.n_rows = self.n_missing = self.n_zero = 0
+        self.least, self.largest = np.inf, -np.inf
+        self.weight = 0.0
+        self.means = np.zeros(2)  # of x and y
+        self.products = np.zeros((2, 2))  # centred sums of xx, xy, yy
+
+    def add(self, columns, weight, y):
+        values = as_floats(columns[0], self.column)
+        there = ~np.isnan(values)
+        self.n_rows += len(values)
+        n_there = int(there.sum())
+        self.n_missing += len(values) - n_there
+        if n_there == 0:
+            return
+        if n_there < len(values):
+            values, weight, y = values[there], weight[there], y if y is None else y[there]
+        check_finite(values, self.column)
+        self.n_zero += len(values) - int(np.count_nonzero(values))
+        self.least, self.largest = min(self.least, values.min()), max(self.largest, values.max())
+        self.single = self.single and bool((values.astype(np.float32) == values).all())
+        self._merge(values, np.zeros(len(values)) if y is None else y, weight)
+
+    def _merge(self, x, y, weight):
+        """Chan's formula, for two variables."""
+        total = weight.sum()
+        means = np.array([(weight * x).sum(), (weight * y).sum()]) / total
+        x, y = x - means[0], y - means[1]
+        cross = (weight * x * y).sum()
+        products = np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]])
+        shift = means - self.means
+        both = self.weight + total
+        self.products += products + np.outer(shift, shift) * (self.weight * total / both)
+        self.means += shift * (total / both)
+        self.weight = both
+
+    @property
+    def explains(self) -> float:
+        """The squared correlation with the target."""
+        spread = self.products[0, 0] * self.products[1, 1]
+        return float(self.products[0, 1] ** 2 / spread) if spread > 0 else 0.0
+
+    def encoder(self, n_rows):
+        share = 1.0 - self.n_zero / max(self.n_rows, 1)
+        return Number(self.column, float(self.means[0]), self.n_missing > 0, share)
+
+    def summary(self):
+        spread = np.sqrt(self.products[0, 0] / self.weight) if self.weight else 0.0
+        seen = self.weight > 0
+        return {
+            "type": "number", "missing": self.n_missing,
+            "mean": float(self.means[0]) if seen else None, "deviation": float(spread) if seen else None,
+            "least": float(self.least) if seen else None, "largest": float(self.largest) if seen else None,
+            "explains": self.explains,
+        }  # fmt: skip

@@ -1,0 +1,59 @@
+"""Arrow strings as the bytes and offsets that compiled loops read."""
+
+import numpy as np
+import pyarrow as pa
+
+from riata.kernels.words import hash_strings, hash_words
+
+
+def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+    """(bytes, offsets) of an array of strings; a null is an empty string."""
+    strings = strings.fill_null("").cast(pa.large_string())
+    _, offsets, text = strings.buffers()
+    at = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
+    content = np.frombuffer(text, dtype=np.uint8) if text is not None and text.size else np.zeros(1, np.uint8)
+    return content, at
+
+
+def hashes_of(strings: pa.Array) -> np.ndarray:
+    """A 64-bit hash per string."""
+    return hash_strings(*buffers(strings))
+
+
+def words_of(strings: pa.Array, pairs: bool):
+    """(bytes, starts, ends, hashes, indptr) of the words of every string."""
+    text, offsets = buffers(strings)
+    room = int(offsets[-1] - offsets[0]) // 2 + len(strings) + 1  # a word takes a letter and a separator at least
+    room *= 2 if pairs else 1
+    starts, ends = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    hashes, indptr = np.empty(room, dtype=np.uint64), np.empty(len(strings) + 1, dtype=np.int64)
+    n = hash_words(text, offsets, pairs, starts, ends, hashes, indptr)
+    return text, starts[:n], ends[:n], hashes[:n], indptr
+
+
+def bucket_of(hashes: np.ndarray, bits: int) -> np.ndarray:
+    """The bucket of each hash among 2^bits."""
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64)
+
+
+class BucketNames:
+    """A readable name for every bucket that was seen: its first string, and how many share it."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, str] = {}
+        self._others: dict[int, set[str]] = {}
+
+    def add(self, buckets: np.ndarray, strings: list[str]) -> None:
+        for bucket, string in zip(buckets.tolist(), strings, strict=True):
+            first = self._first.setdefault(bucket, string)
+            if first != string and len(others := self._others.setdefault(bucket, set())) < 3:
+                others.add(string)
+
+    def to_json(self) -> dict[str, str]:
+        """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
+        return {
+            str(bucket): "|".join(
+                [first, *sorted(self._others.get(bucket, ()))[:1]] + ["..."] * (len(self._others.get(bucket, ())) > 1)
+            )
+            for bucket, first in self._first.items()
+        }

@@ -1,0 +1,148 @@
+"""Free text: how often each word, and each pair of neighbouring words if asked, occurs in a row.
+
+By a vocabulary of the words found in most rows, or hashed. Words are known by 64-bit hashes while reading; a
+vocabulary that outgrows its room forgets the words of fewest rows (lossy counting), so memory is bounded.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from riata.data.columns.column import Encoder, Learner, as_strings
+from riata.data.columns.strings import BucketNames, bucket_of, words_of
+from riata.kernels.words import look_up, make_table
+
+ROOM = 8  # times the vocabulary while counting
+RARE_ROWS = 5  # a word of fewer rows is no feature
+
+
+@dataclass(frozen=True)
+class Text(Encoder):
+    """Counts of the words of a vocabulary."""
+
+    column: str
+    words: tuple[str, ...]
+    pairs: bool
+    per_row: float = field(default=1.0, compare=False)
+    kind = "text"
+
+    @property
+    def names(self):
+        return [f"{self.column}:{word}" for word in self.words]
+
+    @property
+    def nonzeros(self):
+        return self.per_row
+
+    @cached_property
+    def _table(self):
+        """The hashes of the vocabulary, and where each is."""
+        *_, hashes, indptr = words_of(pa.array(self.words, pa.string()), self.pairs)
+        # With pairs, the phrase "not good" gives not, good and then the pair: the last is the entry itself.
+        known = hashes[indptr[1:] - 1]
+        return known, make_table(known)
+
+    def encode(self, columns, dtype):
+        *_, hashes, indptr = words_of(as_strings(columns[0]), self.pairs)
+        known, table = self._table
+        return counts(look_up(table, known, hashes), indptr, len(self.words), dtype)
+
+
+@dataclass(frozen=True)
+class HashedText(Encoder):
+    """Counts of the words of each bucket."""
+
+    column: str
+    bits: int
+    pairs: bool
+    bucket_names: dict[str, str] = field(hash=False)
+    per_row: float = field(default=1.0, compare=False)
+    kind = "hashed text"
+
+    @property
+    def names(self):
+        return [f"{self.column}:{self.bucket_names.get(str(b), f'#{b}')}" for b in range(2**self.bits)]
+
+    @property
+    def nonzeros(self):
+        return self.per_row
+
+    def encode(self, columns, dtype):
+        *_, hashes, indptr = words_of(as_strings(columns[0]), self.pairs)
+        return counts(bucket_of(hashes, self.bits), indptr, 2**self.bits, dtype)
+
+
+def counts(features, indptr, width, dtype) -> sp.csr_array:
+    """How often each feature is in each row; -1 is none."""
+    known = features >= 0
+    ends = np.concatenate([[0], np.cumsum(known)])[indptr]
+    indices = features[known].astype(np.int32)
+    X = sp.csr_array((np.ones(len(indices), dtype), indices, ends.astype(np.int32)), shape=(len(indptr) - 1, width))
+    X.sum_duplicates()
+    return X
+
+
+class TextLearner(Learner):
+    """In how many rows each word is found, and what it looks like."""
+
+    def __init__(self, column: str, max_words: int, pairs: bool, bits: int | None):
+        self.column, self.max_words, self.pairs, self.bits = column, max_words, pairs, bits
+        self.hashes = np.zeros(0, dtype=np.uint64)
+        self.rows = np.zeros(0, dtype=np.int64)
+        self.names: dict[int, str] = {}
+        self.n_rows = self.n_words = self.n_missing = 0
+
+    def add(self, columns, weight, y):
+        strings = as_strings(columns[0])
+        self.n_missing += strings.null_count
+        text, starts, ends, hashes, indptr = words_of(strings, self.pairs)
+        self.n_rows += len(strings)
+        row = np.repeat(np.arange(len(strings)), np.diff(indptr))
+        order = np.lexsort((row, hashes))
+        once = np.ones(len(order), dtype=bool)  # of the repeats of a word in a row, one
+        once[1:] = (hashes[order][1:] != hashes[order][:-1]) | (row[order][1:] != row[order][:-1])
+        self.n_words += int(once.sum())
+        found, first, rows = np.unique(hashes[order[once]], return_index=True, return_counts=True)
+        at = order[once][first]
+        for i in np.flatnonzero(~np.isin(found, self.hashes)).tolist():
+            raw = text[starts[at[i]] : ends[at[i]]].tobytes().decode(errors="replace")
+            self.names[int(found[i])] = phrase(raw)
+        self._merge(found, rows)
+
+    def _merge(self, found, rows):
+        both = np.concatenate([self.hashes, found])
+        self.hashes, inverse = np.unique(both, return_inverse=True)
+        self.rows = np.bincount(inverse, np.concatenate([self.rows, rows]), len(self.hashes)).astype(np.int64)
+        if len(self.hashes) > 2 * ROOM * self.max_words:
+            self._keep(np.argsort(-self.rows, kind="stable")[: ROOM * self.max_words])
+
+    def _keep(self, chosen):
+        chosen = np.sort(chosen)
+        self.hashes, self.rows = self.hashes[chosen], self.rows[chosen]
+        self.names = {h: self.names[h] for h in self.hashes.tolist()}
+
+    def encoder(self, n_rows):
+        per_row = self.n_words / max(self.n_rows, 1)
+        if self.bits is not None:
+            buckets = BucketNames()
+            order = np.argsort(-self.rows, kind="stable")
+            buckets.add(bucket_of(self.hashes[order], self.bits), [self.names[h] for h in self.hashes[order].tolist()])
+            return HashedText(self.column, self.bits, self.pairs, buckets.to_json(), per_row)
+        frequent = self.rows >= min(RARE_ROWS, 0.01 * n_rows)
+        order = np.argsort(-self.rows, kind="stable")
+        chosen = [self.names[h] for h in self.hashes[order[frequent[order]]][: self.max_words].tolist()]
+        return Text(self.column, tuple(sorted(chosen)), self.pairs, per_row)
+
+    def summary(self):
+        top = np.argsort(-self.rows, kind="stable")[:3]
+        frequent = [self.names[h] for h in self.hashes[top].tolist()]
+        return {"type": "text", "missing": self.n_missing, "levels": len(self.hashes), "most frequent": frequent}
+
+
+def phrase(raw: str) -> str:
+    """Words as they are counted: lower case, one space between."""
+    letters = "".join(c.lower() if c.isascii() else c for c in raw)
+    return " ".join("".join(c if c.isalnum() or not c.isascii() else " " for c in letters).split())

@@ -1,0 +1,155 @@
+"""From columns of any type to numeric features with names: learned once, kept with the model."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from riata.data.chunk import Chunk
+from riata.data.columns.categories import Category, HashedCategory
+from riata.data.columns.column import BadRow, Encoder, as_floats
+from riata.data.columns.dates import Date
+from riata.data.columns.lists import Dense, Sparse
+from riata.data.columns.numbers import Number
+from riata.data.columns.texts import HashedText, Text
+from riata.data.target import Target
+from riata.errors import DataError, ModelFileError
+
+KINDS: dict[str, Any] = {e.kind: e for e in (Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse)}
+MATRICES = (Dense.kind, Sparse.kind)
+SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
+INDEX_BYTES = 4
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How rows of a source become features, target and weight."""
+
+    encoders: tuple[Encoder, ...]
+    target: Target | None = None
+    weight: str | None = None
+    single: bool = False  # float32 holds every number without rounding
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read, each once."""
+        roles = [self.target.column if self.target else None, self.weight]
+        names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
+        return list(dict.fromkeys(names))
+
+    @property
+    def dtype(self):
+        return np.float32 if self.single else np.float64
+
+    @cached_property
+    def feature_names(self) -> Sequence[str]:
+        if len(self.encoders) == 1:
+            return self.encoders[0].names  # may be made when asked for, where there are millions
+        return [name for encoder in self.encoders for name in encoder.names]
+
+    @cached_property
+    def n_features(self) -> int:
+        return sum(encoder.width for encoder in self.encoders)
+
+    @cached_property
+    def nonzeros(self) -> float:
+        """Of a row, about."""
+        return sum(encoder.nonzeros for encoder in self.encoders)
+
+    @cached_property
+    def sparse(self) -> bool:
+        return self.nonzeros < SPARSE_BELOW * self.n_features
+
+    @property
+    def row_bytes(self) -> float:
+        """Of an encoded row in memory, about."""
+        item = np.dtype(self.dtype).itemsize
+        numbers = self.nonzeros * (item + INDEX_BYTES) + 8 if self.sparse else self.n_features * item
+        return numbers + 16  # target and weight
+
+    def chunk(self, batch: pa.RecordBatch) -> Chunk:
+        """The rows of a batch that count: those with a target and a weight above zero."""
+        y, weight, keep = self.roles(batch)
+        if not keep.all():
+            batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
+        try:
+            return Chunk(self.features(batch), y, weight)
+        except BadRow as bad:
+            bad.row = int(np.flatnonzero(keep)[bad.row]) if len(keep) else bad.row
+            raise
+
+    def roles(self, batch):
+        """The target, the weight, and whether the row counts."""
+        weight = weights_of(batch, self.weight)
+        keep = weight > 0
+        if self.target is None:
+            return np.zeros(batch.num_rows), weight, keep
+        y = self.target.encode(batch.column(self.target.column))
+        return y, weight, keep & ~np.isnan(y)
+
+    def features(self, batch: pa.RecordBatch) -> np.ndarray | sp.csr_array:
+        """X of a batch, all of its rows."""
+        names = set(batch.schema.names)
+        for encoder in self.encoders:
+            for column in encoder.columns:
+                if column not in names:
+                    raise DataError(
+                        f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
+                    )
+        parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
+        if not self.sparse:
+            return _beside([part.toarray() if sp.issparse(part) else part for part in parts])
+        runs = [list(run) for _, run in groupby(parts, key=sp.issparse)]
+        blocks = [b for run in runs for b in (run if sp.issparse(run[0]) else [sp.csr_array(_beside(run))])]
+        return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
+
+    def of_features(self, names: Collection[str]) -> "Encoding":
+        """The part that a model of these features needs: a column that gives none of them is not read."""
+        chosen = set(names)
+        encoders = tuple(e for e in self.encoders if e.kind in MATRICES or not chosen.isdisjoint(e.names))
+        return replace(self, encoders=encoders)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "encoders": [encoder.to_json() for encoder in self.encoders],
+            "target": self.target and self.target.to_json(),
+            "weight": self.weight,
+            "single": self.single,
+        }
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Encoding":
+        try:
+            encoders = [_encoder(item) for item in plain["encoders"]]
+            target = plain["target"] and Target.from_json(plain["target"])
+            return cls(tuple(encoders), target or None, plain["weight"], plain["single"])
+        except (KeyError, TypeError) as error:
+            raise ModelFileError(
+                f"the encoding of columns cannot be read ({error!r}); it was written by another version"
+            ) from error
+
+
+def _beside(blocks: list[np.ndarray]) -> np.ndarray:
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+
+
+def _encoder(plain: dict[str, Any]) -> Encoder:
+    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "kind"}
+    return KINDS[plain["kind"]](**fields)
+
+
+def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
+    """The weights of rows, which must be there and not negative; one each by default."""
+    if column is None:
+        return np.ones(batch.num_rows)
+    weight = as_floats(batch.column(column), column)
+    wrong = ~(weight >= 0) | np.isinf(weight)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise BadRow(row, f"the weight in {column!r} is {weight[row]}; a weight is a number of zero or more")
+    return weight

@@ -1,0 +1,165 @@
+"""Data that need not fit in memory: encoded a chunk at a time, from the source or from a file of encoded rows.
+
+The first pass over a slow format leaves the encoded rows in a temporary Arrow file, which the later passes map into
+memory. The file has no name from the moment it is made: it is gone when the process is, however that ends.
+"""
+
+import logging
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import reduce
+from os import cpu_count
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.data.ahead import ahead
+from riata.data.budget import chunk_bytes, held_bytes, in_words
+from riata.data.chunk import Chunk, add
+from riata.data.columns.column import BadRow
+from riata.data.dataset import Dataset
+from riata.data.encoded import EncodedRows, write_chunks
+from riata.data.encoding import Encoding
+from riata.data.memory import InMemory
+from riata.data.profile import Profile
+from riata.data.sources.source import Source, rebatch
+from riata.errors import DataError
+
+logger = logging.getLogger(__name__)
+ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
+
+
+class OutOfCore(Dataset):
+    """Rows of a source seen through an encoding, within a memory budget."""
+
+    encoding: Encoding
+    profile: Profile
+
+    def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
+        super().__init__()
+        self.source, self.profile, self.encoding, self._memory = source, profile, profile.encoding, memory
+        self.n_rows, self.n_features = profile.n_rows, self.encoding.n_features
+        self.feature_names = self.encoding.feature_names if profile.named else None
+        self.classes = self.encoding.target.labels if self.encoding.target else None
+        per_row = max(self.encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
+        self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
+        self.n_chunks = -(-profile.n_read // self.chunk_rows)
+        self._cache_folder = cache if isinstance(cache, str) else None
+        self._caching = bool(cache) and not source.fast
+        self._rows: EncodedRows | None = None
+
+    @classmethod
+    def converted(cls, rows: EncodedRows, source: Source, profile: Profile, memory: int) -> "OutOfCore":
+        """The rows of a file that holds them encoded already."""
+        data = cls(source, profile, memory)
+        data._rows, data.n_chunks = rows, rows.n_chunks
+        return data
+
+    @property
+    def n_bytes(self) -> float:
+        """Of all encoded rows, about."""
+        return self.n_rows * self.encoding.row_bytes
+
+    def visit(self, order=None):
+        if self._rows is None and self._caching and order is not None:
+            for _ in self._first_pass():  # an order needs the whole file
+                pass
+        for number, chunk in self._numbered(order):
+            if chunk.n_rows:
+                self.rows_read += chunk.n_rows
+                yield chunk
+            if self._rows is not None:
+                self._rows.release(number)
+
+    def sum(self, f):
+        self.rows_read += self.n_rows
+
+        def part(numbered):
+            number, chunk = numbered
+            value = f(chunk)
+            if self._rows is not None:
+                self._rows.release(number)
+            return value
+
+        filled = (item for item in self._numbered(None) if item[1].n_rows)
+        return reduce(add, in_parallel(part, filled))
+
+    def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
+        """Chunks with their numbers, from the cheapest place that has them."""
+        if self._rows is not None:
+            for i in range(self.n_chunks) if order is None else order:
+                yield int(i), self._rows.chunk(int(i))
+        elif order is None:
+            yield from enumerate(ahead(self._first_pass() if self._caching else self._sequential()))
+        else:
+            yield from ahead(self._jumping(order))
+
+    def _jumping(self, order):
+        """Chunks in an order, straight from the source: those it cannot jump to, as they lie."""
+        order = [int(i) for i in order]
+        for i in order:
+            batch = self.source.slice(self.encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows)
+            if batch is None:
+                break
+            yield i, self._encode(batch, i)
+        else:
+            return
+        logger.info("the source is read as it lies, since the cache of encoded rows is turned off")
+        chosen = set(order)
+        yield from ((i, chunk) for i, chunk in enumerate(self._sequential()) if i in chosen)
+
+    def _sequential(self) -> Iterator[Chunk]:
+        """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
+        batches = self.source.batches(self.encoding.columns, self.chunk_rows)
+        for i, batch in enumerate(rebatch(batches, self.chunk_rows)):
+            yield self._encode(batch, i)
+
+    def _encode(self, batch, i) -> Chunk:
+        try:
+            return self.encoding.chunk(batch)
+        except BadRow as bad:
+            raise DataError(f"{self.source.where(i * self.chunk_rows + bad.row)}: {bad.sentence}") from bad
+
+    def _first_pass(self) -> Iterator[Chunk]:
+        """All chunks as they lie, written to a temporary file on the way."""
+        folder = self._cache_folder or tempfile.gettempdir()
+        try:
+            with tempfile.TemporaryFile(dir=folder, prefix="riata-") as handle:
+                logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
+                            folder, in_words(self.n_bytes))  # fmt: skip
+                yield from write_chunks(handle, self._sequential())
+                self._rows = EncodedRows(handle, self.n_features, held_bytes(self._memory))
+        except OSError as error:
+            raise DataError(
+                f"the encoded rows (about {in_words(self.n_bytes)}) cannot be kept in {folder}: {error}; name another "
+                "folder for them (cache='/folder'), or turn this off (cache=False)"
+            ) from error
+
+    def load(self) -> InMemory:
+        """All rows in memory, for data that fits."""
+        self._caching = False
+        chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
+        X = (
+            sp.vstack([c.X for c in chunks], format="csr")
+            if self.encoding.sparse
+            else np.concatenate([c.X for c in chunks])
+        )
+        y, weight = np.concatenate([c.y for c in chunks]), np.concatenate([c.weight for c in chunks])
+        data = InMemory(X, y, weight, self.feature_names, self.classes)
+        data.encoding, data.profile = self.encoding, self.profile
+        return data
+
+
+def in_parallel(f, items: Iterable):
+    """f of every item, in their order, on all cores; only a few items are alive at a time."""
+    n_threads = cpu_count() or 1
+    pending: list[Future] = []
+    with ThreadPoolExecutor(n_threads) as threads:
+        for item in items:
+            pending.append(threads.submit(f, item))
+            del item
+            if len(pending) >= n_threads:
+                yield pending.pop(0).result()
+        while pending:
+            yield pending.pop(0).result()

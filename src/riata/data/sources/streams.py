@@ -1,0 +1,109 @@
+"""Rows that come once: a generator of chunks, an Arrow reader, standard input.
+
+They are read once and kept on disk on the way, as Arrow IPC in a file without a name, so that every solver can pass
+over them again.
+"""
+
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.sources.source import TARGET, WEIGHT, Source
+from riata.data.sources.tables import column_table, matrix_batch, to_table
+from riata.errors import DataError
+
+
+class Stream(Source):
+    """Record batches from an iterator, once."""
+
+    once = True
+
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
+        self.schema, self.bare = schema, bare
+        self._batches: Iterator[pa.RecordBatch] | None = batches
+
+    def batches(self, columns, rows):
+        if self._batches is None:
+            raise DataError(
+                "a stream can be read only once, and this one has been; open it with cache=True to pass over it again"
+            )
+        batches, self._batches = self._batches, None
+        for batch in batches:
+            for start in range(0, batch.num_rows, rows):
+                yield batch.select(list(columns)).slice(start, rows)
+
+
+class Kept(Source):
+    """A stream, kept on disk while it is read for the first time."""
+
+    def __init__(self, stream: Source, folder: str | None = None):
+        self._stream, self._folder = stream, folder
+        self._file: IO[bytes] | None = None
+        self.schema = stream.schema
+        for name in ("bare", "any_base", "width", "feature_names"):
+            setattr(self, name, getattr(stream, name))
+
+    def batches(self, columns, rows):
+        if self._file is None:
+            yield from self._first(columns, rows)
+            return
+        self._file.seek(0)
+        with pa.ipc.open_stream(pa.PythonFile(self._file, "r")) as reader:
+            for batch in reader:
+                yield batch.select(list(columns))
+
+    def _first(self, columns, rows):
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        kept = tempfile.TemporaryFile(dir=self._folder, prefix="riata-")  # noqa: SIM115 (lives as long as this does)
+        weakref.finalize(self, kept.close)
+        with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
+            for batch in self._stream.batches(columns, rows):
+                writer.write_batch(batch.cast(schema))
+                self.skipped = self._stream.skipped
+                yield batch
+        kept.flush()
+        self._file = kept
+
+
+def from_chunks(chunks: Iterable) -> Stream:
+    """A stream of tables, frames, or tuples (X, y) and (X, y, weight)."""
+    chunks = iter(chunks)
+    try:
+        first = next(chunks)
+    except StopIteration:
+        raise DataError("the stream ended before its first chunk") from None
+    head = _batches(first)
+    if not head:
+        raise DataError("the first chunk of the stream has no rows")
+
+    def batches():
+        yield from head
+        for chunk in chunks:
+            yield from _batches(chunk)
+
+    return Stream(head[0].schema, batches(), bare=isinstance(first, tuple | np.ndarray))
+
+
+def _batches(chunk) -> list[pa.RecordBatch]:
+    if isinstance(chunk, tuple):
+        X, *rest = chunk
+        arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
+        return [
+            _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
+        ]
+    table = to_table(chunk)
+    if table is not None:
+        return table.combine_chunks().to_batches()
+    return [matrix_batch(chunk)]
+
+
+def _beside(batch, columns):
+    for name, column in columns.items():
+        if len(column) != batch.num_rows:
+            raise DataError(f"a chunk has {batch.num_rows} rows but {len(column)} values of {name}")
+        batch = batch.append_column(name, column.combine_chunks())
+    return batch

@@ -1,0 +1,86 @@
+"""svmlight / libsvm text, plain or compressed: parsed by a compiled loop on all cores, a block of lines at a time.
+
+Indices count from zero or from one. Which it is cannot be seen before the last line (an index 0 says zero), so they are
+passed on as they are written and the profile decides; the features are named by the numbers in the file.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from os import cpu_count
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.sources.files import File
+from riata.data.sources.filesource import FileSource
+from riata.data.sources.source import INDICES, TARGET, VALUES
+from riata.data.sources.tables import list_column
+from riata.errors import DataError
+from riata.kernels.svmlight import COLON, NEWLINE, PROBLEMS, read_lines
+
+
+class Svmlight(FileSource):
+    """Rows of svmlight files: the target `y` and the pair X.indices, X.values."""
+
+    bare = any_base = True
+    schema = pa.schema(
+        [(TARGET, pa.float64()), (INDICES, pa.large_list(pa.int64())), (VALUES, pa.large_list(pa.float64()))]
+    )
+
+    def __init__(self, files, *, block_bytes: int, skip_bad=False):
+        super().__init__(files)
+        self._block_bytes, self._skip_bad = block_bytes, skip_bad
+
+    def read(self, file: File, columns, rows):
+        lines = 0
+        with file.stream() as stream, ThreadPoolExecutor(cpu_count()) as threads:
+            for block in whole_lines(stream, self._block_bytes):
+                parts = [threads.submit(self._parse, block, a, b) for a, b in pairwise(cuts(block, cpu_count() or 1))]
+                for part in parts:
+                    batch, n_lines, skipped, problem, line = part.result()
+                    if problem:
+                        raise DataError(
+                            f"{file.path}, line {lines + line}: {PROBLEMS[problem]}; correct the line, or skip such "
+                            "rows (on_error='skip')"
+                        )
+                    self.skipped += skipped
+                    lines += n_lines
+                    yield batch.select(columns)
+
+    def _parse(self, block, start, stop):
+        part = block[start:stop]
+        n_lines = int(np.count_nonzero(part == NEWLINE)) + 1
+        n_pairs = int(np.count_nonzero(part == COLON))
+        y, indptr = np.empty(n_lines), np.empty(n_lines + 1, dtype=np.int64)
+        indices, values = np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs)
+        rows, nnz, lines, skipped, problem, line = read_lines(
+            block, start, stop, self._skip_bad, y, indptr, indices, values
+        )
+        offsets = indptr[: rows + 1]
+        arrays = [pa.array(y[:rows]), list_column(offsets, indices[:nnz]), list_column(offsets, values[:nnz])]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema), lines, skipped, problem, line
+
+
+def whole_lines(stream, block_bytes: int) -> Iterator[np.ndarray]:
+    """The bytes of a stream in blocks that end with a line."""
+    rest = b""
+    while content := stream.read(block_bytes):
+        cut = content.rfind(b"\n") + 1
+        if cut == 0:
+            rest += content
+            continue
+        yield np.frombuffer(rest + content[:cut], dtype=np.uint8)
+        rest = content[cut:]
+    if rest:
+        yield np.frombuffer(rest, dtype=np.uint8)
+
+
+def cuts(block: np.ndarray, n_parts: int) -> list[int]:
+    """Positions that divide a block into about equal parts, each beginning with a line."""
+    positions = [0]
+    for i in range(1, n_parts):
+        line_ends = np.flatnonzero(block[i * len(block) // n_parts :] == NEWLINE)
+        if len(line_ends):
+            positions.append(max(positions[-1], i * len(block) // n_parts + int(line_ends[0]) + 1))
+    return [*positions, len(block)]

@@ -1,0 +1,107 @@
+"""The target of a row: a number, or the position of its label among the classes."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from riata.data.columns.column import BadRow, as_floats, as_strings
+from riata.data.columns.numbers import NumberLearner
+from riata.data.sources.filesource import is_text
+from riata.errors import DataError
+
+MOST_CLASSES = 1000
+TASKS = ("auto", "classification", "regression")
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which column, and its labels in order where they are classes."""
+
+    column: str
+    classes: tuple[Any, ...] | None = None
+
+    def encode(self, column: pa.Array) -> np.ndarray:
+        """Numbers as they are, labels as positions, NaN where there is neither."""
+        if self.classes is None:
+            return as_floats(column, self.column)
+        if isinstance(self.classes[0], str):
+            strings = as_strings(column)
+            found = pc.index_in(strings, value_set=pa.array(self.classes, strings.type))
+            codes = found.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            self._check(codes, column.is_null().to_numpy(zero_copy_only=False), column)
+            return codes
+        values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
+        codes = np.searchsorted(labels, values).clip(max=len(labels) - 1)
+        codes = np.where(labels[codes] == values, codes, np.nan)
+        self._check(codes, np.isnan(values), column)
+        return codes
+
+    def _check(self, codes, gone, column):
+        unknown = np.isnan(codes) & ~gone
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise BadRow(row, f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes")
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        return None if self.classes is None else np.asarray(self.classes)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "Target":
+        classes = plain["classes"]
+        return cls(plain["column"], None if classes is None else tuple(classes))
+
+
+class TargetLearner:
+    """Sees the target in the first pass, and says what the task is."""
+
+    def __init__(self, field: pa.Field, task: str, categorical: Sequence[str] = ()):
+        self.column, self.task = field.name, task
+        self.text = is_text(field.type) or field.name in categorical
+        self.boolean = pa.types.is_boolean(field.type)
+        self.labels: set[Any] = set()
+        self.numbers = NumberLearner(field.name)
+        if self.text and task == "regression":
+            raise DataError(f"the target {field.name!r} is text, which regression cannot predict; it needs numbers")
+
+    def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | None:
+        """Learn from the rows that are kept; gives their targets if they are numbers."""
+        if self.text:
+            self.labels.update(as_strings(column).unique().to_pylist())
+            return None
+        values = as_floats(column, self.column)
+        if len(self.labels) <= MOST_CLASSES:
+            self.labels.update(np.unique(values).tolist())
+        self.numbers.add([column], weight, None)
+        return values
+
+    def target(self) -> Target:
+        """Classes if asked for, or if the target is text or boolean, or has exactly two values."""
+        classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
+        if self.task == "regression" or not classes:
+            return Target(self.column)
+        if len(self.labels) > MOST_CLASSES:
+            raise DataError(f"the target {self.column!r} has more than {MOST_CLASSES} values: too many for classes")
+        ordered = sorted(self.labels)
+        if self.boolean:
+            ordered = [bool(label) for label in ordered]
+        elif not self.text and all(float(label).is_integer() for label in ordered):
+            ordered = [int(label) for label in ordered]
+        return Target(self.column, tuple(ordered))
+
+    def summary(self) -> dict[str, Any]:
+        if self.text:
+            return {
+                "type": "target",
+                "missing": 0,
+                "levels": len(self.labels),
+                "most frequent": sorted(self.labels)[:3],
+            }
+        return self.numbers.summary() | {"type": "target", "explains": 1.0}

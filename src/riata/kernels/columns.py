@@ -1,0 +1,42 @@
+"""Weighted sums over the rows of a chunk, for all columns at once, in float64 whatever the data's type."""
+
+import numpy as np
+from numba import njit
+
+from riata.kernels.rows import FAST
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def dense_sums(X, shift, u, curvature):
+    """Sums over rows of u a, of curvature * a and of curvature * a^2, each a vector of columns; a = x - shift."""
+    n, d = X.shape
+    by_u, by_curvature, squares = np.zeros(d), np.zeros(d), np.zeros(d)
+    for i in range(n):
+        ui, ci = u[i], curvature[i]
+        for j in range(d):
+            a = X[i, j] - shift[j]
+            by_u[j] += ui * a
+            by_curvature[j] += ci * a
+            squares[j] += ci * a * a
+    return by_u, by_curvature, squares
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def csr_sums(indptr, indices, data, shift, u, curvature):
+    """The same sums for CSR; a zero that is not stored is -shift away from the shift."""
+    d = shift.shape[0]
+    by_u, by_curvature, squares, seen = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
+    for i in range(indptr.shape[0] - 1):
+        ui, ci = u[i], curvature[i]
+        for p in range(indptr[i], indptr[i + 1]):
+            j = indices[p]
+            by_u[j] += ui * data[p]
+            by_curvature[j] += ci * data[p]
+            squares[j] += ci * (data[p] - shift[j]) ** 2
+            seen[j] += ci
+    total_u, total = u.sum(), curvature.sum()
+    for j in range(d):
+        by_u[j] -= total_u * shift[j]
+        by_curvature[j] -= total * shift[j]
+        squares[j] += (total - seen[j]) * shift[j] * shift[j]
+    return by_u, by_curvature, squares

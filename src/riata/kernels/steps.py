@@ -1,0 +1,41 @@
+"""The two halves of a stochastic step that all sweeps share: the slopes of its rows, and the move along them."""
+
+from numba import njit
+
+from riata.kernels.losses import derivative, value
+from riata.kernels.rows import axpy, dot, entries, norm2
+
+
+@njit(cache=True)
+def slopes_of(rows, members, y, weight, loss, w, b, slopes):
+    """Each row's share of the mean slope in its margin, into `slopes`; returns their sum and the sum of losses."""
+    shrink = rows.shrink
+    total, seen = 0.0, 0.0
+    for r, i in enumerate(members):
+        features, values = entries(rows, i)
+        z = dot(features, values, shrink, w) + b
+        seen += weight[i] * value(loss, y[i], z)
+        slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
+        total += slopes[r]
+    return total, seen
+
+
+@njit(cache=True)
+def safe_step(rows, members, weight, learn_b, curvature, eta, largest):
+    """eta over the curvature along the largest row so far, and that row's squared norm; eta itself if there is none."""
+    if curvature == 0.0:
+        return eta, largest
+    shrink = rows.shrink
+    for i in members:
+        features, values = entries(rows, i)
+        largest = max(largest, weight[i] * (norm2(features, values, shrink) + learn_b))
+    return (eta / (curvature * largest) if largest > 0.0 else eta), largest
+
+
+@njit(cache=True)
+def descend(rows, members, eta, slopes, w):
+    """w -= eta times the slope, row by row."""
+    shrink = rows.shrink
+    for r, i in enumerate(members):
+        features, values = entries(rows, i)
+        axpy(-eta * slopes[r], features, values, shrink, w)

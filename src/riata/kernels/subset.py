@@ -1,0 +1,121 @@
+"""Least squares on a growing and shrinking set of columns, from their products alone.
+
+The state, for the m columns whose products H = X'X (and h = X'y) are known and the `size` members of the set:
+
+    members  (size)     which columns are inside
+    W  (size, m)        W[s, j]: weight of member s in the regression of column j on the set
+    A  (size, size)     inverse of the members' products
+    w  (size)           weights of the regression of y on the set
+    c  (m)              products of each column with the residual of y
+    v  (m)              squared norm of what the set leaves of each column
+
+Adding column p, with t_j the weight of p for column j, and removing member i change them in O(size * m):
+
+    add:     t = (H_p - W_p' H_set) / v_p,  W_s -= W_sp t,  W_new = t,  c -= c_p t,  v -= v_p t^2
+    remove:  W_s -= (A_si / A_ii) W_i,      c += (w_i / A_ii) W_i,      v += W_i^2 / A_ii
+
+The squared loss (a sum, not a mean; half of it) falls by c_j^2 / 2 v_j when j comes in and rises by
+w_i^2 / 2 A_ii when i leaves; for both at once,
+
+    gain(i, j) = (c_j + w_i W_ij / A_ii)^2 / (v_j + W_ij^2 / A_ii) - w_i^2 / A_ii    (twice the fall of the loss).
+"""
+
+import numpy as np
+from numba import njit
+
+from riata.kernels.rows import FAST
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def add(H, members, size, W, A, w, c, v, p):
+    """Column p becomes member number `size`."""
+    m = H.shape[0]
+    t = H[p].copy()
+    for s in range(size):
+        weight = W[s, p]
+        for j in range(m):
+            t[j] -= weight * H[members[s], j]
+    pivot = t[p]  # v[p], but without the rounding of all updates since the start
+    for j in range(m):
+        t[j] /= pivot
+    shift = c[p] / pivot
+    before = W[:size, p].copy()
+    for s in range(size):
+        for j in range(m):
+            W[s, j] -= before[s] * t[j]
+        w[s] -= before[s] * shift
+        for r in range(size):
+            A[s, r] += before[s] * before[r] / pivot
+        A[s, size] = A[size, s] = -before[s] / pivot
+    A[size, size] = 1.0 / pivot
+    w[size] = shift
+    for j in range(m):
+        W[size, j] = t[j]
+        c[j] -= shift * pivot * t[j]
+        v[j] -= pivot * t[j] * t[j]
+    members[size] = p
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def remove(members, size, W, A, w, c, v, i):
+    """Member i leaves; the last member takes its place."""
+    m = c.shape[0]
+    norm2 = 1.0 / A[i, i]
+    for j in range(m):
+        c[j] += w[i] * norm2 * W[i, j]
+        v[j] += norm2 * W[i, j] * W[i, j]
+    for s in range(size):
+        if s != i:
+            share = A[s, i] * norm2
+            w[s] -= share * w[i]
+            for j in range(m):
+                W[s, j] -= share * W[i, j]
+    row = A[i, :size].copy()
+    for s in range(size):
+        for r in range(size):
+            A[s, r] -= row[s] * row[r] * norm2
+    last = size - 1
+    members[i], w[i] = members[last], w[last]
+    W[i] = W[last]
+    A[i, :size] = A[last, :size]
+    A[:size, i] = A[:size, last]
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def best_addition(inside, c, v, least):
+    """(column, gain) of the outside column with the largest c_j^2 / v_j, where v_j > least; (-1, 0) if none."""
+    best, gain = -1, 0.0
+    for j in range(c.shape[0]):
+        if v[j] > least and c[j] * c[j] > gain * v[j] and not inside[j]:
+            best, gain = j, c[j] * c[j] / v[j]
+    return best, gain
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def best_swap(inside, size, W, A, w, c, v, least):
+    """(member, column, gain) of the swap with the largest gain, where the column keeps more than `least`."""
+    best_i, best_j, best = -1, -1, 0.0
+    for i in range(size):
+        D = 1.0 / A[i, i]
+        cost = w[i] * w[i] * D
+        for j in range(c.shape[0]):
+            norm2 = v[j] + W[i, j] * W[i, j] * D
+            product = c[j] + w[i] * W[i, j] * D
+            if product * product > (best + cost) * norm2 and norm2 > least and not inside[j]:
+                best_i, best_j, best = i, j, product * product / norm2 - cost
+    return best_i, best_j, best
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def swap_gains(W, diagonal, w, c, v, least):
+    """For every column the largest gain of taking it for a member, and that member; `diagonal` is that of A."""
+    gains, partners = np.full(c.shape[0], -np.inf), np.zeros(c.shape[0], dtype=np.int64)
+    for i in range(w.shape[0]):
+        D = 1.0 / diagonal[i]
+        cost = w[i] * w[i] * D
+        for j in range(c.shape[0]):
+            norm2 = v[j] + W[i, j] * W[i, j] * D
+            product = c[j] + w[i] * W[i, j] * D
+            if norm2 > least and product * product / norm2 - cost > gains[j]:
+                gains[j], partners[j] = product * product / norm2 - cost, i
+    return gains, partners

@@ -1,0 +1,197 @@
+"""The mean loss (plus ridge) near a point, as a quadratic in the coefficients w, the intercept at its best:
+
+    F(w) ~ const + w'Hw / 2 - h'w,    H = X~' D X~ / sum(s) + diag(l2),    h = H w0 - gradient(w0),
+
+where D holds s_i loss''(y_i, z_i) and X~ is X less its D-weighted means (less nothing where there is no intercept).
+For the squared loss this is the loss itself. H is d x d and never made as a whole. A search among candidates needs
+their products with each other; the rows of H of a support tell, exactly and for all d features, what a change of that
+support is worth. Either costs one pass for as many columns as one likes. In memory, where a pass is cheap and
+multiplying is not, only the rows of supports are made; from disk, those of all candidates in the pass that adds them.
+
+Everything kept here is in units that give H a unit diagonal; `coefficients` gives those of the data.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dgemm
+
+from riata.kernels.columns import csr_sums, dense_sums
+from riata.kernels.products import csr_products
+from riata.kernels.subset import swap_gains
+from riata.objective import Problem
+from riata.solvers.subset import COLLINEAR, Subset
+from riata.threads import one_blas_thread
+
+CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
+BLOCK_ROWS = 256  # converted to float64 at a time: stays in the cache until it is multiplied
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Outlook(NamedTuple):
+    """What the quadratic says about a support."""
+
+    weights: np.ndarray  # of its features, in units of the quadratic
+    fall: float  # twice the fall of the quadratic from w = 0
+    gains: np.ndarray  # for every feature outside, twice the fall that its best way in brings; -inf inside
+    partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
+
+
+class LocalModel:
+    """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
+
+    def __init__(self, problem: Problem, w, b, candidates=NOTHING):
+        data, d = problem.data, problem.data.n_features
+        self.problem, self.w, self.b = problem, w, b
+        mean = data.moments.mean
+        self._shift = mean if problem.fit_intercept else np.zeros(d)
+        support = np.flatnonzero(w)
+        at_once = support if data.in_memory else np.union1d(support, candidates)
+        (loss, total, slope, by_u, by_d, squares), products = data.sum(
+            lambda chunk: (self._sums(chunk), self._products(chunk, at_once, None))
+        )
+        n = data.total_weight
+        self.loss = float(loss / n)  # at (w, b)
+        self._by_d = by_d  # sum of D (x - shift)
+        self._centre = by_d / total if problem.fit_intercept else np.zeros(d)
+        self._intercept_step = -slope / total if problem.fit_intercept else 0.0
+        l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), d)
+        variance = (squares - self._centre * by_d) / n
+        variance[variance <= (CONSTANT * mean) ** 2] = 0.0
+        norm2 = variance + l2
+        self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
+        self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
+        self._place, self._rows = np.full(d, -1), np.empty((0, d))  # of a column's row of H among those made
+        self._store(at_once, products)
+        gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
+        self.h = (w * self._unit)[support] @ self._rows[self._place[support]] - gradient / self._unit
+        self.candidates, self._among = NOTHING, np.empty((0, 0))
+        if len(candidates):
+            self.add_candidates(candidates)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows of H are held."""
+        return len(self._rows)
+
+    def add_candidates(self, columns):
+        """Let searches choose among these columns too: one pass."""
+        everyone = np.append(self.candidates, columns)
+        if self.problem.data.in_memory:
+            new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
+        else:
+            new = self._rows_of(columns)[:, everyone]
+        known = len(self.candidates)
+        among = np.empty((len(everyone), len(everyone)))
+        among[:known, :known], among[known:], among[:known, known:] = self._among, new, new[:, :known].T
+        np.fill_diagonal(among, self._diagonal[everyone])
+        self.candidates, self._among = everyone, among
+
+    def keep(self, columns):
+        """Forget all other candidates and their rows."""
+        places = np.flatnonzero(np.isin(self.candidates, columns))
+        self.candidates, self._among = self.candidates[places], self._among[np.ix_(places, places)]
+        kept = columns[self._place[columns] >= 0]
+        self._rows = self._rows[self._place[kept]]
+        self._place[:] = -1
+        self._place[kept] = np.arange(len(kept))
+
+    def search(self, support, capacity, worthwhile) -> Subset:
+        """A search among the candidates, from this support of some of them; it counts in places in `candidates`."""
+        search = Subset(self._among, self.h[self.candidates], capacity, worthwhile)
+        place = np.full(len(self.w), -1)
+        place[self.candidates] = np.arange(len(self.candidates))
+        with one_blas_thread():
+            search.restart(place[support])
+        return search
+
+    def outlook(self, support, k) -> Outlook:
+        """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""
+        rows = self._rows_of(support)
+        with one_blas_thread():
+            A = cho_solve(cho_factor(rows[:, support]), np.eye(len(support))) if len(support) else np.empty((0, 0))
+            W = A @ rows
+        weights = A @ self.h[support]
+        c = self.h - weights @ rows
+        v = self._diagonal - np.einsum("sj,sj->j", rows, W)
+        gains, partners = swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR)
+        if len(support) < k:
+            gains, partners = np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
+        gains[support] = -np.inf
+        return Outlook(weights, float(weights @ self.h[support]), gains, partners)
+
+    def coefficients(self, support, weights):
+        """(w, b) in the units of the data."""
+        w = np.zeros(len(self._unit))
+        w[support] = weights / self._unit[support]
+        return w, float(self.b + self._intercept_step - (self._centre + self._shift) @ (w - self.w))
+
+    def _rows_of(self, columns):
+        missing = columns[self._place[columns] < 0]
+        if len(missing):
+            self._store(missing, self._multiplied(missing, None))
+        return self._rows[self._place[columns]]
+
+    def _store(self, columns, products):
+        rows = self._scaled(columns, slice(None), products)
+        rows[np.arange(len(columns)), columns] = self._diagonal[columns]
+        self._place[columns] = np.arange(len(self._rows), len(self._rows) + len(columns))
+        self._rows = np.concatenate([self._rows, rows])
+
+    def _scaled(self, left, right, products):
+        """Entries of H from the products of x - shift with x."""
+        H = products - np.outer(self._by_d[left], (self._shift + self._centre)[right])
+        H /= self.problem.data.total_weight * self._unit[right]
+        H /= self._unit[left, None]
+        return H
+
+    def _by_row(self, chunk):
+        """Of every row s loss, s loss' and s loss''."""
+        X, y, weight = chunk
+        support = np.flatnonzero(self.w)
+        z = X[:, support] @ self.w[support] + self.b
+        loss = self.problem.loss
+        curvature = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+        return weight * loss.value(y, z), weight * loss.derivative(y, z), weight * curvature
+
+    def _sums(self, chunk):
+        X = chunk.X
+        loss, u, D = self._by_row(chunk)
+        if sp.issparse(X):
+            sums = csr_sums(X.indptr, X.indices, X.data, self._shift, u, D)
+        else:
+            sums = dense_sums(X, self._shift, u, D)
+        return loss.sum(), D.sum(), u.sum(), *sums
+
+    def _multiplied(self, left, right):
+        return self.problem.data.sum(lambda chunk: self._products(chunk, left, right))
+
+    def _products(self, chunk, left, right):
+        """sum_i D_i (x_ic - shift_c) x_ij for columns c of `left` and j of `right` (None is all of them).
+
+        Centring one side is enough to keep the digits, and leaves the other as it lies.
+        """
+        X, d = chunk.X, chunk.X.shape[1]
+        if len(left) == 0:
+            return np.zeros((0, d if right is None else len(right)))
+        _, _, D = self._by_row(chunk)
+        if sp.issparse(X):
+            right = np.arange(d) if right is None else right
+            place = np.full((2, d), -1, dtype=np.int32)
+            place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
+            products, _, sums = csr_products(X.indptr, X.indices, X.data, D, place, len(left), len(right), False)
+            return products - np.outer(self._shift[left], sums)
+        return dense_products(D[:, None] * (X[:, left] - self._shift[left]), X if right is None else X[:, right])
+
+
+def dense_products(A, B):
+    """A'B for a narrow A in float64 and a wide B of any type, some rows at a time."""
+    products = np.zeros((B.shape[1], A.shape[1]), order="F")
+    block = np.empty((BLOCK_ROWS, B.shape[1]))
+    for i in range(0, len(B), BLOCK_ROWS):
+        rows = block[: len(B[i : i + BLOCK_ROWS])]
+        np.copyto(rows, B[i : i + BLOCK_ROWS])
+        products = dgemm(1.0, rows.T, A[i : i + BLOCK_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True)
+    return products.T

@@ -1,0 +1,137 @@
+"""The least objective with given features: damped Newton steps, for several supports in the same passes.
+
+Inside, columns are standardised, so that the steps are as good for any units, and the last column is the intercept's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+from riata.objective import Problem, gap_unit
+from riata.threads import one_blas_thread
+
+PRECISION = 1e-12  # of the empty model's loss: how far from the least objective a fit may end
+SEPARATED = 1e-6  # of it: below, the classes are told apart and the coefficients would grow for ever
+STEPS = 100
+DEFAULT_MEMORY = 1 << 30
+
+
+class Fitted(NamedTuple):
+    """A model with some features, in the units of the data."""
+
+    support: np.ndarray
+    coef: np.ndarray  # of the support
+    intercept: float
+    objective: float
+
+
+class Refits:
+    """Fits supports within some columns, which are held in memory if they fit."""
+
+    def __init__(self, problem: Problem, columns, memory=None):
+        data, moments = problem.data, problem.data.moments
+        self._problem, self._columns = problem, columns
+        self._mean = moments.mean[columns] if problem.fit_intercept else np.zeros(len(columns))
+        self._scale = moments.scale[columns]
+        l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), data.n_features)[columns]
+        self._l2 = np.append(l2 / self._scale**2, 0.0)
+        self._unit = gap_unit(problem)
+        self._rows = self._narrowed(data, DEFAULT_MEMORY if memory is None else memory)
+
+    def fit(self, supports, starts, target=np.inf) -> list[Fitted]:
+        """The best model of each support, from the (coefficients, intercept) it starts at: a pass a step for all.
+
+        A fit that cannot end below the target is given up early.
+        """
+        newtons = [self._newton(*task) for task in zip(supports, starts, strict=True)]
+        total = self._problem.data.total_weight
+        with one_blas_thread():
+            for _ in range(STEPS):
+                active = [newton for newton in newtons if not newton.done]
+                if not active:
+                    break
+                for newton, sums in zip(active, self._rows.sum(self._second_order(active)), strict=True):
+                    newton.take(*(part / total for part in sums))
+                    # Newton's decrement says how far down it still is, within a factor once steps converge.
+                    lost = newton.F - 4.0 * newton.decrement > target
+                    newton.done = newton.done or lost or newton.F <= SEPARATED * self._unit
+        return [self._in_units_of_the_data(newton) for newton in newtons]
+
+    def _narrowed(self, data, memory) -> Dataset:
+        def cut(chunk):
+            X = chunk.X[:, self._columns]
+            X = (X.toarray() if sp.issparse(X) else X) - self._mean
+            X /= self._scale
+            ones = np.full((len(X), 1), float(self._problem.fit_intercept))
+            return chunk._replace(X=np.hstack([X, ones]))
+
+        if data.in_memory or 8 * data.n_rows * len(self._columns) > memory:
+            return data.map(cut)
+        X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
+        return InMemory(np.concatenate(X), np.concatenate(y), np.concatenate(weight))
+
+    def _newton(self, support, start):
+        coef, intercept = start
+        at = np.searchsorted(self._columns, support)
+        v = np.append(coef * self._scale[at], intercept + self._mean[at] @ coef)
+        at = np.append(at, len(self._columns))
+        return _Newton(at, v, self._l2[at], PRECISION * self._unit)
+
+    def _second_order(self, newtons):
+        """What a chunk adds to loss, slope and curvature of every support at its trial point."""
+        loss = self._problem.loss
+
+        def part(chunk):
+            X, y, weight = chunk
+            sums = []
+            for newton in newtons:
+                A = X[:, newton.places]
+                z = A @ newton.trial
+                curvature = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+                slope = A.T @ (weight * loss.derivative(y, z))
+                sums.append((weight @ loss.value(y, z), slope, (A.T * (weight * curvature)) @ A))
+            return tuple(sums)
+
+        return part
+
+    def _in_units_of_the_data(self, newton):
+        places = newton.places[:-1]
+        coef = newton.v[:-1] / self._scale[places]
+        return Fitted(self._columns[places], coef, float(newton.v[-1] - self._mean[places] @ coef), float(newton.F))
+
+
+class _Newton:
+    """Where the steps of one support are."""
+
+    def __init__(self, places, v, l2, slack):
+        self.places, self.v, self.trial, self._l2, self._slack = places, v, v, l2, slack
+        self.F, self.decrement, self.done = np.inf, np.inf, False
+        self._step = np.zeros_like(v)
+
+    def take(self, loss, slope, H):
+        """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
+        F = loss + 0.5 * self._l2 @ self.trial**2
+        if F <= self.F:
+            self.v, self.F = self.trial, F
+            slope = slope + self._l2 * self.v
+            self._step = -_solve(H + np.diag(self._l2), slope)
+            self.decrement = -0.5 * slope @ self._step
+            self.done = bool(self.decrement <= self._slack)
+        else:
+            self._step = 0.5 * self._step
+            self.done = bool(np.max(np.abs(self._step)) <= 1e-12 * np.max(np.abs(self.v)))
+        self.trial = self.v + self._step
+
+
+def _solve(H, slope):
+    """H^-1 slope; a direction in which H is flat to rounding (no intercept, separated classes) is given some bend."""
+    bend = 1e-14 * max(np.trace(H), 1e-300)
+    while True:
+        try:
+            return cho_solve(cho_factor(H + bend * np.eye(len(H))), slope)
+        except LinAlgError:
+            bend *= 100.0

@@ -1,0 +1,108 @@
+"""The search for k of m columns with the least squared loss, in memory, on their products.
+
+Forward selection takes twice as many columns as wanted and gives the least useful back one by one; then single swaps,
+the best one each time, until none helps. `overshoot` leaves such a point: take e more columns, give e back, swap on,
+and stay only where that was better.
+"""
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from riata.kernels import subset as kernel
+
+COLLINEAR = 1e-7  # a column whose squared norm the others explain up to this share adds nothing
+OVERSHOOTS = (2, 4, 8, 16, 32)
+
+
+class Subset:
+    """A set of columns and its least-squares fit, kept up to date while columns come and go.
+
+    H has a unit diagonal (or zeros for a column that never varies), h holds the products with y.
+    A gain below `worthwhile` is not worth a move.
+    """
+
+    def __init__(self, H, h, capacity, worthwhile):
+        self.H, self.h, self.worthwhile = H, h, worthwhile
+        m, capacity = len(h), min(capacity, len(h))
+        self._members = np.zeros(capacity, dtype=np.int64)
+        self._W, self._A, self._w = np.zeros((capacity, m)), np.zeros((capacity, capacity)), np.zeros(capacity)
+        self.restart(np.empty(0, dtype=np.int64))
+
+    @property
+    def members(self):
+        return self._members[: self.size].copy()
+
+    @property
+    def fall(self) -> float:
+        """How far below that of the empty set twice the squared loss is."""
+        return float(self.h[self.members] @ self._w[: self.size])
+
+    def restart(self, members):
+        """Make the set these columns, none of them a combination of the others, from scratch: no rounding piles up."""
+        self.size = size = len(members)
+        self._inside = np.zeros(len(self.h), dtype=bool)
+        self._inside[members] = True
+        self._members[:size] = members
+        rows = self.H[members]
+        A = cho_solve(cho_factor(rows[:, members]), np.eye(size)) if size else np.empty((0, 0))
+        self._A[:size, :size], self._W[:size], self._w[:size] = A, A @ rows, A @ self.h[members]
+        self._c = self.h - self._w[:size] @ rows
+        self._v = self.H.diagonal() - np.einsum("sj,sj->j", rows, self._W[:size])
+
+    def forward(self, size):
+        """Take the column that helps most, until there are `size`."""
+        while self.size < min(size, len(self._w)):
+            j, gain = kernel.best_addition(self._inside, self._c, self._v, COLLINEAR)
+            if gain <= self.worthwhile:
+                break
+            self._add(j)
+
+    def backward(self, size):
+        """Give back the column that helps least, until there are `size`."""
+        while self.size > size:
+            w, A = self._w[: self.size], self._A.diagonal()[: self.size]
+            self._remove(int(np.argmin(w**2 / A)))
+
+    def swap(self):
+        """Exchange one column for one outside, the best exchange each time, until none is worth it."""
+        while True:
+            i, j, gain = kernel.best_swap(
+                self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR
+            )
+            if gain <= self.worthwhile:
+                break
+            self._remove(i)
+            self._add(j)
+
+    def overshoot(self, k):
+        """Leave a point that no swap improves, by taking several columns more and giving as many back."""
+        best, fall, tries = self._saved(), self.fall, list(OVERSHOOTS)
+        while tries:
+            extra = tries.pop(0)
+            if extra > k:
+                break
+            self.forward(k + extra)
+            self.backward(k)
+            self.swap()
+            if self.fall > fall + self.worthwhile:
+                best, fall, tries = self._saved(), self.fall, list(OVERSHOOTS)
+            else:
+                self._restore(best)
+
+    def _saved(self):
+        arrays = (self._inside, self._members, self._W, self._A, self._w, self._c, self._v)
+        return self.size, *(array.copy() for array in arrays)
+
+    def _restore(self, saved):
+        self.size, *arrays = saved
+        self._inside, self._members, self._W, self._A, self._w, self._c, self._v = (a.copy() for a in arrays)
+
+    def _add(self, j):
+        kernel.add(self.H, self._members, self.size, self._W, self._A, self._w, self._c, self._v, j)
+        self._inside[j] = True
+        self.size += 1
+
+    def _remove(self, i):
+        self._inside[self._members[i]] = False
+        kernel.remove(self._members, self.size, self._W, self._A, self._w, self._c, self._v, i)
+        self.size -= 1

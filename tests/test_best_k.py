@@ -1,0 +1,168 @@
+"""Best k: what it says it has proved is true, and nothing about the data's form changes the answer."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from chunked import Chunked
+from naive_l0 import best_subset, best_swap, refit
+from problems import LAYOUTS
+from riata.data.memory import InMemory
+from riata.errors import OptionError
+from riata.fitting import Spec, fit
+from riata.losses import LOSSES
+
+
+def correlated(rng, n=120, d=14, k=4):
+    """Columns that share a factor, on different scales and means: forward selection alone goes wrong."""
+    X = (rng.normal(size=(n, d)) + 1.5 * rng.normal(size=(n, 1))) * 10.0 ** rng.uniform(-2, 2, d) + rng.normal(size=d)
+    w = np.zeros(d)
+    w[rng.choice(d, k, replace=False)] = rng.choice([-1.0, 1.0], k)
+    return X, X / X.std(axis=0) @ w + 0.5 * rng.normal(size=n)
+
+
+def labels(rng, y):
+    """Signs that a linear model of y cannot tell apart without errors."""
+    return np.where(y + y.std() * rng.normal(size=len(y)) > np.median(y), 1.0, -1.0)
+
+
+def fitted(data, k, **options):
+    return fit(data, Spec(k=k, solver="best-k", **options)).result
+
+
+def support_of(result):
+    return np.flatnonzero(result.coef)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_swap_improves_what_is_returned(seed, fit_intercept):
+    X, y = correlated(np.random.default_rng(seed), d=30)
+    result = fitted(InMemory(X, y), 5, fit_intercept=fit_intercept)
+    F, w, b = refit(X, y, support_of(result), fit_intercept=fit_intercept)
+    assert result.converged
+    assert "no swap" in result.proof
+    assert_allclose(result.objective, F, rtol=1e-9)
+    assert_allclose(result.coef[support_of(result)], w, rtol=1e-6)
+    assert_allclose(result.intercept, b, atol=1e-7 * np.abs(y).max())
+    assert best_swap(X, y, support_of(result), fit_intercept=fit_intercept) >= F - 1e-9 * y.var()
+
+
+def test_it_usually_is_the_best_of_all_subsets():
+    found = []
+    for seed in range(10):
+        X, y = correlated(np.random.default_rng(seed), d=12)
+        F, _ = best_subset(X, y, 3)
+        found.append(fitted(InMemory(X, y), 3).objective <= F + 1e-9)
+    assert sum(found) >= 9
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_neither_layout_nor_chunks_matter(rng, layout, loss):
+    X, y = correlated(rng, d=40)
+    X = np.round(X * 8) / 8 * (rng.random(X.shape) < 0.4)  # exact in float32, and sparse
+    y = labels(rng, y) if loss == "logistic" else y
+    reference = fitted(InMemory(X, y), 6, loss=loss)
+    for data in [InMemory(LAYOUTS[layout](X), y)] + [Chunked(LAYOUTS[layout](X), y, rows) for rows in (1, 7, 1000)]:
+        result = fitted(data, 6, loss=loss)
+        assert_allclose(result.coef, reference.coef, rtol=1e-6)
+        assert_allclose(result.objective, reference.objective, rtol=1e-9)
+
+
+def test_weights_are_repetitions(rng):
+    X, y = correlated(rng)
+    times = rng.integers(0, 4, len(y))
+    weighted = fitted(InMemory(X, y, times), 4)
+    repeated = fitted(InMemory(np.repeat(X, times, axis=0), np.repeat(y, times)), 4)
+    assert_allclose(weighted.coef, repeated.coef, rtol=1e-8)
+    assert_allclose(weighted.objective, repeated.objective, rtol=1e-9)
+
+
+def test_columns_in_another_order_and_scale_give_the_same_model(rng):
+    X, y = correlated(rng, d=40)
+    order, scale = rng.permutation(40), 2.0 ** rng.integers(-9, 9, 40)
+    reference, other = fitted(InMemory(X, y), 6), fitted(InMemory((X * scale)[:, order], y), 6)
+    assert_allclose(other.coef * scale[order], reference.coef[order], rtol=1e-7)
+
+
+def test_ridge_is_part_of_the_objective(rng):
+    X, y = correlated(rng)
+    result = fitted(InMemory(X, y), 4, ridge=0.3)
+    l2 = 0.3 * X.var(axis=0)
+    F, w, _ = refit(X, y, support_of(result), l2=l2)
+    assert_allclose(result.objective, F, rtol=1e-9)
+    assert_allclose(result.coef[support_of(result)], w, rtol=1e-7)
+    assert best_swap(X, y, support_of(result), l2=l2) >= F - 1e-9 * y.var()
+
+
+def test_duplicates_constants_and_combinations_are_taken_once(rng):
+    base = rng.normal(size=(50, 3))
+    X = np.column_stack([base, base, np.ones(50), np.zeros(50), base @ [1.0, 2.0, 3.0], 1e6 + base[:, 0]])
+    result = fitted(InMemory(X, base @ [1.0, -1.0, 0.5] + 0.1 * rng.normal(size=50)), 6)
+    assert len(support_of(result)) == 3
+    assert "3 features do as well as 6" in result.proof
+
+
+def test_more_features_than_rows(rng):
+    X, y = rng.normal(size=(8, 30)), rng.normal(size=8)
+    result = fitted(InMemory(X, y), 20)
+    assert len(support_of(result)) <= 8
+    assert result.objective < 1e-9
+    assert_allclose(X @ result.coef + result.intercept, y, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_hardly_any_rows(rng, n):
+    result = fitted(InMemory(rng.normal(size=(n, 4)), np.arange(n)), 2)
+    assert result.objective < 1e-12
+    assert len(support_of(result)) == n - 1
+
+
+def test_a_large_mean_does_not_cost_the_digits(rng):
+    X, y = correlated(rng)
+    reference = fitted(InMemory(X, y), 4)
+    shifted = fitted(InMemory(X + 1e6 * X.std(axis=0), y), 4)
+    assert_allclose(shifted.coef, reference.coef, rtol=1e-4)
+
+
+def test_few_passes_and_little_memory(rng):
+    X, y = correlated(rng, d=400, k=10)
+    data = Chunked(X, y, 50)
+    assert fitted(data, 10).passes <= 10
+    tight = fitted(data, 10, memory=3 * 8 * 400 * 60)
+    assert "no swap" in tight.proof
+    with pytest.raises(OptionError, match="memory"):
+        fitted(data, 10, memory=10_000)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "squared-hinge", "huber", "poisson"])
+def test_other_losses_are_refitted_and_no_swap_improves_them(rng, loss):
+    X, y = correlated(rng, n=150, d=12)
+    y = labels(rng, y) if LOSSES[loss].labels else np.round(np.abs(y))
+    result = fitted(InMemory(X, y), 3, loss=loss)
+    standard = X / X.std(axis=0)  # the same models, easier for the naive fits
+    F, w, _ = refit(standard, y, support_of(result), loss=LOSSES[loss])
+    assert "no swap" in result.proof
+    assert_allclose(result.objective, F, rtol=1e-7)
+    assert_allclose((result.coef * X.std(axis=0))[support_of(result)], w, rtol=1e-3)
+    assert best_swap(standard, y, support_of(result), loss=LOSSES[loss]) >= F - 1e-7
+    falls = np.diff([record.objective for record in result.history])
+    assert (falls <= 0).all()
+
+
+def test_refits_read_the_data_where_they_do_not_fit_the_memory(rng):
+    X, y = correlated(rng, n=3000, d=12)
+    y = labels(rng, y)
+    reference = fitted(InMemory(X, y), 3, loss="logistic")
+    tight = fitted(Chunked(X, y, 500), 3, loss="logistic", memory=20_000)
+    assert_allclose(tight.coef, reference.coef, rtol=1e-6)
+    assert tight.passes > fitted(Chunked(X, y, 500), 3, loss="logistic").passes
+
+
+def test_separated_classes_end(rng):
+    X = rng.normal(size=(40, 6))
+    result = fitted(InMemory(X, np.sign(X[:, 2])), 2, loss="logistic")
+    assert result.objective < 1e-6
+    assert "zero" in result.proof
+    assert np.isfinite(result.coef).all()
