@@ -108,7 +108,7 @@ def online(a, y, weight, loss, noise, rate, alpha, distinct):
     def weights(T, seen):
         variance = np.average(seen**2, axis=0, weights=weight[: len(seen)])
         variance -= np.average(seen, axis=0, weights=weight[: len(seen)]) ** 2
-        level = noise * np.sqrt(lane["squares"]) * np.sqrt(max(T / distinct, 1.0)) + alpha * T
+        level = noise * np.sqrt(lane["squares"]) * max(T / distinct, 1.0) ** 0.4 + alpha * T
         v = -soft_threshold(z, np.sqrt(variance) * level) / np.where(variance > 0, variance * stiffness + hold, 1.0)
         return np.where(variance > 1e-12, v, 0.0), np.sqrt(np.where(variance > 1e-12, variance, 0.0))
 

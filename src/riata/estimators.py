@@ -1,7 +1,8 @@
 """The two estimators: scikit-learn's conventions around `riata.fitting`."""
 
 import warnings
-from dataclasses import fields
+from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
@@ -53,6 +54,9 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):
@@ -73,6 +77,9 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.checkpoint = checkpoint
+        self.every = every
+        self.resume = resume
         self.random_state = random_state
         self.verbose = verbose
 
@@ -113,6 +120,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
     def _fit_margin(self, data: Dataset, label="") -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec = self._spec()
+        if label and spec.checkpoint is not None:
+            spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
         with pass_progress(self.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
         if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
@@ -246,6 +255,12 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
+    checkpoint : str, optional
+        A folder in which a stochastic solver saves where it is, so that a killed fit can go on.
+    every : str or float, default="60s"
+        Time between two checkpoints.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one; the result is that of a fit never interrupted, bit for bit.
     random_state : int, RandomState or None
         Seed of the stochastic solvers.
     verbose : bool, default=False
@@ -357,6 +372,9 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):

@@ -1,11 +1,13 @@
 """From a dataset and plain options to a fitted linear model: check, assemble, delegate."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from riata.checkpoint import Checkpoints, data_fingerprint
 from riata.data.dataset import Dataset
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
@@ -17,8 +19,10 @@ from riata.solvers.registry import SOLVERS, choose_solver
 from riata.solvers.stochastic import first_state, make_stepper
 from riata.solvers.stream import Stream
 from riata.solvers.visits import ORDERS
+from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
+NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,9 @@ class Spec:
     order: str | None = None
     memory: int | None = None
     seed: int | None = None
+    checkpoint: str | Path | None = None
+    every: str | float = "60s"
+    resume: bool = False
 
     @property
     def takes(self) -> str:
@@ -90,6 +97,9 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
+        (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
+        (spec.checkpoint is not None and solver.method is None,
+         f"solver {spec.solver_name!r} has no checkpoints; the solvers that learn from streams have them"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
     for wrong, sentence in checks:
@@ -131,11 +141,23 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
     problem, alpha = make_problem(data, spec)
     solver = SOLVERS[spec.solver_name]
-    options = solver_options(spec)
+    checkpoints = checkpoints_of(data, spec)
+    resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
+    options = replace(solver_options(spec), resume=resumed)
     result = run(
-        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
-    )
+        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
+        checkpoints=checkpoints, resumed=resumed,
+    )  # fmt: skip
     return Fit(result, spec.solver_name, alpha, spec, problem)
+
+
+def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
+    """Where a fit is saved, known by its data and by the options that shape the result; None if nobody asked."""
+    if spec.checkpoint is None:
+        return None
+    every = parse_seconds(spec.every)
+    shaping = {name: value for name, value in asdict(spec).items() if name not in NOT_SHAPING}
+    return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
 
 def describe(fitted: Fit) -> str:

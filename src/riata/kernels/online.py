@@ -20,6 +20,7 @@ from riata.kernels.rows import FAST, entries
 
 LANES = 4
 EMPTY = LANES  # the place of the model without features in arrays over lanes
+REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as much as new ones
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
 
@@ -97,7 +98,7 @@ def online_sweep(
         T = total[0]
         if T == 0.0:
             first_row(features, values, shrink, y[i], relative, shift, origin)
-        stretch = math.sqrt(max(T / distinct, 1.0))
+        stretch = max(T / distinct, 1.0) ** REPEATS
         margin = margins[t]
         for g in range(LANES):
             level[g] = noise[g] * math.sqrt(slope_squares[g]) * stretch + T * alpha * standardize

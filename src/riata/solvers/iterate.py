@@ -1,9 +1,17 @@
 """What a solver yields after each pass, and the options that solvers read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Saved(NamedTuple):
+    """All that a solver needs to go on from a point: arrays, and plain facts that JSON can hold."""
+
+    arrays: dict[str, np.ndarray]
+    facts: dict[str, Any]
 
 
 class Iterate(NamedTuple):
@@ -14,6 +22,9 @@ class Iterate(NamedTuple):
     steps: int = 0
     objective: float | None = None
     gap: float | None = None
+    met: float | None = None  # mean loss of this pass's rows, each before it was learnt (progressive validation)
+    whole: bool = True  # False inside a pass, where nothing is decided
+    save: Callable[[], Saved] | None = None
     proof: str | None = None  # what a method without a gap has proved about this point, which ends the solve
 
 
@@ -29,3 +40,4 @@ class Options:
     order: str | None = None  # the method's own
     seed: int | None = 0
     memory: int | None = None  # bytes
+    resume: Saved | None = None  # where to go on; from the beginning otherwise

@@ -9,7 +9,8 @@ FTRL-Proximal (see `ftrl.py`) with three changes.
    s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
        level = noise * sqrt(sum of u^2) + alpha T,
    which is the scaled Lasso's choice of alpha (Sun & Zhang 2012) at every moment, falling as the model improves and the
-   rows grow in number. Rows met again are no new evidence: from the second pass on the level grows like T.
+   rows grow in number. Rows met again are little new evidence: from the second pass on the level grows
+   nearly like T.
 3. Four lanes learn side by side. Without an alpha they differ in `noise`, and the sparsest that explains nearly as much
    as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
    are judged by progressive validation (each row is predicted before it is learnt), the last half counting most.
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.online import CONSTANT, EMPTY, LANES, online_sweep
+from riata.kernels.online import CONSTANT, EMPTY, LANES, REPEATS, online_sweep
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet
 from riata.solvers import cut
@@ -147,7 +148,7 @@ class Online(Method):
     def _weights(self, memory, lane):
         """The weights of a lane from its memory: the kernel's formula."""
         T, variance, z = memory["total"][0], self._variances(memory), memory["z"][:, lane]
-        stretch = np.sqrt(max(T / self.distinct, 1.0))
+        stretch = max(T / self.distinct, 1.0) ** REPEATS
         level = memory["noise"][lane] * np.sqrt(memory["slope_squares"][lane] * variance) * stretch
         if self.alpha is not None:
             level += self.alpha * T * (np.sqrt(variance) if self.standardize else 1.0)

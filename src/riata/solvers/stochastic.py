@@ -15,10 +15,11 @@ from typing import Protocol
 import numpy as np
 
 from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
 from riata.kernels.rows import Rows, as_rows
 from riata.losses import Loss
 from riata.objective import Problem
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.visits import ORDERS
 from riata.steps import STEPS, parse_step
 
@@ -107,24 +108,76 @@ def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, sc
     return Stepper(method, loss, schedule, step is None, batch, learn_b, scale)
 
 
+@dataclass
+class Course:
+    """Where a run over chunked data is: the state, the order of chunks of this pass, and how many of them are done."""
+
+    state: State
+    rng: np.random.Generator
+    chunks: np.ndarray
+    done: int = 0
+    met: float = 0.0  # sum of the losses of this pass's rows, each before it was learnt
+    weight: float = 0.0
+
+    def saved(self) -> Saved:
+        """A copy: the course goes on."""
+        state = self.state
+        arrays = {"w": state.w.copy(), "chunks": self.chunks.copy()}
+        arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
+        facts = {
+            "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
+            "done": self.done, "met": self.met, "weight": self.weight, "rng": self.rng.bit_generator.state,
+        }  # fmt: skip
+        return Saved(arrays, facts)
+
+
+def first_course(method: Method, data: Dataset, seed: int | None) -> Course:
+    """Before the first pass."""
+    rng = np.random.default_rng(seed)
+    return Course(first_state(method, data.n_features), rng, rng.permutation(data.n_chunks))
+
+
+def resumed_course(saved: Saved) -> Course:
+    """The course that was saved; JSON keeps every bit of its numbers."""
+    arrays, facts = saved
+    memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
+    rng = np.random.default_rng()
+    rng.bit_generator.state = facts["rng"]
+    state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory)
+    return Course(state, rng, arrays["chunks"], facts["done"], facts["met"], facts["weight"])
+
+
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
-    """One iterate after every pass, until max_steps."""
+    """One iterate after every chunk, whole after every pass, until max_steps."""
     data = problem.data
     stepper = make_stepper(
         method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
     )
     order = ORDERS[options.order or method.order]
-    rng = np.random.default_rng(options.seed)
-    state = first_state(method, data.n_features)
+    course = first_course(method, data, options.seed) if options.resume is None else resumed_course(options.resume)
+    state = course.state
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
     while options.max_steps is None or state.steps < options.max_steps:
-        for chunk in data.visit(rng.permutation(data.n_chunks)):
-            visits = order(chunk.n_rows, stepper.batch, rng)
+        if course.done == len(course.chunks):
+            course.chunks, course.done = course.rng.permutation(data.n_chunks), 0
+            course.met = course.weight = 0.0
+        for chunk in data.visit(course.chunks[course.done :]):
+            visits = order(chunk.n_rows, stepper.batch, course.rng)
             if options.max_steps is not None:
                 visits = visits[: (options.max_steps - state.steps) * stepper.batch]
-            stepper.advance(state, chunk._replace(weight=chunk.weight / mean_weight), visits)
-        w, b = method.model(state)
-        yield Iterate(w / problem.scale, b, state.steps)
+            weight = chunk.weight / mean_weight
+            met = stepper.advance(state, chunk._replace(weight=weight), visits)
+            course.done += 1
+            course.weight += float(weight[visits].sum())
+            course.met += met * float(weight[visits].sum())
+            w, b = method.model(state)
+            whole = course.done == len(course.chunks)
+            met = course.met / max(course.weight, 1e-300)
+            over = options.max_steps is not None and state.steps >= options.max_steps
+            save = None if over else course.saved
+            yield Iterate(w / problem.scale, b, state.steps, met=met, whole=whole or over, save=save)
+            if over:
+                return
 
 
 def batch_rows(problem: Problem, options: Options) -> int:
