@@ -44,3 +44,68 @@ def best_swap(X, y, support, **options):
     outside = np.setdiff1d(np.arange(X.shape[1]), support)
     swapped = ([*np.delete(support, i), j] for i in range(len(support)) for j in outside)
     return min(refit(X, y, S, **options)[0] for S in swapped)
+
+
+def on_support(A, y, support):
+    """Least-squares weights on the support, zero elsewhere."""
+    v = np.zeros(A.shape[1])
+    v[support] = np.linalg.lstsq(A[:, support], y, rcond=None)[0]
+    return v
+
+
+def top(values, k):
+    """The places of the k largest magnitudes."""
+    return np.sort(np.argsort(-np.abs(values), kind="stable")[:k])
+
+
+def step_size(A):
+    """1 / L, with the bound on L a little high, as riata's is."""
+    return len(A) / (1.02 * np.linalg.norm(A, 2) ** 2)
+
+
+def omp(A, y, k):
+    """The methods below take centred columns and a centred target, and work on the squared loss."""
+    support, v = [], np.zeros(A.shape[1])
+    for _ in range(k):
+        support.append(int(np.argmax(np.abs(A.T @ (y - A @ v)))))
+        v = on_support(A, y, support)
+    return v
+
+
+def iht(A, y, k, steps):
+    v = np.zeros(A.shape[1])
+    for _ in range(steps):
+        u = v + step_size(A) * A.T @ (y - A @ v) / len(y)
+        v = np.zeros_like(u)
+        v[top(u, k)] = u[top(u, k)]
+    return v
+
+
+def htp(A, y, k):
+    v, support = np.zeros(A.shape[1]), None
+    while True:
+        chosen = top(v + step_size(A) * A.T @ (y - A @ v) / len(y), k)
+        if np.array_equal(chosen, support):
+            return v
+        support, v = chosen, on_support(A, y, chosen)
+
+
+def cosamp(A, y, k):
+    v = np.zeros(A.shape[1])
+    while True:
+        merged = np.union1d(top(A.T @ (y - A @ v), 2 * k), np.flatnonzero(v))
+        u = on_support(A, y, merged)
+        pruned = np.where(np.isin(np.arange(len(u)), top(u, k)), u, 0.0)
+        if np.sum((y - A @ pruned) ** 2) >= np.sum((y - A @ v) ** 2):
+            return on_support(A, y, np.flatnonzero(v))
+        v = pruned
+
+
+def subspace_pursuit(A, y, k):
+    v = on_support(A, y, top(A.T @ y, k))
+    while True:
+        merged = np.union1d(np.flatnonzero(v), top(A.T @ (y - A @ v), k))
+        found = on_support(A, y, top(on_support(A, y, merged), k))
+        if np.sum((y - A @ found) ** 2) >= np.sum((y - A @ v) ** 2):
+            return v
+        v = found

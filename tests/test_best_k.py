@@ -130,7 +130,7 @@ def test_few_passes_and_little_memory(rng):
     X, y = correlated(rng, d=400, k=10)
     data = Chunked(X, y, 50)
     assert fitted(data, 10).passes <= 10
-    tight = fitted(data, 10, memory=3 * 8 * 400 * 60)
+    tight = fitted(data, 10, memory=3 * 8 * 400 * 30)
     assert "no swap" in tight.proof
     with pytest.raises(OptionError, match="memory"):
         fitted(data, 10, memory=10_000)
@@ -166,3 +166,10 @@ def test_separated_classes_end(rng):
     assert result.objective < 1e-6
     assert "zero" in result.proof
     assert np.isfinite(result.coef).all()
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_columns_that_never_vary_give_the_empty_model(loss):
+    result = fitted(InMemory(np.ones((6, 3)), np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])), 2, loss=loss)
+    assert not result.coef.any()
+    assert result.converged

@@ -8,28 +8,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
-from riata.data.chunk import Chunk
-from riata.data.dataset import Dataset
+from chunked import Chunked
 from riata.data.memory import InMemory
+from riata.data.sample import sample_rows
+from riata.errors import OptionError
 from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 
 
-class Chunks(Dataset):
-    """Rows of arrays shown a few at a time, as if they came from a disk."""
-
-    def __init__(self, X, y, weight=None, chunk_rows=17):
-        super().__init__()
-        weight = np.ones(len(y)) if weight is None else weight
-        starts = range(0, len(y), chunk_rows)
-        self._chunks = [Chunk(X, y, weight).rows(slice(i, i + chunk_rows)) for i in starts]
-        self.n_rows, self.n_features = X.shape
-        self.n_chunks = len(self._chunks)
-
-    def visit(self, order=None):
-        for i in range(self.n_chunks) if order is None else order:
-            self.rows_read += self._chunks[i].n_rows
-            yield self._chunks[i]
+def Chunks(X, y, weight=None, chunk_rows=17):
+    """Rows shown a few at a time, as if they came from a disk; called like `InMemory`."""
+    return Chunked(X, y, chunk_rows, weight)
 
 
 def make(loss, n=120, d=40, seed=0, dtype=np.float64):
@@ -185,3 +174,83 @@ def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):
     result = fit(InMemory(X, y), spec).result
     assert result.converged, result.reason
     assert np.isfinite(result.coef).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_features_without_a_penalty_are_always_in(loss):
+    X, y = make(loss)
+    factors = np.ones(X.shape[1])
+    factors[[7, 9]] = 0.0, 3.0
+    spec = Spec(loss=loss, alpha_ratio=1.0, penalty_factors=factors, standardize=False)
+    at_largest = fit(InMemory(X, y), spec)
+    assert np.flatnonzero(at_largest.result.coef).tolist() == [7]
+    fitted = fit(
+        InMemory(X, y), Spec(loss=loss, alpha=0.2 * at_largest.alpha, penalty_factors=factors, standardize=False)
+    )
+    result = fitted.result
+    assert result.converged, result.reason
+    u = LOSSES[loss].derivative(y, X @ result.coef + result.intercept) / len(y)
+    g, l1 = X.T @ u, fitted.alpha * factors
+    assert abs(g[7]) < 1e-6
+    assert np.all(np.abs(g) <= l1 + 1e-4 * fitted.alpha)
+    active = result.coef != 0
+    assert_allclose(g[active], -(l1 * np.sign(result.coef))[active], atol=1e-4 * fitted.alpha)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_no_weight_is_negative_where_none_may_be(loss):
+    X, y = make(loss)
+    free = fit(InMemory(X, y), Spec(loss=loss, alpha_ratio=0.05))
+    fitted = fit(InMemory(X, y), Spec(loss=loss, alpha=free.alpha, nonnegative=True))
+    result = fitted.result
+    assert result.converged, result.reason
+    assert result.coef.min() == 0 > free.result.coef.min()
+    g = X.T @ LOSSES[loss].derivative(y, X @ result.coef + result.intercept) / len(y)
+    l1 = fitted.problem.penalty.l1
+    assert np.all(g >= -l1 * (1 + 1e-3))
+    assert_allclose(g[result.coef > 0], -l1[result.coef > 0], rtol=1e-3)
+
+
+def test_is_scikit_learns_positive_lasso():
+    X, y = make("squared")
+    peer = Lasso(alpha=0.05, positive=True, tol=1e-12, max_iter=1_000_000).fit(X, y)
+    result = fit(InMemory(X, y), Spec(alpha=0.05, nonnegative=True, standardize=False)).result
+    assert_allclose(result.coef, peer.coef_, atol=1e-6)
+
+
+def test_no_penalty_at_all_is_least_squares():
+    X, y = make("squared")
+    result = fit(InMemory(X, y), Spec(alpha=0.0, tol=1e-10)).result
+    assert result.converged
+    expected, *_ = np.linalg.lstsq(np.column_stack([X, np.ones(len(y))]), y, rcond=None)
+    assert_allclose(np.append(result.coef, result.intercept), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
+        ({"penalty_factors": [-1.0] * 40}, "penalty_factors must be zero or more, and finite"),
+        ({"penalty_factors": [0.0] * 40}, "penalty_factors are all 0: at least one feature must have a penalty"),
+        ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors and no nonnegative"),
+        ({"loss": "poisson", "solver": "cd"}, "loss 'poisson' bends without bound, which solver 'cd' cannot have"),
+        ({"alpha": 1e-4, "alpha_ratio": None, "memory": 1000}, "features want to be in the model at this alpha"),
+    ],
+    ids=str,
+)
+def test_bad_options(options, sentence):
+    X, y = make("squared")
+    with pytest.raises(OptionError, match=sentence):
+        fit(InMemory(X, y), Spec(**{"alpha_ratio": 0.1, **options}))
+
+
+def test_a_sample_of_many_rows_does_not_change_the_answer():
+    X, y = make("logistic", n=140_000, d=8)
+    spec = Spec(alpha_ratio=0.1, loss="logistic", tol=1e-9)
+    chunks = Chunks(X, y, chunk_rows=5000)
+    assert sample_rows(chunks, None, 0) is None  # 28 chunks: one in sixteen is too few rows
+    assert sample_rows(InMemory(X, y), None, 0).n_rows == 8750
+    in_memory, elsewhere = fit(InMemory(X, y), spec).result, fit(chunks, spec).result
+    assert in_memory.converged
+    assert elsewhere.converged
+    assert_allclose(in_memory.coef, elsewhere.coef, atol=1e-6)

@@ -147,6 +147,22 @@ def test_backward_elimination_solves_what_is_left(rng):
     assert_allclose(v, np.linalg.lstsq(X[:, kept], y)[0])
 
 
+@pytest.mark.parametrize("how", [{}, {"k": 2}], ids=str)
+def test_a_half_life_lets_the_features_change(rng, how):
+    X = rng.normal(size=(6000, 8))
+    y = np.where(np.arange(6000) < 3000, X[:, 0] - X[:, 1], X[:, 2] + X[:, 3]) + 0.3 * rng.normal(size=6000)
+    supports = {}
+    for half_life in (None, 300.0):
+        stream = open_stream(Spec(solver="online", half_life=half_life, **how), 8)
+        stream.learn(Chunk(X, y, np.ones(6000)))
+        supports[half_life] = np.flatnonzero(np.abs(stream.coef) > 0.1)
+    assert_array_equal(supports[300.0], [2, 3])
+    if not how:
+        assert {0, 1} & set(supports[None])
+    with pytest.raises(OptionError, match="half_life"):
+        open_stream(Spec(solver="ftrl", alpha=0.1, half_life=10.0), 8)
+
+
 def test_batches_are_refused(chunk):
     with pytest.raises(OptionError, match="one row a step"):
         fit(InMemory(*chunk), Spec(solver="online", batch=8))

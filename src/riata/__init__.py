@@ -11,16 +11,27 @@ if TYPE_CHECKING:
     from riata.data.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.model import load_model
+    from riata.selection.stability import stability_selection
     from riata.solvers.registry import SOLVERS
 
 __version__ = version("riata")
-__all__ = ["SOLVERS", "SparseClassifier", "SparseRegressor", "datasets", "errors", "load_model", "open"]
+__all__ = [
+    "SOLVERS",
+    "SparseClassifier",
+    "SparseRegressor",
+    "datasets",
+    "errors",
+    "load_model",
+    "open",
+    "stability_selection",
+]
 
 _HOMES = {
     "SOLVERS": "riata.solvers.registry",
     "SparseClassifier": "riata.estimators",
     "SparseRegressor": "riata.estimators",
     "load_model": "riata.model",
+    "stability_selection": "riata.selection.stability",
 }
 _RENAMED = {"open": ("riata.data.open", "open_data")}
 

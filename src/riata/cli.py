@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from riata.cli_options import NumberOrAuto, make_estimator, model_options, selecting, selection_options
 from riata.errors import OptionError, RiataError
 
 NUMBER_OR_FULL = "a number, or 'full'"
@@ -94,23 +95,21 @@ def say_notes(data, quiet=False) -> None:
 @main.command()
 @click.argument("data")
 @data_options
-@click.option("--k", type=int, help="Choose k features.")
-@click.option("--alpha", type=float, help="Strength of the L1 penalty.")
+@selection_options
+@click.option("--k", type=NumberOrAuto(int), help="Choose k features, or let --select choose how many: auto.")
+@click.option("--alpha", type=NumberOrAuto(float), help="Strength of the L1 penalty; auto: --select chooses.")
+@click.option("--debias", is_flag=True, help="Fit the chosen features once more, without the penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
-@click.option("--loss", help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.")
+@click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
+@model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
-@click.option("--intercept/--no-intercept", default=True, show_default=True)
-@click.option("--standardize/--no-standardize", default=True, show_default=True,
-              help="Penalise coefficients of columns scaled to unit deviation.")  # fmt: skip
-@click.option("--normalize", type=click.Choice(["rows"]), help="Divide every row by its norm.")
 @click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
 @click.option("--step", help="First step, or a schedule such as 2/t or 1/sqrt(t).")
 @click.option("--max-steps", type=int, help="Stop after so many steps.")
 @click.option("--max-passes", type=int, help="Stop after so many passes.")
-@click.option("--tol", type=float, default=1e-6, show_default=True, help="Relative duality gap, or change.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the order of visits.")
+@click.option("--half-life", type=float, help="Rows after which one counts half (online).")
 @click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a stochastic fit in, on the way.")
 @click.option("--every", default="60s", show_default=True, help="Time between two checkpoints.")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
@@ -118,35 +117,27 @@ def say_notes(data, quiet=False) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
-def fit(data, target, task, loss, test_data, out, as_json, quiet, intercept, seed, batch, memory, cache, cache_dir,
-        on_error, weight, features, drop, categorical, text, word_pairs, **options):  # fmt: skip
+def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
-    from riata.data.open import open_data
-    from riata.estimators import SparseClassifier, SparseRegressor
     from riata.scores import scores
     from riata.summary import as_dict, peak_rss_mb, show_fit
 
     started = time.perf_counter()
     check_one_of(options)
     out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
-    how = reading(memory, cache, cache_dir, on_error)
-    train = open_data(data, target, task=task, weight=weight, features=features or None, drop=drop,
-                      categorical=categorical, text=text, word_pairs=word_pairs, **how)  # fmt: skip
+    target, memory = options["target"], options["memory"]
+    train, open_more = open_rows(data, options)
     say_notes(train, quiet)
-    task = "regression" if train.classes is None else "classification"
-    test = None
-    if test_data is not None:
-        test = open_data(test_data, target, task=task, n_features=train.n_features, encoding=train.encoding, **how)
-    estimator = (SparseRegressor if task == "regression" else SparseClassifier)(
-        **options,
+    test, others = open_more(test_data), open_more(validation)
+    estimator = make_estimator(
+        train,
+        loss,
+        options | selecting(select, n_alphas, validation),
         memory=memory,
-        loss=loss or ("squared" if task == "regression" else "logistic"),
-        fit_intercept=intercept,
         batch=parse_batch(batch),
-        random_state=seed,
         verbose=not (quiet or as_json) and sys.stderr.isatty(),
     )
-    estimator.fit(train)
+    estimator.fit(train, validation=others)
     model = estimator.to_model()
     model.training.update(data=data, target=target)
     test_scores = None if test is None else scores(model, test)
@@ -264,6 +255,98 @@ def datasets():
     show_datasets()
 
 
+@main.command()
+@click.argument("data")
+@data_options
+@selection_options
+@click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
+@click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty along k.")
+@model_options
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Draw coefficients and scores: a .png, .svg or .pdf file."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write every model with its coefficients: a .csv file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options):
+    """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
+    from riata import path_report
+    from riata.summary import peak_rss_mb
+
+    started = time.perf_counter()
+    if options["k_max"] is not None and n_alphas is not None:
+        raise OptionError("a path goes along k or along alpha: give --k-max or --n-alphas, not both")
+    plot, out = (None if file is None else writable(file) for file in (plot, out))
+    path_report.check_files(plot, out)
+    memory = options["memory"]
+    train, open_more = open_rows(data, options)
+    say_notes(train, as_json)
+    along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
+    estimator = make_estimator(train, loss, options | along | selecting(select, n_alphas, validation), memory=memory)
+    estimator.fit(train, validation=open_more(validation))
+    names, paths = names_of(train), path_report.searched(estimator)
+    if out is not None:
+        path_report.write_path(paths, names, out)
+    if plot is not None:
+        path_report.plot_path(paths, names, plot)
+    cost = {"passes": round(estimator.n_passes_, 2), "seconds": round(time.perf_counter() - started, 3)}
+    if as_json:
+        found = [path_report.as_json(one, names) for one in paths]
+        click.echo(json.dumps({"data": data, **cost, "peak_rss_mb": peak_rss_mb(), "paths": found}))
+        return
+    for one in paths:
+        path_report.show_path(one)
+    click.echo(f"{cost['passes']:g} passes, {cost['seconds']:.1f} s")
+
+
+@main.command()
+@click.argument("data")
+@data_options
+@click.option("--k", type=int, help="Features that every half may choose.")
+@click.option("--alpha", type=float, help="Strength of the L1 penalty.")
+@click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
+@model_options
+@click.option("--rounds", type=int, default=50, show_default=True, help="Pairs of halves: twice as many fits.")
+@click.option(
+    "--threshold", type=float, default=0.75, show_default=True, help="Share of halves that makes a feature stable."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def stability(data, loss, rounds, threshold, as_json, **options):
+    """Show how often the features of DATA are chosen when half of its rows are left out."""
+    from riata.selection.stability import stability_selection
+    from riata.summary import show_stability
+
+    check_one_of(options)
+    memory = options["memory"]
+    train, _ = open_rows(data, options)
+    say_notes(train, as_json)
+    estimator = make_estimator(train, loss, options, memory=memory)
+    found = stability_selection(estimator, train, rounds=rounds, threshold=threshold, seed=options["seed"])
+    show_stability(found, names_of(train), as_json)
+
+
+def open_rows(data, options: dict):
+    """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
+    from riata.data.open import open_data
+
+    how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
+    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
+    target, task, features = (options.pop(name) for name in ("target", "task", "features"))
+    rows = open_data(data, target, task=task, features=features or None, **columns, **how)
+    task = "regression" if rows.classes is None else "classification"
+
+    def open_more(source):
+        if source is None:
+            return None
+        return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **how)
+
+    return rows, open_more
+
+
+def names_of(rows) -> list[str]:
+    """The names of the features, or x0, x1, ... where they have none."""
+    return [f"x{j}" for j in range(rows.n_features)] if rows.feature_names is None else list(rows.feature_names)
+
+
 def encoding_of(model):
     """How the model's features are made of columns, where it was fitted to a table."""
     from riata.data.encoding import Encoding
@@ -274,7 +357,7 @@ def encoding_of(model):
 def check_one_of(options) -> None:
     """Refuse more than one way to say how sparse the model should be."""
     given = [f"--{name.replace('_', '-')}" for name in ("k", "alpha", "alpha_ratio") if options[name] is not None]
-    if len(given) > 1:
+    if len(given) > 1 and "auto" not in (options["k"], options["alpha"]):
         raise OptionError(f"give one of --k, --alpha and --alpha-ratio, not {' and '.join(given)}")
 
 

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,8 @@ from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.losses import BY_TASK, mean_target
 from riata.model import Model, probabilities
 from riata.progress import pass_progress
+from riata.selection.fits import SelectedFit, debiased, fit_selected
+from riata.selection.search import Search
 from riata.solvers.registry import SOLVERS
 from riata.units import parse_bytes
 
@@ -36,16 +39,23 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        k: int | None = None,
-        alpha: float | None = None,
+        k: int | str | None = None,
+        alpha: float | str | None = None,
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float = 0.0,
         loss: str = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
         normalize: str | None = None,
+        select: str = "cv-1se",
+        cv: int = 5,
+        n_alphas: int = 100,
+        alpha_reach: float = 0.01,
+        k_max: int | None = None,
+        debias: bool = False,
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -54,6 +64,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
         resume: bool = False,
@@ -64,11 +75,18 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
+        self.ridge = ridge
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
         self.standardize = standardize
         self.normalize = normalize
+        self.select = select
+        self.cv = cv
+        self.n_alphas = n_alphas
+        self.alpha_reach = alpha_reach
+        self.k_max = k_max
+        self.debias = debias
         self.tol = tol
         self.max_passes = max_passes
         self.max_steps = max_steps
@@ -77,6 +95,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.half_life = half_life
         self.checkpoint = checkpoint
         self.every = every
         self.resume = resume
@@ -100,6 +119,16 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
             seed = check_random_state(seed).randint(2**31)
         return Spec(**{**own, "memory": parse_bytes(self.memory), "seed": seed})
 
+    def _search(self) -> Search | None:
+        """What k="auto" or alpha="auto" asks for; None where neither is given."""
+        if "auto" not in (self.k, self.alpha):
+            return None
+        by = "k" if self.k == "auto" else "alpha"
+        if self.alpha_ratio is not None or (by == "k" and self.alpha is not None):
+            raise OptionError(f"{by}='auto' chooses {by} itself: give it no other strength beside it")
+        target_k: Any = self.k if by == "alpha" else None
+        return Search(by, self.select, self.cv, self.n_alphas, self.alpha_reach, self.k_max, target_k)
+
     def _validated(self, X, y="no_validation", reset=True, **checks):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
         if self.normalize not in (None, "rows"):
@@ -117,13 +146,25 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         """X as the model sees it, at fit and at predict alike."""
         return unit_rows(X) if self.normalize == "rows" else X
 
-    def _fit_margin(self, data: Dataset, label="") -> Fit:
+    def _rows_seen(self, data: Dataset) -> Dataset:
+        """The data as the model sees it."""
+        return data.map(_unit_rows_of) if self.normalize == "rows" else data
+
+    def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
-        spec = self._spec()
+        spec, search = self._spec(), self._search()
         if label and spec.checkpoint is not None:
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
-        with pass_progress(self.verbose, label, spec) as progress:
-            fitted = fit(data, spec, progress)
+        fitted: Fit
+        if search is not None:
+            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation)
+        elif validation is not None:
+            raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
+        else:
+            with pass_progress(self.verbose, label, spec) as progress:
+                fitted = fit(data, spec, progress)
+        if self.debias:
+            fitted = debiased(fitted)
         if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
             warnings.warn(
                 f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",
@@ -149,13 +190,19 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
+        chosen = [f for f in fits if isinstance(f, SelectedFit)]
+        if chosen:
+            self.path_ = chosen[0].path if one else [f.path for f in chosen]
+            self.selection_ = chosen[0].selection if one else [f.selection for f in chosen]
+        debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
         self._made = {
-            "objective": describe(fits[0]),
+            "objective": describe(fits[0]) + debiased,
             "deviations": data.moments.scale[self.get_support()],
             "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
-                "k": self.k,
+                "k": fits[0].spec.k if one else [f.spec.k for f in fits],
+                "selection": "; ".join(f.selection.reason for f in chosen) or None,
                 "alpha": self.alpha_,
                 "n_rows": data.n_rows,
                 "objective_value": self.objective_,
@@ -222,14 +269,18 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
 
     Parameters
     ----------
-    k : int, optional
-        Number of features to choose. Give one of ``k``, ``alpha`` and ``alpha_ratio``.
-    alpha : float, optional
-        Strength of the penalty.
+    k : int or "auto", optional
+        Number of features to choose, or "auto" to let ``select`` choose it. Give one of ``k``, ``alpha`` and
+        ``alpha_ratio``.
+    alpha : float or "auto", optional
+        Strength of the penalty, or "auto" to let ``select`` choose it; with a number ``k`` beside it, the smallest
+        of the path whose model has at most ``k`` features.
     alpha_ratio : float, optional
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
+    ridge : float, default=0.0
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
     loss : {"squared", "huber", "poisson"}
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
@@ -241,6 +292,17 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         either way.
     normalize : {None, "rows"}
         "rows" divides every row by its norm, when fitting and when predicting.
+    select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}
+        How "auto" chooses: by ``cv``-fold cross-validation, the sparsest model within one standard error of the best
+        ("cv-1se") or the best; by the rows that ``fit`` gets as ``validation``; or by an information criterion.
+    cv : int, default=5
+        Number of folds. A row's fold depends on its position and on ``random_state``.
+    n_alphas, alpha_reach : int, default=100, and float, default=0.01
+        The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
+    k_max : int, optional
+        The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
+    debias : bool, default=False
+        Whether the chosen features are fitted once more, without the penalty.
     tol : float, default=1e-6
         Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
     max_passes, max_steps : int, optional
@@ -255,6 +317,8 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
+    half_life : float, optional
+        Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
     checkpoint : str, optional
         A folder in which a stochastic solver saves where it is, so that a killed fit can go on.
     every : str or float, default="60s"
@@ -273,6 +337,7 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
     gap_ : certified relative duality gap, None where the solver has none.
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
+    path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
 
     Examples
     --------
@@ -285,27 +350,32 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
 
     _losses = BY_TASK["regression"]
 
-    def fit(self, X, y=None, sample_weight=None) -> "SparseRegressor":
-        """Fit to arrays, or to a `Dataset` that brings its own target."""
-        if isinstance(X, Dataset):
-            data = X
-        else:
-            X, y = self._validated(X, y, y_numeric=True)
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
-        if data.classes is not None:
-            raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
+    def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
+        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        data = self._dataset(X, y, sample_weight)
         if not data.moments.y_varies:
             raise DataError(
                 f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
                 "there is nothing to learn"
             )
-        if self.normalize == "rows":
-            data = data.map(_unit_rows_of)
-        fitted = self._fit_margin(data)
+        others = None if validation is None else self._rows_seen(self._dataset(*_parts(validation), reset=False))
+        data = self._rows_seen(data)
+        fitted = self._fit_margin(data, validation=others)
         self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
         self._remember([fitted], data)
         return self
+
+    def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
+        """The rows as they come: arrays checked, numbers as the target."""
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            X, y = self._validated(X, y, reset=reset, y_numeric=True)
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
+        if data.classes is not None:
+            raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
+        return data
 
     @available_if(_learns_online)
     def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
@@ -353,17 +423,24 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
 
     def __init__(
         self,
-        k: int | None = None,
-        alpha: float | None = None,
+        k: int | str | None = None,
+        alpha: float | str | None = None,
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float = 0.0,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
         normalize: str | None = None,
+        select: str = "cv-1se",
+        cv: int = 5,
+        n_alphas: int = 100,
+        alpha_reach: float = 0.01,
+        k_max: int | None = None,
+        debias: bool = False,
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -372,6 +449,7 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
         resume: bool = False,
@@ -382,34 +460,48 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
 
-    def fit(self, X, y=None, sample_weight=None) -> "SparseClassifier":
-        """Fit to arrays, or to a `Dataset` that brings its own target."""
-        if isinstance(X, Dataset):
-            data = X
-        else:
-            X, y = self._validated(X, y)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            data = InMemory(X, codes, weight, getattr(self, "feature_names_in_", None), classes)
-        if data.classes is None:
-            raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
-        self.classes_ = data.classes
+    def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
+        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        data = self._dataset(X, y, sample_weight)
+        self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
         counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
             raise DataError(f"class {self.classes_[counts == 0][0]!r} has no row of positive weight")
-        if self.normalize == "rows":
-            data = data.map(_unit_rows_of)
+        others = None
+        if validation is not None:
+            others = self._rows_seen(with_classes(self._dataset(*_parts(validation), reset=False), self.classes_))
+        data = self._rows_seen(data)
         weights = self._class_weights(counts)
         positives = [1] if n_classes == 2 else range(n_classes)
-        fits = [self._fit_margin(one_against_rest(data, c, weights), str(self.classes_[c])) for c in positives]
+        fits = [
+            self._fit_margin(
+                one_against_rest(data, c, weights),
+                str(self.classes_[c]),
+                None if others is None else one_against_rest(others, c, weights),
+            )
+            for c in positives
+        ]
         self.coef_ = np.vstack([f.result.coef for f in fits])
         self.intercept_ = np.array([f.result.intercept for f in fits])
         self._remember(fits, data)
         return self
+
+    def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
+        """The rows as they come: arrays checked, the place of its label as the target of a row."""
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            X, y = self._validated(X, y, reset=reset)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            data = InMemory(X, codes, weight, getattr(self, "feature_names_in_", None), classes)
+        if data.classes is None:
+            raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
+        return data
 
     def _class_weights(self, counts) -> np.ndarray:
         if self.class_weight == "balanced":
@@ -466,6 +558,27 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
         return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
 
     return data.map(relabel)
+
+
+def with_classes(data: Dataset, classes) -> Dataset:
+    """The data with places among these classes for its target."""
+    places = {label: i for i, label in enumerate(np.asarray(classes).tolist())}
+    labels = np.asarray(data.classes).tolist()
+    unknown = [label for label in labels if label not in places]
+    if unknown:
+        raise DataError(f"the validation set holds the label {unknown[0]!r}, the rows to learn from {list(places)}")
+    recode = np.array([places[label] for label in labels])
+    return data.map(lambda chunk: chunk._replace(y=recode[chunk.y.astype(np.intp)].astype(np.float64)))
+
+
+def _parts(validation) -> tuple[Any, Any, Any]:
+    """X, y and weights of a validation set."""
+    if isinstance(validation, Dataset):
+        return validation, None, None
+    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+        raise OptionError("validation must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = validation
+    return X, y, weight[0] if weight else None
 
 
 def _unit_rows_of(chunk):

@@ -12,8 +12,9 @@ from riata.data.dataset import Dataset
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
-from riata.objective import Problem, alpha_max, at_empty, elastic_net
-from riata.penalties import Cardinality
+from riata.objective import Problem, Start, alpha_max, elastic_net, empty_start, first_order
+from riata.penalties import Cardinality, ElasticNet
+from riata.solvers.exact import exact
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
 from riata.solvers.stochastic import first_state, make_stepper
@@ -36,6 +37,8 @@ class Spec:
     ridge: float = 0.0
     loss: str = "squared"
     solver: str = "auto"
+    penalty_factors: Any = None  # one number per feature; 0 is always in
+    nonnegative: bool = False
     fit_intercept: bool = True
     standardize: bool = True
     tol: float = 1e-6
@@ -47,6 +50,7 @@ class Spec:
     order: str | None = None
     memory: int | None = None
     seed: int | None = None
+    half_life: float | None = None
     checkpoint: str | Path | None = None
     every: str | float = "60s"
     resume: bool = False
@@ -77,10 +81,10 @@ def check_spec(spec: Spec, n_features: int) -> None:
     solver = SOLVERS[spec.solver_name]
     checks = [
         (len(given) > 1, f"give one of k, alpha and alpha_ratio, not {' and '.join(given)}"),
-        (spec.k is not None and not _whole(spec.k), f"k must be a whole number, not {spec.k!r}"),
+        (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
         (_whole(spec.k) and not 1 <= spec.k <= n_features,
          f"k must lie between 1 and the number of features, {n_features}, not be {spec.k}"),
-        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, not {spec.alpha}"),
+        (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
         (spec.ridge > 0 and not (solver.ridge and spec.k is not None),
@@ -88,6 +92,9 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
         (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
+        *_factor_checks(spec, n_features),
+        ((spec.penalty_factors is not None or spec.nonnegative) and spec.solver_name != "exact",
+         f"solver {spec.solver_name!r} has no penalty_factors and no nonnegative; take solver 'exact'"),
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
         (spec.loss in LOSSES and not (solver.any_curvature or np.isfinite(LOSSES[spec.loss].curvature)),
          f"loss {spec.loss!r} bends without bound, which solver {spec.solver_name!r} cannot have; take solver 'exact'"),
@@ -97,6 +104,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
+        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solver 'online'"),
+        (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and solver.method is None,
          f"solver {spec.solver_name!r} has no checkpoints; the solvers that learn from streams have them"),
@@ -107,12 +116,24 @@ def check_spec(spec: Spec, n_features: int) -> None:
             raise OptionError(sentence)
 
 
+def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
+    if spec.penalty_factors is None:
+        return []
+    factors = np.asarray(spec.penalty_factors, dtype=np.float64)
+    right_shape = factors.shape == (n_features,)
+    return [
+        (not right_shape, f"penalty_factors must be one number for each of the {n_features} features"),
+        (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
+        (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
+    ]
+
+
 def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _at_least_zero(value) -> bool:
-    return value is None or value >= 0
+    return value is None or (not isinstance(value, str) and value >= 0)
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
@@ -120,16 +141,43 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
         free = elastic_net(0.0) if spec.k is None else Cardinality(spec.k)
         return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
-    scale = data.moments.scale if spec.standardize else 1.0
-    bare = Problem(data, LOSSES[spec.loss], elastic_net(0.0), spec.fit_intercept, scale)
+    bare = bare_problem(data, spec)
     if spec.k is not None:
-        return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(scale))), None
+        return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(bare.scale))), None
     alpha = spec.alpha
     if alpha is None:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
-        bare = replace(bare, at_empty=at_empty(bare))
-        alpha = ratio * alpha_max(bare, spec.l1_ratio)
-    return replace(bare, penalty=elastic_net(alpha, spec.l1_ratio, scale)), alpha
+        bare, largest = with_start(bare, spec)
+        alpha = ratio * largest
+    return replace(bare, penalty=penalty_of(spec, alpha, bare.scale)), alpha
+
+
+def bare_problem(data: Dataset, spec: Spec) -> Problem:
+    """The problem of a spec before it has an alpha or a k."""
+    scale = data.moments.scale if spec.standardize else 1.0
+    return Problem(data, LOSSES[spec.loss], penalty_of(spec, 0.0, scale), spec.fit_intercept, scale)
+
+
+def penalty_of(spec: Spec, alpha: float, scale) -> ElasticNet:
+    """The penalty of a spec at an alpha."""
+    return elastic_net(alpha, spec.l1_ratio, scale, _factors(spec), spec.nonnegative)
+
+
+def _factors(spec: Spec) -> np.ndarray | float:
+    return 1.0 if spec.penalty_factors is None else np.asarray(spec.penalty_factors, dtype=np.float64)
+
+
+def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
+    """The problem with the model of the largest alpha, and that alpha. Features that are always in are fitted first."""
+    factors = _factors(spec)
+    start = empty_start(problem)
+    if np.any(np.equal(factors, 0.0)):
+        shut_out = np.where(np.equal(factors, 0.0), 0.0, 1e300)
+        always_in = replace(problem, penalty=replace(problem.penalty, l1=shut_out), start=start)
+        found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
+        start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
+    problem = replace(problem, start=start)
+    return problem, alpha_max(problem, spec.l1_ratio, factors)
 
 
 def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
@@ -156,7 +204,7 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
     if spec.checkpoint is None:
         return None
     every = parse_seconds(spec.every)
-    shaping = {name: value for name, value in asdict(spec).items() if name not in NOT_SHAPING}
+    shaping = {name: np.array(value).tolist() for name, value in asdict(spec).items() if name not in NOT_SHAPING}
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
 
@@ -168,6 +216,7 @@ def describe(fitted: Fit) -> str:
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     elif fitted.alpha is None:
+        text += f" + {spec.ridge:g} / 2 |w|_2^2{unit}" if spec.ridge else ""
         text += f" over models of at most {spec.k} features"
     elif spec.l1_ratio == 1:
         text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
@@ -195,7 +244,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
     method: Any = solver.method(penalty)
     if solver.own_alpha:
-        method = replace(method, standardize=spec.standardize)
+        method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features))
 
@@ -205,4 +254,6 @@ def solver_options(spec: Spec) -> Options:
     passes = spec.max_passes
     if passes is None:
         passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
-    return Options(passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory)
+    return Options(
+        passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory, spec.half_life
+    )

@@ -25,6 +25,8 @@ from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
 
+REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -35,7 +37,7 @@ class Problem:
     penalty: Any  # ElasticNet or Cardinality; each solver says which it takes
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
-    at_empty: "FirstOrder | None" = None  # the pass at the empty model, where it has been made already
+    start: "Start | None" = None  # the model of the largest alpha, where it has been found already
 
     @property
     def standardised_strengths(self) -> tuple[float, float]:
@@ -68,9 +70,17 @@ class FirstOrder(NamedTuple):
         return self.positive.by_b + self.negative.by_b
 
 
-def elastic_net(alpha, l1_ratio=1.0, scale=1.0) -> ElasticNet:
-    """alpha (l1_ratio |v|_1 + (1 - l1_ratio) / 2 |v|_2^2) at v = scale * w."""
-    return ElasticNet(alpha * l1_ratio * scale, alpha * (1.0 - l1_ratio) * scale**2)
+class Start(NamedTuple):
+    """A model, and the first-order pass there."""
+
+    w: np.ndarray
+    b: float
+    at: FirstOrder
+
+
+def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) -> ElasticNet:
+    """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w."""
+    return ElasticNet(alpha * l1_ratio * scale * factors, alpha * (1.0 - l1_ratio) * scale**2 * factors, nonnegative)
 
 
 def mean_loss(problem: Problem, w, b) -> float:
@@ -124,18 +134,31 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     if problem.fit_intercept:
         up, down = at.positive.by_b, -at.negative.by_b
         shrink_positive, shrink_negative = min(1.0, _ratio(down, up)), min(1.0, _ratio(up, down))
-    g = np.abs(shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w)
+    g = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
+    free = np.broadcast_to(np.equal(l1, 0.0) & np.equal(l2, 0.0), w.shape)
+    pull = np.where(free, 0.0, problem.penalty.pull(g))
 
     def bound(shrink):
-        excess = np.maximum(shrink * g - l1, 0.0)
+        excess = np.maximum(shrink * pull - l1, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             ridge = np.where(excess > 0, excess**2 / (2.0 * l2), 0.0).sum()
         return -shrink * rise - ridge
 
-    feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(g, l1), initial=0.0))  # inside by more than rounding
+    feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(pull, l1), initial=0.0))  # inside by more than rounding
     primal = at.loss + problem.penalty.value(w)
-    return float(primal - max(bound(feasible), bound(1.0)))
+    return float(primal - max(bound(feasible), bound(1.0)) + _free_slack(w[free], g[free], g))
+
+
+def _free_slack(w, g, all_g) -> float:
+    """What coefficients without any penalty could still gain, were they to grow REACH-fold.
+
+    Their slopes must be 0 for a bound that holds everywhere, and are only nearly so.
+    """
+    moving = np.abs(g) > 1e-12 * np.max(np.abs(all_g), initial=0.0)
+    if np.any(moving & (w == 0)):
+        return np.inf
+    return float(REACH * np.sum(np.abs(g * w)))
 
 
 def _ratio(a, b):
@@ -202,12 +225,13 @@ def _slopes_at(loss, margins):
     return lambda chunk: chunk.weight @ loss.derivative(chunk.y[:, None], margins)
 
 
-def alpha_max(problem: Problem, l1_ratio=1.0) -> float:
-    """The smallest alpha whose best model is empty: one pass (and the moments)."""
-    at = at_empty(problem) if problem.at_empty is None else problem.at_empty
-    return float(np.max(np.abs(at.by_w) / problem.scale)) / l1_ratio
+def empty_start(problem: Problem) -> Start:
+    """The model without features: one pass (and the moments)."""
+    w, b = np.zeros(problem.data.n_features), empty_intercept(problem)
+    return Start(w, b, first_order(problem, w, b))
 
 
-def at_empty(problem: Problem) -> FirstOrder:
-    """The first-order pass at the model without features."""
-    return first_order(problem, np.zeros(problem.data.n_features), empty_intercept(problem))
+def alpha_max(problem: Problem, l1_ratio=1.0, factors: np.ndarray | float = 1.0) -> float:
+    """The smallest alpha at which no feature with a penalty enters the start, or the empty model (then a pass)."""
+    pull = problem.penalty.pull((problem.start or empty_start(problem)).at.by_w)
+    return float(np.max(_ratio(np.where(np.equal(factors, 0.0), 0.0, pull), problem.scale * factors))) / l1_ratio

@@ -7,16 +7,29 @@ import numpy as np
 
 @dataclass(frozen=True)
 class ElasticNet:
-    """sum_j l1_j |w_j| + l2_j / 2 w_j^2, each strength one number or one per feature."""
+    """sum_j l1_j |w_j| + l2_j / 2 w_j^2, each strength one number or one per feature; perhaps over w >= 0 only."""
 
     l1: float | np.ndarray
     l2: float | np.ndarray = 0.0
+    nonnegative: bool = False
 
     def value(self, w):
+        if self.nonnegative and np.any(w < 0):
+            return np.inf
         return float(np.sum(self.l1 * np.abs(w)) + 0.5 * np.sum(self.l2 * w * w))
 
     def prox(self, v, step):
+        v = np.maximum(v, 0.0) if self.nonnegative else v
         return soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
+
+    @property
+    def lower(self) -> float:
+        """The least that a weight may be."""
+        return 0.0 if self.nonnegative else -np.inf
+
+    def pull(self, slope):
+        """How strongly the slopes of the loss pull weights away from zero, to be held against l1."""
+        return np.maximum(-slope, 0.0) if self.nonnegative else np.abs(slope)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import resource
 import sys
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +14,11 @@ TOP = 10
 
 def peak_rss_mb() -> float:
     """The most memory this process has held so far, in MB."""
+    try:  # the other way counts the process that started this one, too
+        status = Path("/proc/self/status").read_text()
+        return round(int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6, 1)
+    except (OSError, IndexError):
+        pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)  # bytes there, kilobytes elsewhere
 
@@ -29,6 +35,7 @@ def as_dict(model: Model) -> dict:
         "selected": [name for name, _, _ in model.ranked],
         "objective": training["objective_value"],
         "minimised": model.objective,
+        "selection": training["selection"],
         "stopped_because": training["stopped_because"],
     }
 
@@ -45,6 +52,8 @@ def show_fit(model: Model, summary: dict) -> None:
     facts.add_row("chosen", f"{summary['n_selected']:,} of {summary['n_features']:,} features{noise}")
     if summary["test"]:
         facts.add_row("test", _scores(summary["test"]))
+    if model.training.get("selection"):
+        facts.add_row("because", model.training["selection"])
     facts.add_row("solver", f"{summary['solver']}; it stopped because {summary['stopped_because']}")
     facts.add_row(
         "cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s, peak {summary['peak_rss_mb']:.0f} MB"
@@ -62,7 +71,7 @@ def show_model(model: Model) -> None:
     facts.add_row("minimised", model.objective)
     facts.add_row("intercept", " ".join(f"{b:.6g}" for b in model.intercept))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
-    for key in ("data", "n_rows", "solver", "gap", "stopped_because", "passes", "seconds"):
+    for key in ("data", "n_rows", "selection", "solver", "gap", "stopped_because", "passes", "seconds"):
         if model.training.get(key) is not None:
             facts.add_row(key.replace("_", " "), str(model.training[key]))
     console.print(facts)
@@ -94,6 +103,32 @@ def _holds(found: dict) -> str:
         return "many levels, hashed"
     words = f": {', '.join(map(str, found['most frequent']))}, ..." if found.get("most frequent") else ""
     return f"{found['levels']:,} different{words}" if found.get("levels") is not None else "nothing"
+
+
+def show_stability(found, names, as_json: bool) -> None:
+    """The features chosen most often, and how many of the stable ones may be noise."""
+    console = Console(highlight=False)
+    if as_json:
+        chosen = (-found.frequencies).argsort(kind="stable")[: int((found.frequencies > 0).sum())]
+        facts = {"n_halves": found.n_halves, "threshold": found.threshold, "q": found.q, "bound": found.error_bound}
+        frequencies = {str(names[j]): float(found.frequencies[j]) for j in chosen}
+        console.print_json(data={**facts, "stable": [str(names[j]) for j in found.stable], "frequencies": frequencies})
+        return
+    table = Table(box=None, header_style="bold")
+    table.add_column("feature")
+    table.add_column("chosen in halves", justify="right")
+    table.add_column()
+    ranked = (-found.frequencies).argsort(kind="stable")[: max(TOP, len(found.stable))]
+    for j in ranked[found.frequencies[ranked] > 0]:
+        share = found.frequencies[j]
+        colour = "green" if share >= found.threshold else "dim"
+        table.add_row(str(names[j]), f"{100 * share:.0f} %", f"[{colour}]{'█' * max(1, round(20 * share))}[/]")
+    console.print(table)
+    console.print(
+        f"\n{len(found.stable)} of {len(names):,} features are stable: at least {100 * found.threshold:.0f} % of "
+        f"{found.n_halves} halves chose them, which chose {found.q:.1f} on average. Of noise features, chosen no more "
+        f"often than by chance, at most {found.error_bound:.2g} are expected among them."
+    )
 
 
 def show_scores(result: dict) -> None:

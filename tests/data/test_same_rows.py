@@ -22,17 +22,11 @@ def expected():
     return coefficients(InMemory(X, y))
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "profiles"))
-
-
 @pytest.mark.parametrize("memory", ["512MB", "1MB"])
 @pytest.mark.parametrize("name", SOURCES)
-def test_every_source_gives_the_same_coefficients(name, memory, tmp_path, expected, monkeypatch):
-    if memory == "1MB":  # as if the rows did not fit
-        monkeypatch.setattr("riata.data.open.held_bytes", lambda memory: 0)
-        monkeypatch.setattr("riata.data.outofcore.ROW_OVERHEAD", 1 << 12)
+def test_every_source_gives_the_same_coefficients(name, memory, tmp_path, expected, request):
+    if memory == "1MB":
+        request.getfixturevalue("larger_than_memory")
     X, y = make_rows(np.random.default_rng(5))
     source, target = SOURCES[name](X, y, tmp_path)
     data = open_data(source, target, memory=memory)
@@ -45,9 +39,7 @@ def test_every_source_gives_the_same_coefficients(name, memory, tmp_path, expect
 
 @pytest.mark.parametrize("cache", [True, False])
 @pytest.mark.parametrize("name", ["parquet", "npy", "svmlight from 1", "arrow table"])
-def test_chunks_come_in_the_order_asked_for(name, cache, tmp_path, monkeypatch):
-    monkeypatch.setattr("riata.data.open.held_bytes", lambda memory: 0)
-    monkeypatch.setattr("riata.data.outofcore.ROW_OVERHEAD", 1 << 12)
+def test_chunks_come_in_the_order_asked_for(name, cache, tmp_path, larger_than_memory):
     X, y = make_rows(np.random.default_rng(5))
     source, target = SOURCES[name](X, y, tmp_path)
     data = open_data(source, target, memory="1MB", cache=cache)
@@ -60,9 +52,7 @@ def test_chunks_come_in_the_order_asked_for(name, cache, tmp_path, monkeypatch):
         assert_allclose(seen, np.concatenate([y[s : s + data.chunk_rows] for s in starts[order]]))
 
 
-def test_an_abandoned_first_pass_is_started_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("riata.data.open.held_bytes", lambda memory: 0)
-    monkeypatch.setattr("riata.data.outofcore.ROW_OVERHEAD", 1 << 12)
+def test_an_abandoned_first_pass_is_started_again(tmp_path, larger_than_memory):
     X, y = make_rows(np.random.default_rng(5))
     source, target = SOURCES["csv"](X, y, tmp_path)
     data = open_data(source, target, memory="1MB")

@@ -41,6 +41,7 @@ class Dataset(ABC):
     def __init__(self) -> None:
         self.rows_read = 0
         self._moments: Moments | None = None
+        self._starts: np.ndarray | None = None
 
     @abstractmethod
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
@@ -81,6 +82,14 @@ class Dataset(ABC):
             self._moments = self.sum(chunk_moments)
         return self._moments
 
+    @property
+    def chunk_starts(self) -> np.ndarray:
+        """The position of every chunk's first row among all rows: one pass, the first time it is asked for."""
+        if self._starts is None:
+            rows = [sum(chunk.n_rows for chunk in self.visit([i])) for i in range(self.n_chunks)]
+            self._starts = np.cumsum([0, *rows[:-1]])
+        return self._starts
+
 
 class Mapped(Dataset):
     """Another dataset seen through a function of its chunks: row normalisation, one class against the rest, ..."""
@@ -100,3 +109,7 @@ class Mapped(Dataset):
     def sum(self, f):
         self.rows_read += self.n_rows
         return self._data.sum(lambda chunk: f(self._f(chunk)))
+
+    @property
+    def chunk_starts(self):
+        return self._data.chunk_starts

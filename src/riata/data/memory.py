@@ -66,13 +66,13 @@ class InMemory(Dataset):
         return [self._block(slice(i, min(i + step, self.n_rows))) for i in range(0, self.n_rows, step)]
 
     def _block(self, rows: slice) -> Chunk:
-        X, y, weight = self._chunk
+        X: Any = self._chunk.X
         if not sp.issparse(X):
             return self._chunk.rows(rows)
         span = slice(X.indptr[rows.start], X.indptr[rows.stop])
         parts = X.data[span], X.indices[span], X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
         view = sp.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))  # slicing X would copy it
-        return Chunk(view, y[rows], weight[rows])
+        return Chunk(view, self._chunk.y[rows], self._chunk.weight[rows])
 
     @property
     def total_weight(self):

@@ -35,7 +35,7 @@ from riata.data.sources.ipc import Ipc
 from riata.data.sources.npy import Npy, Npz
 from riata.data.sources.parquet import Parquet
 from riata.data.sources.source import TARGET, WEIGHT, Beside, OneColumn, Source
-from riata.data.sources.streams import Kept, Stream, from_chunks
+from riata.data.sources.streams import Kept, Once, Stream, from_chunks
 from riata.data.sources.svmlight import Svmlight
 from riata.data.sources.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.target import TASKS, TargetLearner
@@ -82,7 +82,9 @@ def open_data(
     memory : str or int, default="512MB"
         Budget. Data that needs less than a quarter of it is held in memory.
     cache : bool or folder, default=True
-        Whether, and where, encoded rows of a slow format are kept in a temporary file for later passes.
+        Whether, and where, encoded rows of a slow format are kept in a temporary file for later passes. A stream
+        without a cache can be read once: its first chunk tells what the columns are, and `n_rows` is that chunk's
+        until all of it has been read.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
@@ -111,6 +113,8 @@ def open_data(
     rows, roles = with_roles(rows, target, weight, reading, need_target)
     if rows.once and cache:
         rows = Kept(rows, cache if isinstance(cache, str) else None)
+    elif rows.once:
+        rows = Once(rows, _first_rows(rows, budget))
     if n_features is not None:
         rows.width = n_features
     asked = Wishes(
@@ -119,12 +123,12 @@ def open_data(
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
     if encoding is None:
-        profile = profile_of(rows, asked, batch_rows)
+        profile = profile_of(rows.first if isinstance(rows, Once) else rows, asked, batch_rows)
     else:
         target_name = roles["target"] if need_target else None
         profile = known_profile(rows, encoding, batch_rows, target_name)
     data = OutOfCore(rows, profile, budget, cache)
-    return data.load() if 0 < data.n_bytes <= held_bytes(budget) else data
+    return data.load() if 0 < data.n_bytes <= held_bytes(budget) and not rows.once else data
 
 
 class Reading(NamedTuple):

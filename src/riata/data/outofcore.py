@@ -71,6 +71,8 @@ class OutOfCore(Dataset):
                 yield chunk
             if self._rows is not None:
                 self._rows.release(number)
+        if self.source.once:
+            self.n_rows = self.rows_read  # nobody knew before
 
     def sum(self, f):
         self.rows_read += self.n_rows
@@ -112,7 +114,7 @@ class OutOfCore(Dataset):
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
         batches = self.source.batches(self.encoding.columns, self.chunk_rows)
-        for i, batch in enumerate(rebatch(batches, self.chunk_rows)):
+        for i, batch in enumerate(ahead(rebatch(batches, self.chunk_rows))):  # decoding beside encoding
             yield self._encode(batch, i)
 
     def _encode(self, batch, i) -> Chunk:

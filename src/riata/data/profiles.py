@@ -6,10 +6,9 @@ import logging
 from dataclasses import asdict
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from riata.data.profile import Profile, Wishes, learn_profile
 from riata.data.sources.source import Source
+from riata.datasets.table import cache_folder
 
 logger = logging.getLogger(__name__)
 VERSION = 1  # of what a kept profile means
@@ -21,7 +20,7 @@ def profile_of(source: Source, wishes: Wishes, rows: int) -> Profile:
     if mark is None:
         return learn_profile(source, wishes, rows)
     key = json.dumps([VERSION, type(source).__name__, mark, asdict(wishes)], sort_keys=True, default=str)
-    path = user_cache_path("riata") / "profiles" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
+    path = cache_folder() / "profiles" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
     try:
         profile = Profile.from_json(json.loads(path.read_text()))
         logger.info("the profile is known from an earlier run (%s)", path)

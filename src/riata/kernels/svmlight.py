@@ -1,7 +1,7 @@
 """svmlight text, bytes in, CSR arrays out: `label [qid:q] index:value index:value ... # comment`, one line per row.
 
-A number is read as digits times a power of ten, mantissa and quotient in twice the working precision, which gives the
-nearest float64 for up to 19 digits and exponents within 1e-22..1e22, and one within two units in the last place beyond.
+A number is read as digits times a power of ten, mantissa and quotient in twice the working precision: the nearest
+float64 for up to 19 digits and powers within 1e-22..1e22, within four units in the last place beyond.
 """
 
 import math
@@ -17,7 +17,7 @@ PROBLEMS = {
     NOT_INCREASING: "the indices of a line must increase",
     TOO_LARGE: "an index does not fit 63 bits",
 }
-POWERS = np.array([10.0**i for i in range(23)])
+POWERS = np.array([float(f"1e{i}") for i in range(309)])  # exact up to 22, then the nearest
 SPLITTER = 134217729.0  # 2^27 + 1
 NEWLINE, RETURN, SPACE, TAB, COLON, HASH = 10, 13, 32, 9, 58, 35
 PLUS, MINUS, POINT, ZERO, NINE = 43, 45, 46, 48, 57
@@ -51,9 +51,9 @@ def scaled(mantissa, exponent):
         q = hi / power
         p, e = _two_product(q, power)
         return q + (((hi - p) - e) + lo) / power
-    if exponent < -300:  # 10^exponent alone would underflow
-        return hi * math.pow(10.0, exponent + 20) * 1e-20
-    return hi * math.pow(10.0, exponent)
+    if exponent > 0:
+        return hi * POWERS[min(exponent, 308)] * (1.0 if exponent <= 308 else math.inf)
+    return hi / POWERS[min(-exponent, 308)] / POWERS[min(max(-exponent - 308, 0), 308)]
 
 
 @njit(cache=True, nogil=True)

@@ -40,4 +40,5 @@ class Options:
     order: str | None = None  # the method's own
     seed: int | None = 0
     memory: int | None = None  # bytes
+    half_life: float | None = None  # rows after which one counts half
     resume: Saved | None = None  # where to go on; from the beginning otherwise

@@ -26,7 +26,7 @@ from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
-BLOCK_ROWS = 256  # converted to float64 at a time: stays in the cache until it is multiplied
+BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
 NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -89,6 +89,12 @@ class LocalModel:
         np.fill_diagonal(among, self._diagonal[everyone])
         self.candidates, self._among = everyone, among
 
+    def require(self, columns):
+        """Make the rows of H of these columns: one pass, if any is missing."""
+        missing = columns[self._place[columns] < 0]
+        if len(missing):
+            self._store(missing, self._multiplied(missing, None))
+
     def keep(self, columns):
         """Forget all other candidates and their rows."""
         places = np.flatnonzero(np.isin(self.candidates, columns))
@@ -129,9 +135,7 @@ class LocalModel:
         return w, float(self.b + self._intercept_step - (self._centre + self._shift) @ (w - self.w))
 
     def _rows_of(self, columns):
-        missing = columns[self._place[columns] < 0]
-        if len(missing):
-            self._store(missing, self._multiplied(missing, None))
+        self.require(columns)
         return self._rows[self._place[columns]]
 
     def _store(self, columns, products):

@@ -15,6 +15,8 @@ FTRL-Proximal (see `ftrl.py`) with three changes.
    as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
    are judged by progressive validation (each row is predicted before it is learnt), the last half counting most.
 
+With a half-life all sums fade, and the model follows a world that changes.
+
 For exactly k the noise is steered until some 3k features are in, the second-order statistics of those are gathered on
 the way, and the model is cut to k and refitted on them at the end (see `cut.py`).
 """
@@ -37,10 +39,12 @@ RATES = np.array([0.01, 0.02, 0.04, 0.08])  # first steps, as weights of standar
 RATE = 0.02
 EXPLAINS = 0.97  # of what the best lane explains, for a sparser lane to be preferred
 REVIEW = 1.2  # rows grow by this factor between two reviews
-AGEING = 1.0 / REVIEW  # factor on what was seen before a review: rows count half at twice the age
+PER_HALF_LIFE = 10  # reviews, at least
 CANDIDATES = 3  # for each of k
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well fitted hold the weights in place
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
+AGEING = {"losses", "xx", "xy"}
+FADING_SUMS = ("z", "hold", "sums", "squares", "b_z", "b_hold", "slope_squares", "total")
 SWEPT = ("z", "hold", "sums", "squares", "shift", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
 
 
@@ -52,6 +56,7 @@ class Online(Method):
     k: int | None = None
     standardize: bool = True
     distinct: float = np.inf  # weight of the rows there are, if they come again
+    half_life: float | None = None  # rows after which one counts half; None: all rows count alike
     schedule = "constant"
     order = "shuffled"
 
@@ -115,13 +120,10 @@ class Online(Method):
 
     def _review(self, memory):
         """Now and then: which lane to believe, how much noise to let in, which features are candidates."""
-        memory["review"][0] = max(REVIEW * memory["review"][0], memory["review"][0] + 1)
         memory["lane"][0] = self._best_lane(memory["losses"])
-        memory["losses"] *= AGEING
+        self._age(memory)
         if self.k is None:
             return
-        for name in ("xx", "xy"):
-            memory[name] *= AGEING
         for lane in range(LANES):
             entered = np.count_nonzero(self._weights(memory, lane))
             memory["noise"][lane] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
@@ -129,6 +131,24 @@ class Online(Method):
         size = np.abs(self._weights(memory, memory["lane"][0])) * deviation
         largest = np.argsort(-size, kind="stable")[: len(memory["candidates"])]
         cut.replace_candidates(memory, np.sort(largest[size[largest] > 0]))
+
+    def _age(self, memory):
+        """Set the next review, and let what was seen so far count less by then.
+
+        In the judgement of lanes and in the statistics of candidates a row counts half at twice the age, since it met
+        another model; with a half-life everything fades.
+        """
+        now = memory["review"][0]
+        wait = max((REVIEW - 1.0) * now, 1.0)
+        fade = 1.0
+        if self.half_life is not None:
+            wait = min(wait, max(self.half_life / PER_HALF_LIFE, 1.0))
+            fade = 0.5 ** (wait / self.half_life)
+        memory["review"][0] = now + wait
+        for name in AGEING & memory.keys():
+            memory[name] *= min(fade, now / (now + wait))
+        for name in FADING_SUMS if fade < 1.0 else ():
+            memory[name] *= fade
 
     def _best_lane(self, losses):
         """The lane to believe, by progressive validation."""
@@ -184,5 +204,10 @@ def online(problem: Problem, options: Options):
     if not isinstance(penalty, Cardinality):
         penalty = ElasticNet(problem.standardised_strengths[0])
     standardize = np.ndim(problem.scale) > 0
-    method = replace(online_method(penalty), standardize=standardize, distinct=float(problem.data.n_rows))
+    method = replace(
+        online_method(penalty),
+        standardize=standardize,
+        distinct=float(problem.data.n_rows),
+        half_life=options.half_life,
+    )
     return stochastic(problem, method, options)

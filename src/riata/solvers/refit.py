@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
 
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
@@ -69,10 +70,7 @@ class Refits:
             ones = np.full((len(X), 1), float(self._problem.fit_intercept))
             return chunk._replace(X=np.hstack([X, ones]))
 
-        if data.in_memory or 8 * data.n_rows * len(self._columns) > memory:
-            return data.map(cut)
-        X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
-        return InMemory(np.concatenate(X), np.concatenate(y), np.concatenate(weight))
+        return held(data, cut, len(self._columns), memory)
 
     def _newton(self, support, start):
         coef, intercept = start
@@ -93,7 +91,8 @@ class Refits:
                 z = A @ newton.trial
                 curvature = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
                 slope = A.T @ (weight * loss.derivative(y, z))
-                sums.append((weight @ loss.value(y, z), slope, (A.T * (weight * curvature)) @ A))
+                bent = A * np.sqrt(weight * curvature)[:, None]
+                sums.append((weight @ loss.value(y, z), slope, dsyrk(1.0, bent, trans=1)))  # its upper half
             return tuple(sums)
 
         return part
@@ -102,6 +101,15 @@ class Refits:
         places = newton.places[:-1]
         coef = newton.v[:-1] / self._scale[places]
         return Fitted(self._columns[places], coef, float(newton.v[-1] - self._mean[places] @ coef), float(newton.F))
+
+
+def held(data: Dataset, cut, n_columns, memory) -> Dataset:
+    """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
+    if data.in_memory or 8 * data.n_rows * n_columns > memory:
+        return data.map(cut)
+    X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
+    stack = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
+    return InMemory(stack, np.concatenate(y), np.concatenate(weight))
 
 
 class _Newton:
@@ -128,7 +136,7 @@ class _Newton:
 
 
 def _solve(H, slope):
-    """H^-1 slope; a direction in which H is flat to rounding (no intercept, separated classes) is given some bend."""
+    """H^-1 slope, from the upper half of H; where H is flat (no intercept, separated classes) it is bent a little."""
     bend = 1e-14 * max(np.trace(H), 1e-300)
     while True:
         try:

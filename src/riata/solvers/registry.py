@@ -8,17 +8,22 @@ from riata.errors import OptionError
 from riata.objective import Problem
 from riata.solvers.best_k import best_k
 from riata.solvers.cd import cd
+from riata.solvers.cosamp import cosamp
 from riata.solvers.exact import exact
 from riata.solvers.fobos import Fobos, fobos
 from riata.solvers.ftrl import Ftrl, ftrl
 from riata.solvers.hsg_ht import hsg_ht
+from riata.solvers.htp import htp
+from riata.solvers.iht import iht
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.l0_sgd import L0Sgd, l0_sgd
+from riata.solvers.omp import omp
 from riata.solvers.online import online, online_method
 from riata.solvers.rda import Rda, rda
 from riata.solvers.saga import saga
 from riata.solvers.stochastic import Method
 from riata.solvers.subgradient import Subgradient, subgradient
+from riata.solvers.subspace_pursuit import subspace_pursuit
 from riata.solvers.svrg import svrg
 from riata.solvers.svrg_ht import svrg_ht
 from riata.solvers.truncated import Truncated, truncated
@@ -64,6 +69,11 @@ SOLVERS = {
     "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True),
     "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True),
     "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True),
+    "omp": Solver(omp, "k", 10**9),
+    "iht": Solver(iht, "k", 1000),
+    "htp": Solver(htp, "k", 100),
+    "cosamp": Solver(cosamp, "k", 100),
+    "subspace-pursuit": Solver(subspace_pursuit, "k", 100),
     "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}

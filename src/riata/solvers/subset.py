@@ -33,6 +33,11 @@ class Subset:
         return self._members[: self.size].copy()
 
     @property
+    def weights(self):
+        """Of the members."""
+        return self._w[: self.size].copy()
+
+    @property
     def fall(self) -> float:
         """How far below that of the empty set twice the squared loss is."""
         return float(self.h[self.members] @ self._w[: self.size])
@@ -79,8 +84,6 @@ class Subset:
         best, fall, tries = self._saved(), self.fall, list(OVERSHOOTS)
         while tries:
             extra = tries.pop(0)
-            if extra > k:
-                break
             self.forward(k + extra)
             self.backward(k)
             self.swap()

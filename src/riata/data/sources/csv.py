@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from riata.data.sources.files import File
+from riata.data.sources.files import File, StandardInput
 from riata.data.sources.filesource import FileSource, one_schema
 from riata.errors import DataError
 
@@ -89,8 +89,10 @@ class Csv(FileSource):
 
     def explain(self, file, error, columns):
         """The row and the column of what went wrong: found by reading once more, on one thread."""
+        if not isinstance(error, pa.ArrowInvalid):
+            return super().explain(file, error, columns)
         reason = str(error)
-        if columns and "Row #" not in reason:
+        if columns and "Row #" not in reason and not isinstance(file, StandardInput):
             try:
                 kinds = {name: self.schema.field(name).type for name in columns}
                 with self._reader(file, columns, kinds, threads=False) as reader:

@@ -7,7 +7,11 @@ from riata.data.sources.files import File
 from riata.data.sources.filesource import FileSource, one_schema
 from riata.errors import DataError
 
-BUFFER = 1 << 16  # bytes of a column read ahead: column chunks are streamed, not loaded
+OPTIONS = {
+    "pre_buffer": False,
+    "buffer_size": 1 << 16,  # bytes of a column read ahead: column chunks are streamed, not loaded
+    "page_checksum_verification": True,  # where the writer left any
+}
 
 
 class Parquet(FileSource):
@@ -34,7 +38,7 @@ class Parquet(FileSource):
         return pa.int64() if all(value.lstrip("-").isdigit() for value in values) else pa.string()
 
     def read(self, file: File, columns, rows):
-        with file.seekable() as handle, pq.ParquetFile(handle, pre_buffer=False, buffer_size=BUFFER) as parquet:
+        with file.seekable() as handle, pq.ParquetFile(handle, **OPTIONS) as parquet:
             stored = [name for name in columns if name in parquet.schema_arrow.names]
             for batch in parquet.iter_batches(batch_size=rows, columns=stored):
                 yield self._complete(file, batch, columns)

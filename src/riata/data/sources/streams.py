@@ -1,19 +1,20 @@
 """Rows that come once: a generator of chunks, an Arrow reader, standard input.
 
-They are read once and kept on disk on the way, as Arrow IPC in a file without a name, so that every solver can pass
-over them again.
+They are kept on disk while they are read, as Arrow IPC in a file without a name, so that every solver can pass over
+them again; or not, for methods that need one pass.
 """
 
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import IO
 
 import numpy as np
 import pyarrow as pa
 
 from riata.data.sources.source import TARGET, WEIGHT, Source
-from riata.data.sources.tables import column_table, matrix_batch, to_table
+from riata.data.sources.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
 
 
@@ -24,17 +25,36 @@ class Stream(Source):
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
         self.schema, self.bare = schema, bare
-        self._batches: Iterator[pa.RecordBatch] | None = batches
+        self._batches = batches
+
+    def batches(self, columns, rows):
+        for batch in self._batches:
+            for start in range(0, batch.num_rows, rows):
+                yield batch.select(list(columns)).slice(start, rows)
+
+
+class Once(Source):
+    """A stream that is not kept: its first rows can be looked at, all of it can be read once."""
+
+    once = True
+
+    def __init__(self, stream: Source, rows: int):
+        self.schema = stream.schema
+        self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
+        head = next(self._batches, None)
+        if head is None:
+            raise DataError("the stream ended before its first row")
+        self._head, self.first = head, Table(pa.Table.from_batches([head]))
+        for name in ("bare", "any_base", "width", "feature_names"):
+            setattr(self, name, getattr(stream, name))
+            setattr(self.first, name, getattr(stream, name))
 
     def batches(self, columns, rows):
         if self._batches is None:
-            raise DataError(
-                "a stream can be read only once, and this one has been; open it with cache=True to pass over it again"
-            )
+            raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
         batches, self._batches = self._batches, None
-        for batch in batches:
-            for start in range(0, batch.num_rows, rows):
-                yield batch.select(list(columns)).slice(start, rows)
+        for batch in chain([self._head], batches):
+            yield batch.select(list(columns))
 
 
 class Kept(Source):

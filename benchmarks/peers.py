@@ -1,0 +1,157 @@
+"""Every solver as one function: prepare(X, y, benchmark) does what is not timed, and returns solve(alphas, tol).
+
+`solve` returns (coefs, intercepts), one row per alpha. A solver that cannot do a benchmark is not offered for it, and
+one whose package is missing is skipped.
+"""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def riata(X, y, benchmark):
+    from riata.data.memory import InMemory
+    from riata.fitting import Spec, fit
+    from riata.path import path
+
+    options = {"loss": benchmark.loss, "standardize": False, "fit_intercept": benchmark.fit_intercept}
+
+    def solve(alphas, tol):
+        data = InMemory(X, y)  # a fresh one: nothing that was learnt before is kept
+        if len(alphas) == 1:
+            result = fit(data, Spec(alpha=alphas[0], tol=tol, **options)).result
+            solve.passes = data.passes
+            return [result.coef], [result.intercept]
+        found = path(data, Spec(tol=tol, **options), alphas)
+        solve.passes = found.passes
+        return found.coefs, found.intercepts
+
+    return solve
+
+
+def celer(X, y, benchmark):
+    import celer as package
+
+    X = _columns(X)
+    if len(y) and benchmark.path:
+        task = "lasso" if benchmark.loss == "squared" else "logreg"
+
+        def solve_path(alphas, tol):
+            # celer's logistic loss is a sum, and its tolerance is relative to the loss at zero
+            scale = len(y) if task == "logreg" else 1.0
+            _, coefs, _ = package.celer_path(X, y, task, alphas=np.array(alphas) * scale, tol=tol)[:3]
+            return coefs.T, np.zeros(len(alphas))
+
+        return solve_path
+
+    def solve(alphas, tol):
+        if benchmark.loss == "squared":
+            model = package.Lasso(alpha=alphas[0], fit_intercept=benchmark.fit_intercept, tol=tol)
+        else:
+            model = package.LogisticRegression(C=1.0 / (alphas[0] * len(y)), tol=tol)
+        model.fit(X, y)
+        return [model.coef_.ravel()], [float(np.ravel(model.intercept_)[0]) if benchmark.fit_intercept else 0.0]
+
+    return solve
+
+
+def skglm(X, y, benchmark):
+    from skglm import Lasso, SparseLogisticRegression
+
+    X = _columns(X)
+    kind = Lasso if benchmark.loss == "squared" else SparseLogisticRegression
+
+    def solve(alphas, tol):
+        coefs, intercepts, model = [], [], None
+        for alpha in alphas:
+            if model is None:
+                model = kind(alpha=alpha, fit_intercept=benchmark.fit_intercept, tol=tol, warm_start=True)
+            model.alpha = alpha
+            model.fit(X, y)
+            coefs.append(model.coef_.ravel().copy())
+            intercepts.append(float(np.ravel(model.intercept_)[0]) if benchmark.fit_intercept else 0.0)
+        return coefs, intercepts
+
+    return solve
+
+
+def adelie(X, y, benchmark):
+    import adelie as package
+
+    matrix = package.matrix.sparse(sp.csc_matrix(X), method="naive") if sp.issparse(X) else np.asfortranarray(X)
+    glm = package.glm.gaussian(y=y) if benchmark.loss == "squared" else package.glm.binomial(y=(y + 1) / 2)
+
+    def solve(alphas, tol):
+        state = package.grpnet(
+            X=matrix, glm=glm, lmda_path=np.array(alphas), intercept=benchmark.fit_intercept, progress_bar=False,
+            early_exit=False, tol=tol,
+        )  # fmt: skip
+        return state.betas.toarray(), np.asarray(state.intercepts)
+
+    return solve
+
+
+def glum(X, y, benchmark):
+    from glum import GeneralizedLinearRegressor
+
+    family = "normal" if benchmark.loss == "squared" else "binomial"
+    target = y if benchmark.loss == "squared" else (y + 1) / 2
+
+    def solve(alphas, tol):
+        model = GeneralizedLinearRegressor(
+            alpha=alphas[0], l1_ratio=1, family=family, fit_intercept=benchmark.fit_intercept, gradient_tol=tol
+        )
+        model.fit(X, target)
+        return [model.coef_], [float(model.intercept_)]
+
+    return solve
+
+
+def scikit_learn(X, y, benchmark):
+    from sklearn.linear_model import Lasso, LogisticRegression, lasso_path
+
+    X = _columns(X) if benchmark.loss == "squared" else X
+
+    def solve(alphas, tol):
+        if benchmark.path:
+            coefs = lasso_path(X, y, alphas=alphas, tol=tol, max_iter=100_000, precompute=True)[1]
+            return coefs.T, np.zeros(len(alphas))
+        if benchmark.loss == "squared":
+            model = Lasso(alpha=alphas[0], fit_intercept=benchmark.fit_intercept, tol=tol, max_iter=100_000).fit(X, y)
+        else:
+            model = LogisticRegression(
+                C=1.0 / (alphas[0] * len(y)),
+                l1_ratio=1,
+                solver="liblinear",
+                fit_intercept=False,
+                tol=tol,
+                max_iter=10_000,
+            ).fit(X, y)
+        return [model.coef_.ravel()], [float(np.ravel(model.intercept_)[0])]
+
+    return solve
+
+
+def _columns(X):
+    """CSC with 32-bit indices or Fortran order: what column solvers read fastest."""
+    if not sp.issparse(X):
+        return np.asfortranarray(X)
+    return sp.csc_matrix(X)
+
+
+def offered(benchmark) -> dict:
+    """The solvers that can do a benchmark."""
+    squared, wide = benchmark.loss == "squared", benchmark.data != "covtype"
+    return {
+        "riata": riata,
+        **({"celer": celer} if squared or wide else {}),
+        "skglm": skglm,
+        "adelie": adelie,
+        **({"glum": glum} if not wide else {}),
+        **({"scikit-learn": scikit_learn} if squared else {}),
+        **({"liblinear": scikit_learn} if not squared and wide and not benchmark.path else {}),
+    }
+
+
+warnings.filterwarnings("ignore")  # a peer that warns of an unmet tolerance is judged by the certificate

@@ -1,0 +1,87 @@
+"""Some rows of a dataset, chosen by a hash of their position: folds that need no memory, whatever the chunks.
+
+Of every n consecutive rows each of n folds gets one; a hash of the seed and of the run's number says which. So folds
+differ in size by at most one row, rows sorted by their target are spread evenly, and no period in the data can agree
+with the folds.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+
+COUNTED_AT_ONCE = 1 << 20
+Keep = Callable[[np.ndarray], np.ndarray]  # from positions of rows to whether they are kept
+
+
+def fold_of(positions, n_folds: int, seed: int = 0) -> np.ndarray:
+    """The fold, from 0, of the rows at these positions."""
+    run, place = np.divmod(np.asarray(positions, dtype=np.uint64), np.uint64(n_folds))
+    return ((place + _hashed(run, seed)) % np.uint64(n_folds)).astype(np.int64)
+
+
+def _hashed(numbers, seed):
+    """A well-mixed 64-bit integer for each: the finaliser of SplitMix64 (Steele, Lea & Flood, 2014)."""
+    with np.errstate(over="ignore"):
+        x = (numbers + np.uint64(seed % 2**32) * np.uint64(0xD1342543DE82EF95)) * np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))
+
+
+def inside(fold: int, n_folds: int, seed: int = 0) -> Keep:
+    """Whether a row is in this fold."""
+    return lambda positions: fold_of(positions, n_folds, seed) == fold
+
+
+def outside(fold: int, n_folds: int, seed: int = 0) -> Keep:
+    """Whether a row is in another fold."""
+    return lambda positions: fold_of(positions, n_folds, seed) != fold
+
+
+def some_rows(data: Dataset, keep: Keep) -> Dataset:
+    """The rows that are kept: copied if the data is in memory anyway, a view that reads all rows otherwise."""
+    if isinstance(data, InMemory):
+        kept = data.chunk.rows(np.flatnonzero(keep(np.arange(data.n_rows))))
+        return InMemory(*kept, data.feature_names, data.classes)
+    return SomeRows(data, keep)
+
+
+def placed(data: Dataset) -> Iterator[tuple[int, Chunk]]:
+    """All chunks as they lie, each with the position of its first row."""
+    start = 0
+    for chunk in data.visit():
+        yield start, chunk
+        start += chunk.n_rows
+
+
+class SomeRows(Dataset):
+    """A view of the rows of another dataset that are kept."""
+
+    def __init__(self, data: Dataset, keep: Keep):
+        super().__init__()
+        self._data, self._keep = data, keep
+        self.n_features, self.n_chunks, self.in_memory = data.n_features, data.n_chunks, data.in_memory
+        self.feature_names, self.classes = data.feature_names, data.classes
+        starts = range(0, data.n_rows, COUNTED_AT_ONCE)
+        self.n_rows = sum(
+            int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts
+        )
+
+    def visit(self, order=None):
+        for start, chunk in self._placed(order):
+            kept = chunk.rows(np.flatnonzero(self._keep(np.arange(start, start + chunk.n_rows))))
+            if kept.n_rows:
+                self.rows_read += kept.n_rows
+                yield kept
+
+    def _placed(self, order):
+        if order is None:
+            yield from placed(self._data)
+            return
+        starts = self._data.chunk_starts
+        for i in order:
+            yield from ((starts[i], chunk) for chunk in self._data.visit([i]))

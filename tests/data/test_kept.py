@@ -1,0 +1,118 @@
+"""What is kept: profiles between runs, encoded rows in a converted file, nothing else."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from catalogue import frame_of_everything
+from numpy.testing import assert_allclose
+
+from riata.data import profiles
+from riata.data.ahead import ahead
+from riata.data.convert import convert
+from riata.data.encoding import Encoding
+from riata.data.open import open_data
+from riata.data.outofcore import OutOfCore
+
+
+def test_a_profile_is_made_once_per_content_and_question(tmp_path, rng, monkeypatch):
+    path = tmp_path / "rows.parquet"
+    frame = frame_of_everything(rng)
+    frame.to_parquet(path)
+    passes = []
+    learn = profiles.learn_profile
+    monkeypatch.setattr(profiles, "learn_profile", lambda *args: passes.append(1) or learn(*args))
+    first, second = open_data(str(path), "y"), open_data(str(path), "y")
+    assert len(passes) == 1
+    assert first.encoding == second.encoding
+    open_data(str(path), "y", drop=["flag"])
+    assert len(passes) == 2
+    frame.iloc[:200].to_parquet(path)
+    assert open_data(str(path), "y").n_rows < first.n_rows
+    assert len(passes) == 3
+
+
+@pytest.mark.parametrize("columns", [["number", "whole", "flag"], ["number", "carrier", "review"]])
+def test_a_converted_file_holds_the_same_rows(tmp_path, rng, columns, request):
+    frame = frame_of_everything(rng)[[*columns, "y"]]
+    data = open_data(frame, "y", text=["review"] if "review" in columns else [])
+    convert(data, tmp_path / "rows.arrow")
+    request.getfixturevalue("larger_than_memory")
+    again = open_data(str(tmp_path / "rows.arrow"))
+    assert isinstance(again, OutOfCore)
+    assert list(again.feature_names) == list(data.feature_names)
+    assert again.encoding == data.encoding
+    assert_allclose(again.moments.mean, data.moments.mean)
+    assert sp.issparse(next(again.visit()).X) == sp.issparse(data.X)
+    with pa.ipc.open_file(pa.memory_map(str(tmp_path / "rows.arrow"))) as reader:  # any Arrow reader can open it
+        assert reader.schema.names[:2] == ["y", "weight"]
+        assert Encoding.from_json(json.loads(reader.schema.metadata[b"riata"])["encoding"]) == data.encoding
+
+
+CHILD = """
+import os, sys
+from riata.data import open as opening, outofcore
+opening.held_bytes = lambda memory: 0
+outofcore.ROW_OVERHEAD = 1 << 12
+data = opening.open_data(sys.argv[1], "y", cache=sys.argv[2], memory="1MB")
+for chunk in data.visit():
+    pass
+if sys.argv[3] == "raise":
+    raise KeyboardInterrupt
+if sys.argv[3] == "kill":
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("end", ["normal", "raise", "kill"])
+def test_no_temporary_file_outlives_the_process(tmp_path, rng, end):
+    frame_of_everything(rng).to_parquet(tmp_path / "rows.parquet")
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    command = [sys.executable, "-c", textwrap.dedent(CHILD), str(tmp_path / "rows.parquet"), str(folder), end]
+    result = subprocess.run(command, capture_output=True, check=False)
+    assert (result.returncode == 0) == (end == "normal"), result.stderr
+    assert os.listdir(folder) == []
+
+
+def test_reading_ahead_keeps_order_and_raises_where_the_item_would_be():
+    def items():
+        yield from range(5)
+        raise KeyError("five")
+
+    reader = ahead(items())
+    assert [next(reader) for _ in range(5)] == list(range(5))
+    with pytest.raises(KeyError):
+        next(reader)
+
+
+def test_reading_ahead_stops_when_nobody_listens():
+    closed = []
+
+    def items():
+        try:
+            yield from range(1000)
+        finally:
+            closed.append(True)
+
+    reader = ahead(items())
+    assert next(reader) == 0
+    reader.close()
+    assert closed == [True]
+
+
+def test_empty_chunks_are_not_shown(larger_than_memory):
+    y = np.where(np.arange(300) < 200, np.nan, 1.0 * np.arange(300))
+    data = open_data(pa.table({"a": np.arange(300.0), "y": y}), "y", memory="1MB")
+    for _ in range(2):
+        chunks = list(data.visit())
+        assert all(chunk.n_rows for chunk in chunks)
+        assert sum(chunk.n_rows for chunk in chunks) == 100 == data.sum(lambda chunk: chunk.n_rows)
+    shuffled = np.concatenate([chunk.y for chunk in data.visit(np.arange(data.n_chunks)[::-1])])
+    assert sorted(shuffled) == list(range(200, 300))

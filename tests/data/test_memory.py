@@ -1,0 +1,45 @@
+"""The memory budget is kept whatever the number of rows: peak memory of fits in processes of their own."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+BUDGET_MB = 80
+N_FEATURES = 20
+
+
+def write_rows(path, n_rows):
+    """Rows of numbers and a category, some thousands at a time."""
+    rng = np.random.default_rng(0)
+    writer = None
+    for start in range(0, n_rows, 50_000):
+        n = min(50_000, n_rows - start)
+        X = rng.normal(size=(n, N_FEATURES)).round(3)
+        columns = {f"x{j}": X[:, j] for j in range(N_FEATURES)} | {"y": X[:, 0] - X[:, 1] + rng.normal(size=n)}
+        table = pa.table(columns | {"c": rng.choice(["p", "q", "r"], n)})
+        writer = writer or pq.ParquetWriter(path, table.schema)
+        writer.write_table(table)
+    writer.close()
+
+
+def peak_mb(path, tmp_path):
+    code = "from riata.cli import main; main()"
+    arguments = ["fit", str(path), "--target", "y", "--task", "regression", "--alpha-ratio", "0.3", "--json",
+                 "--memory", f"{BUDGET_MB}MB", "--out", str(tmp_path / "model.json")]  # fmt: skip
+    result = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return json.loads(result.stdout)["peak_rss_mb"]
+
+
+def test_twice_the_rows_keep_the_same_peak_memory(tmp_path):
+    peaks = []
+    for n_rows in (100, 150_000, 300_000):
+        path = tmp_path / f"{n_rows}.parquet"
+        write_rows(path, n_rows)
+        peaks.append(peak_mb(path, tmp_path))
+    nothing, once, twice = peaks
+    assert max(once, twice) - nothing < BUDGET_MB
+    assert twice - once < 15  # the encoded rows alone would be 28 MB more

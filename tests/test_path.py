@@ -1,0 +1,52 @@
+"""A path is what single fits would give, certified, in far fewer passes."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from riata.data.memory import InMemory
+from riata.errors import OptionError
+from riata.fitting import Spec, fit
+from riata.losses import LOSSES
+from riata.path import path
+from test_exact import Chunks, make
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("source", [InMemory, Chunks])
+def test_every_model_is_that_of_a_single_fit(loss, source):
+    X, y = make(loss, n=80, d=30)
+    found = path(source(X, y), Spec(loss=loss, tol=1e-10), length=20, reach=0.02)
+    assert found.converged
+    assert np.all(found.gaps <= 1e-10)
+    assert found.n_selected[0] == 0 < found.n_selected[-1]
+    for i in (5, 12, 19):
+        single = fit(InMemory(X, y), Spec(loss=loss, alpha=found.alphas[i], tol=1e-10)).result
+        assert_allclose(found.coefs[i], single.coef, atol=1e-4)
+
+
+def test_given_alphas_and_options():
+    X, y = make("squared")
+    factors = np.ones(X.shape[1])
+    factors[3] = 0.0
+    spec = Spec(l1_ratio=0.5, fit_intercept=False, penalty_factors=factors, tol=1e-10)
+    found = path(InMemory(X, y), spec, [0.5, 0.1, 0.02])
+    for alpha, coef in zip(found.alphas, found.coefs, strict=True):
+        single = Spec(alpha=alpha, l1_ratio=0.5, fit_intercept=False, penalty_factors=factors, tol=1e-10)
+        assert_allclose(coef, fit(InMemory(X, y), single).result.coef, atol=1e-6)
+        assert coef[3] != 0
+
+
+@pytest.mark.parametrize("alphas", [[0.1, 0.2], [], [-1.0], [[0.1]]], ids=str)
+def test_bad_alphas(alphas):
+    X, y = make("squared", n=20, d=6)
+    with pytest.raises(OptionError, match="alphas must be zero or more and lie from large to small"):
+        path(InMemory(X, y), Spec(), alphas)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_hundred_models_in_sixty_passes(loss):
+    X, y = make(loss, n=300, d=60)
+    data = Chunks(X, y, chunk_rows=100)
+    assert path(data, Spec(loss=loss)).converged
+    assert data.passes <= 60
