@@ -45,6 +45,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty_factors=None,
+        nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -76,6 +78,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty_factors = penalty_factors
+        self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
@@ -281,6 +285,10 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    penalty_factors : array of n_features numbers, optional
+        What ``alpha`` is multiplied by for each feature; a feature with 0 is always in.
+    nonnegative : bool, default=False
+        Whether only models without negative coefficients are looked at.
     loss : {"squared", "huber", "poisson"}
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
@@ -429,6 +437,8 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty_factors=None,
+        nonnegative: bool = False,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",

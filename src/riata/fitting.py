@@ -222,6 +222,8 @@ def describe(fitted: Fit) -> str:
         text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
     else:
         text += f" + {fitted.alpha:.6g} * ({spec.l1_ratio:g} |w|_1 + {1 - spec.l1_ratio:g} / 2 |w|_2^2){unit}"
+    text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
+    text += ", no coefficient negative" if spec.nonnegative else ""
     return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
 
 
