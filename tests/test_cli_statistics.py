@@ -51,3 +51,10 @@ def test_what_statistics_cannot_say(days, options, sentence):
     done = riata("fit", days / "s.npz", *options)
     assert done.exit_code == 2
     assert sentence in done.output
+
+
+def test_only_fit_takes_them(days):
+    riata("statistics", days / "both.npz", days / "s.npz")
+    done = riata("path", days / "s.npz")
+    assert done.exit_code == 2
+    assert "which only riata fit takes in place of rows" in done.output

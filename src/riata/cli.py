@@ -128,7 +128,7 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
     out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
     target, memory = options["target"], options["memory"]
     check_statistics(data, options | {"loss": loss, "validation": validation})
-    train, open_more = open_rows(data, options, quiet or as_json)
+    train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
     say_notes(train, quiet)
     test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(
@@ -362,7 +362,7 @@ def stability(data, loss, rounds, threshold, as_json, **options):
     show_stability(found, names_of(train), as_json)
 
 
-def open_rows(data, options: dict, quiet=False):
+def open_rows(data, options: dict, quiet=False, statistics_do=False):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
     from riata.data.gram import is_gram, load_gram
     from riata.data.open import open_data
@@ -371,11 +371,12 @@ def open_rows(data, options: dict, quiet=False):
     how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
+    if is_gram(data):
+        if not statistics_do:
+            raise OptionError(f"{data} holds statistics, which only riata fit takes in place of rows")
+        return load_gram(data).as_data(), lambda source: None if source is None else open_data(source, target, **how)
     with row_progress(shows_progress(quiet)):
-        if is_gram(data):
-            rows = load_gram(data).as_data()
-        else:
-            rows = open_data(data, target, task=task, features=features or None, **columns, **how)
+        rows = open_data(data, target, task=task, features=features or None, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
 
     def open_more(source):
