@@ -101,14 +101,19 @@ def say_notes(data, quiet=False) -> None:
 @click.option("--debias", is_flag=True, help="Fit the chosen features once more, without the penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
+@click.option("--nonnegative", is_flag=True, help="Only models without negative coefficients.")
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
 @model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
-@click.option("--batch", default="1", show_default=True, help=f"Rows per step: {NUMBER_OR_FULL}.")
+@click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
 @click.option("--step", help="First step, or a schedule such as 2/t or 1/sqrt(t).")
 @click.option("--max-steps", type=int, help="Stop after so many steps.")
 @click.option("--max-passes", type=int, help="Stop after so many passes.")
+@click.option("--half-life", type=float, help="Rows after which one counts half (online).")
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a stochastic fit in, on the way.")
+@click.option("--every", default="60s", show_default=True, help="Time between two checkpoints.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
 @click.option("--test", "test_data", help="Data to score the model on.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -122,7 +127,7 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
     check_one_of(options)
     out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
     target, memory = options["target"], options["memory"]
-    train, open_more = open_rows(data, options)
+    train, open_more = open_rows(data, options, quiet or as_json)
     say_notes(train, quiet)
     test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(
@@ -131,7 +136,7 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
         options | selecting(select, n_alphas, validation),
         memory=memory,
         batch=parse_batch(batch),
-        verbose=not (quiet or as_json) and sys.stderr.isatty(),
+        verbose=shows_progress(quiet or as_json),
     )
     estimator.fit(train, validation=others)
     model = estimator.to_model()
@@ -158,6 +163,7 @@ def predict(model_file, data, out, **how):
     from riata.data.open import open_data
     from riata.model import load_model
     from riata.predictions import predictions, write_predictions
+    from riata.progress import row_progress
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
@@ -165,7 +171,8 @@ def predict(model_file, data, out, **how):
         data, model.training.get("target"), n_features=model.n_features, encoding=encoding_of(model), need_target=False,
         **reading(**how),
     )  # fmt: skip
-    write_predictions(predictions(model, rows), out)
+    with row_progress(shows_progress(quiet=out is None)):
+        write_predictions(predictions(model, rows), out)
 
 
 @main.command()
@@ -215,10 +222,12 @@ def inspect(model_file, as_json):
 def profile(data, target, as_json, memory, cache, cache_dir, on_error, features, **columns):
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.data.open import open_data
+    from riata.progress import row_progress
     from riata.summary import show_profile
 
     how = reading(memory, cache, cache_dir, on_error)
-    rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
+    with row_progress(shows_progress(as_json)):
+        rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:
@@ -235,12 +244,14 @@ def convert(data, out, target, memory, cache, cache_dir, on_error, features, **c
     """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
     from riata.data.convert import convert as write
     from riata.data.open import open_data
+    from riata.progress import row_progress
 
     out = writable(out)
     how = reading(memory, False, cache_dir, on_error)
-    rows = open_data(data, target, features=features or None, **columns, **how)
+    with row_progress(shows_progress()):
+        rows = open_data(data, target, features=features or None, **columns, **how)
+        write(rows, out)
     say_notes(rows)
-    write(rows, out)
 
 
 @main.command()
@@ -249,6 +260,11 @@ def datasets():
     from riata.summary import show_datasets
 
     show_datasets()
+
+
+def shows_progress(quiet=False) -> bool:
+    """Whether anybody would see a progress bar."""
+    return not quiet and sys.stderr.isatty()
 
 
 @main.command()
@@ -274,10 +290,11 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
     plot, out = (None if file is None else writable(file) for file in (plot, out))
     path_report.check_files(plot, out)
     memory = options["memory"]
-    train, open_more = open_rows(data, options)
+    train, open_more = open_rows(data, options, as_json)
     say_notes(train, as_json)
     along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
-    estimator = make_estimator(train, loss, options | along | selecting(select, n_alphas, validation), memory=memory)
+    options |= along | selecting(select, n_alphas, validation)
+    estimator = make_estimator(train, loss, options, memory=memory, verbose=not as_json and sys.stderr.isatty())
     estimator.fit(train, validation=open_more(validation))
     names, paths = names_of(train), path_report.searched(estimator)
     if out is not None:
@@ -291,7 +308,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
         return
     for one in paths:
         path_report.show_path(one)
-    click.echo(f"{cost['passes']:g} passes, {cost['seconds']:.1f} s")
+    click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
 
 
 @main.command()
@@ -313,21 +330,23 @@ def stability(data, loss, rounds, threshold, as_json, **options):
 
     check_one_of(options)
     memory = options["memory"]
-    train, _ = open_rows(data, options)
+    train, _ = open_rows(data, options, as_json)
     say_notes(train, as_json)
     estimator = make_estimator(train, loss, options, memory=memory)
     found = stability_selection(estimator, train, rounds=rounds, threshold=threshold, seed=options["seed"])
     show_stability(found, names_of(train), as_json)
 
 
-def open_rows(data, options: dict):
+def open_rows(data, options: dict, quiet=False):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
     from riata.data.open import open_data
+    from riata.progress import row_progress
 
     how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
-    rows = open_data(data, target, task=task, features=features or None, **columns, **how)
+    with row_progress(shows_progress(quiet)):
+        rows = open_data(data, target, task=task, features=features or None, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
 
     def open_more(source):
@@ -358,8 +377,8 @@ def check_one_of(options) -> None:
 
 
 def parse_batch(text):
-    """A number of rows, or "full"."""
-    if text == "full":
+    """A number of rows, or "full"; None is left to the solver."""
+    if text in (None, "full"):
         return text
     if not text.isdigit():
         raise OptionError(f"--batch must be {NUMBER_OR_FULL}, not {text!r}")

@@ -19,6 +19,7 @@ from riata.data.convert import convert
 from riata.data.encoding import Encoding
 from riata.data.open import open_data
 from riata.data.outofcore import OutOfCore
+from riata.data.watch import watching
 
 
 def test_a_profile_is_made_once_per_content_and_question(tmp_path, rng, monkeypatch):
@@ -105,6 +106,21 @@ def test_reading_ahead_stops_when_nobody_listens():
     assert next(reader) == 0
     reader.close()
     assert closed == [True]
+
+
+def test_a_watcher_hears_of_every_row(larger_than_memory):
+    heard: dict[str, int] = {}
+
+    def watcher(what, rows, total):
+        heard[what] = heard.get(what, 0) + rows
+        assert total in (300, None)
+
+    with watching(watcher):
+        data = open_data(pa.table({"a": np.arange(300.0), "y": np.arange(300.0)}), "y", memory="1MB")
+        list(data.visit())
+        data.sum(lambda chunk: chunk.n_rows)
+    list(data.visit())
+    assert heard == {"looking at the columns": 300, "reading rows": 600}
 
 
 def test_empty_chunks_are_not_shown(larger_than_memory):

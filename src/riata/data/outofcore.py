@@ -24,6 +24,7 @@ from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
 from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
+from riata.data.watch import watched
 from riata.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -89,6 +90,10 @@ class OutOfCore(Dataset):
 
     def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, from the cheapest place that has them."""
+        total = self.n_rows if order is None and self.n_rows else None
+        return watched(self._places(order), "reading rows", lambda item: item[1].n_rows, total)
+
+    def _places(self, order) -> Iterator[tuple[int, Chunk]]:
         if self._rows is not None:
             for i in range(self.n_chunks) if order is None else order:
                 yield int(i), self._rows.chunk(int(i))

@@ -18,6 +18,7 @@ from riata.data.encoding import Encoding, weights_of
 from riata.data.sources.filesource import is_text
 from riata.data.sources.source import DENSE, INDICES, VALUES, Source
 from riata.data.target import Target, TargetLearner
+from riata.data.watch import watched
 from riata.errors import DataError
 
 logger = logging.getLogger(__name__)
@@ -96,6 +97,7 @@ def learn_profile(source: Source, wishes: Wishes, rows: int) -> Profile:
     features = feature_columns(source, wishes)
     roles = [name for name in (wishes.target, wishes.weight) if name is not None]
     batches = source.batches(list(dict.fromkeys(features + roles)), rows)
+    batches = watched(batches, "looking at the columns", lambda batch: batch.num_rows, source.n_rows)
     return _Pass(source, wishes, features).over(batches)
 
 
