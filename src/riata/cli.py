@@ -101,14 +101,19 @@ def say_notes(data, quiet=False) -> None:
 @click.option("--debias", is_flag=True, help="Fit the chosen features once more, without the penalty.")
 @click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
+@click.option("--nonnegative", is_flag=True, help="Only models without negative coefficients.")
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
 @model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
-@click.option("--batch", default="1", show_default=True, help=f"Rows per step: {NUMBER_OR_FULL}.")
+@click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
 @click.option("--step", help="First step, or a schedule such as 2/t or 1/sqrt(t).")
 @click.option("--max-steps", type=int, help="Stop after so many steps.")
 @click.option("--max-passes", type=int, help="Stop after so many passes.")
+@click.option("--half-life", type=float, help="Rows after which one counts half (online).")
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a stochastic fit in, on the way.")
+@click.option("--every", default="60s", show_default=True, help="Time between two checkpoints.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
 @click.option("--test", "test_data", help="Data to score the model on.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -288,7 +293,8 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
     train, open_more = open_rows(data, options, as_json)
     say_notes(train, as_json)
     along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
-    estimator = make_estimator(train, loss, options | along | selecting(select, n_alphas, validation), memory=memory)
+    options |= along | selecting(select, n_alphas, validation)
+    estimator = make_estimator(train, loss, options, memory=memory, verbose=not as_json and sys.stderr.isatty())
     estimator.fit(train, validation=open_more(validation))
     names, paths = names_of(train), path_report.searched(estimator)
     if out is not None:
@@ -302,7 +308,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
         return
     for one in paths:
         path_report.show_path(one)
-    click.echo(f"{cost['passes']:g} passes, {cost['seconds']:.1f} s")
+    click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
 
 
 @main.command()
@@ -371,8 +377,8 @@ def check_one_of(options) -> None:
 
 
 def parse_batch(text):
-    """A number of rows, or "full"."""
-    if text == "full":
+    """A number of rows, or "full"; None is left to the solver."""
+    if text in (None, "full"):
         return text
     if not text.isdigit():
         raise OptionError(f"--batch must be {NUMBER_OR_FULL}, not {text!r}")

@@ -59,15 +59,24 @@ class Point:
     gap: float = np.inf
 
 
-def path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=REACH, progress=None) -> Path:
-    """Models for decreasing alphas: those given, or `length` of them from alpha_max to `reach` times it."""
+def path(
+    data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=REACH, max_features=None, progress=None
+) -> Path:
+    """Models for decreasing alphas: those given, or `length` of them from alpha_max to `reach` times it.
+
+    It ends early with the first model of at least `max_features` features.
+    """
     check_spec(spec, data.n_features)
     passes_before = data.passes
     problem, largest = with_start(bare_problem(data, spec), spec)
     alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
-    points = list(_points(problem, spec, largest, alphas, gap_unit(problem), progress))
+    points = []
+    for point in _points(problem, spec, largest, alphas, gap_unit(problem), progress):
+        points.append(point)
+        if max_features is not None and np.count_nonzero(point.w) >= max_features:
+            break
     return Path(
-        alphas,
+        alphas[: len(points)],
         np.array([point.w for point in points]),
         np.array([point.b for point in points]),
         np.array([point.at.loss for point in points]),

@@ -22,6 +22,7 @@ from riata.solvers.local_model import LocalModel, Outlook
 from riata.solvers.subset import OVERSHOOTS
 
 DEFAULT_MEMORY = 1 << 30
+EARLY = 2  # rounds whose supports will change too much to be worth their rows of H
 
 
 def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -49,8 +50,9 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
     support = np.empty(0, dtype=np.int64)
     outlook = model.outlook(support, k)
     count = min(first_count(k), limit)
-    settled = False
+    settled, t = False, 0
     while not settled:
+        t += 1
         candidates = wanting(outlook.gains, model.candidates, count)
         make_room(model, support, outlook.gains, len(candidates), limit)
         model.add_candidates(candidates)
@@ -60,7 +62,11 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
             search.backward(k)
         search.forward(k)
         search.swap()
-        support, outlook, settled = _check(model, search, k, worthwhile)
+        if t <= EARLY and len(model.candidates) < len(model.w):
+            support, weights = _sorted(model, search)
+            outlook = model.glance(support, weights)
+        else:
+            support, outlook, settled = _check(model, search, k, worthwhile)
         if settled:
             search.overshoot(k)
             support, outlook, settled = _check(model, search, k, worthwhile)
@@ -68,9 +74,16 @@ def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray
         yield support, outlook, settled
 
 
+def _sorted(model, search):
+    """The support that a search is at, and its weights."""
+    support = model.candidates[search.members]
+    order = np.argsort(support)
+    return support[order], search.weights[order]
+
+
 def _check(model, search, k, worthwhile):
     """What the search ended with, and whether no feature that it did not have wants in."""
-    support = np.sort(model.candidates[search.members])
+    support, _ = _sorted(model, search)
     outlook = model.outlook(support, k)
     outside = outlook.gains.copy()
     outside[model.candidates] = -np.inf

@@ -24,7 +24,7 @@ from riata.threads import one_blas_thread
 
 @dataclass(frozen=True)
 class KPath:
-    """A model for every number of features, the smallest first, as far as features are of use (the empty one if none)."""
+    """A model for every number of features, the smallest first, as far as features are of use (or the empty one)."""
 
     models: list[Fitted]
     proof: str
