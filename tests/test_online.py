@@ -174,6 +174,14 @@ def test_partial_fit_needs_neither_scaling_nor_an_alpha(chunk):
     assert at_once.score(chunk.X, labels) > 0.8
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_without_an_intercept_there_is_none(chunk, mode):
+    spec = Spec(solver="online", fit_intercept=False, **MODES[mode])
+    result = fit(InMemory(chunk.X + 1.0, chunk.y + 3.0, chunk.weight), spec).result
+    assert result.intercept == 0.0
+    assert np.count_nonzero(result.coef)
+
+
 def test_batches_are_refused(chunk):
     with pytest.raises(OptionError, match="one row a step"):
         fit(InMemory(*chunk), Spec(solver="online", batch=8))
