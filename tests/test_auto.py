@@ -180,3 +180,8 @@ def test_noise_is_no_reason_to_choose_a_feature(rng):
     X, y = rng.normal(size=(200, 10)), rng.normal(size=200)
     for auto in ({"k": "auto"}, {"alpha": "auto"}):
         assert not riata.SparseRegressor(**auto, select="ebic").fit(X, y).get_support().any()
+
+
+def test_a_bar_changes_nothing(table):
+    model = riata.SparseRegressor(alpha="auto", verbose=True, **SMALL).fit(*table)
+    assert_array_equal(model.coef_, riata.SparseRegressor(alpha="auto", **SMALL).fit(*table).coef_)

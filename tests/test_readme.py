@@ -1,4 +1,4 @@
-"""README's two examples do what they say, as they stand there."""
+"""The examples of README and of docs do what they say, as they stand there."""
 
 import os
 import re
@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).parents[1] / "README.md").read_text()
-BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", README, flags=re.DOTALL)
+PAGES = "".join((Path(__file__).parents[1] / page).read_text() for page in ("README.md", "docs/selection.md"))
+BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", PAGES, flags=re.DOTALL)
 EXAMPLES = [(kind, code) for kind, code in BLOCKS if "make " not in code and "pip " not in code]
 
 

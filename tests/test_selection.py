@@ -256,3 +256,9 @@ def test_bad_searches(search, sentence):
 def test_only_solvers_with_a_path_are_taken():
     with pytest.raises(OptionError, match="made by solver 'exact', not by 'fobos'"):
         search_path(InMemory(*make()), Spec(solver="fobos"), Search("alpha"))
+
+
+def test_progress_is_told_of_every_fold():
+    calls = []
+    search_path(InMemory(*make()), Spec(), Search("k", "cv", cv=3, k_max=2), progress=lambda *done: calls.append(done))
+    assert calls == [(1, 4), (2, 4), (3, 4)]

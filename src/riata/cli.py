@@ -293,13 +293,14 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
     train, open_more = open_rows(data, options, as_json)
     say_notes(train, as_json)
     along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
-    estimator = make_estimator(train, loss, options | along | selecting(select, n_alphas, validation), memory=memory)
+    options |= along | selecting(select, n_alphas, validation)
+    estimator = make_estimator(train, loss, options, memory=memory, verbose=not as_json and sys.stderr.isatty())
     estimator.fit(train, validation=open_more(validation))
     names, paths = names_of(train), path_report.searched(estimator)
     if out is not None:
         path_report.write_path(paths, names, out)
     if plot is not None:
-        path_report.plot_path(paths, names, plot)
+        path_report.plot_path(paths, names, train.moments.scale, plot)
     cost = {"passes": round(estimator.n_passes_, 2), "seconds": round(time.perf_counter() - started, 3)}
     if as_json:
         found = [path_report.as_json(one, names) for one in paths]
@@ -307,7 +308,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
         return
     for one in paths:
         path_report.show_path(one)
-    click.echo(f"{cost['passes']:g} passes, {cost['seconds']:.1f} s")
+    click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
 
 
 @main.command()

@@ -22,7 +22,7 @@ from riata.errors import DataError, OptionError
 from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.losses import BY_TASK, mean_target
 from riata.model import Model, probabilities
-from riata.progress import pass_progress
+from riata.progress import pass_progress, path_progress
 from riata.selection.fits import SelectedFit, debiased, fit_selected
 from riata.selection.search import Search
 from riata.solvers.registry import SOLVERS
@@ -161,7 +161,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
         fitted: Fit
         if search is not None:
-            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation)
+            with path_progress(self.verbose, label) as progress:
+                fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
         elif validation is not None:
             raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
         else:

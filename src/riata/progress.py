@@ -69,3 +69,17 @@ def pass_progress(show: bool, label: str, spec: Spec):
             bar.update(task, completed=record.steps if options.max_steps else record.passes, state=", ".join(parts))
 
         yield callback
+
+
+@contextmanager
+def path_progress(show: bool, label: str):
+    """A callback for a search that moves a bar over its paths; None where there is nothing to show."""
+    if not show:
+        yield None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn()]
+    with Progress(*columns, transient=True) as bar:
+        task = bar.add_task(f"path {label}".strip(), total=None, state="of all rows")
+        yield lambda done, total: bar.update(task, completed=done, total=total, state=f"fold {done} of {total - 1}")

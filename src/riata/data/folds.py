@@ -6,12 +6,14 @@ with the folds.
 """
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 
 import numpy as np
 
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, add
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.data.outofcore import in_parallel
 
 COUNTED_AT_ONCE = 1 << 20
 Keep = Callable[[np.ndarray], np.ndarray]  # from positions of rows to whether they are kept
@@ -77,6 +79,9 @@ class SomeRows(Dataset):
             if kept.n_rows:
                 self.rows_read += kept.n_rows
                 yield kept
+
+    def sum(self, f):
+        return reduce(add, in_parallel(f, self.visit()))
 
     def _placed(self, order):
         if order is None:

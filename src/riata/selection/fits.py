@@ -22,10 +22,12 @@ class SelectedFit(Fit):
     selection: Selection
 
 
-def fit_selected(data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None) -> SelectedFit:
+def fit_selected(
+    data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None, progress=None
+) -> SelectedFit:
     """Fit a path to all rows and take the model that the search chooses, as it is."""
     started, passes_before = time.perf_counter(), data.passes
-    path, selection = search_path(data, spec, search, validation)
+    path, selection = search_path(data, spec, search, validation, progress)
     i = selection.index
     chosen = replace(spec, **{path.by: path.values[i].item()})
     problem, alpha = make_problem(data, chosen)

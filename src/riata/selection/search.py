@@ -5,6 +5,7 @@ not seen. The chosen model is that of the path of all rows: it is not fitted aga
 features are those that were chosen.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,9 +50,13 @@ class Selection:
 
 
 def search_path(
-    data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None
+    data: Dataset,
+    spec: Spec,
+    search: Search,
+    validation: Dataset | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[ModelPath, Selection]:
-    """The path of all rows, and the choice of one of its models."""
+    """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
     _check(search, spec, data.n_features, validation)
     by_folds = search.target_k is None and search.rule in ("cv", "cv-1se")
     n_folds = search.cv if by_folds else 1
@@ -70,7 +75,11 @@ def search_path(
     if search.rule in CRITERIA:
         scores = criterion(search.rule, path, spec.loss, data.n_rows)
         return path, _least(path, search.rule, search.rule, scores, f"of {len(path)} models")
-    parts = [folds.held_out(fold, path) for fold in range(n_folds)]
+    parts = []
+    for fold in range(n_folds):
+        if progress is not None:
+            progress(fold + 1, n_folds + 1)
+        parts.append(folds.held_out(fold, path))
     return path, _cross_validated(path, search.rule, score_name(spec.loss), parts)
 
 
@@ -196,7 +205,7 @@ def _one_standard_error(path, name, scores, errors, fold_scores) -> Selection:
         reason = f"{path.named(i)} has the least {name} {where}, {scores[i]:.5g}, and no sparser model comes"
     else:
         reason = f"{path.named(i)} is the sparsest whose {name} {where}, {scores[i]:.5g}, comes"
-    reason += f" within one standard error, {errors[best]:.2g}, of "
+    reason += f" within one standard error, {errors[best]:.3g}, of "
     reason += "it" if i == best else f"the least, {scores[best]:.5g} at {path.named(best)}"
     reason += _at_the_end(path, best)
     return Selection("cv-1se", name, scores, errors, fold_scores, i, reason)
