@@ -105,11 +105,15 @@ def say_notes(data, quiet=False) -> None:
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
 @model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
-@click.option("--batch", default="1", show_default=True, help=f"Rows per step: {NUMBER_OR_FULL}.")
+@click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
 @click.option("--step", help="First step, or a schedule such as 2/t or 1/sqrt(t).")
 @click.option("--max-steps", type=int, help="Stop after so many steps.")
 @click.option("--max-passes", type=int, help="Stop after so many passes.")
+@click.option("--half-life", type=float, help="Rows after which one counts half (online).")
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a stochastic fit in, on the way.")
+@click.option("--every", default="60s", show_default=True, help="Time between two checkpoints.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
 @click.option("--test", "test_data", help="Data to score the model on.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -373,8 +377,8 @@ def check_one_of(options) -> None:
 
 
 def parse_batch(text):
-    """A number of rows, or "full"."""
-    if text == "full":
+    """A number of rows, or "full"; None is left to the solver."""
+    if text in (None, "full"):
         return text
     if not text.isdigit():
         raise OptionError(f"--batch must be {NUMBER_OR_FULL}, not {text!r}")

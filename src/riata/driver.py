@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from riata.checkpoint import Checkpoints
 from riata.errors import DivergenceError
 from riata.objective import Problem, gap_unit, objective
-from riata.solvers.iterate import Iterate
+from riata.solvers.iterate import Iterate, Saved
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
 PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
@@ -24,6 +25,7 @@ class Record:
     objective: float | None
     gap: float | None  # relative to the loss of the empty model
     n_selected: int
+    met: float | None = None  # mean loss of the pass's rows, each before it was learnt
 
 
 @dataclass(frozen=True)
@@ -50,28 +52,42 @@ def run(
     max_passes: int,
     tol: float,
     progress: Callable[[Record], None] | None = None,
+    checkpoints: Checkpoints | None = None,
+    resumed: Saved | None = None,
 ) -> Result:
-    """Consume a solver until its certificate, or the change of F, is within `tol` of the empty model's loss."""
+    """Consume a solver until its certificate, or the change of F, is within `tol` of the empty model's loss.
+
+    Interrupted (Ctrl-C) after its first point, it returns the last one. `resumed` is what the solver went on from.
+    """
     data = problem.data
     started, passes_before = time.perf_counter(), data.passes
-    watching = 0.0  # passes that were read only to watch F
     unit = gap_unit(problem)
-    watching += 1.0
+    watching = data.passes - passes_before  # passes that were read only to watch F
     history: list[Record] = []
+    if resumed is not None:
+        history = [Record(**record) for record in resumed.facts["history"]]
+        passes_before -= resumed.facts["passes"]
+        started -= resumed.facts["seconds"]
     best_gap, converged, reason = None, False, "the solver ended at its last step"
-    for point in iterates:
+    point = None
+    interrupted: list[bool] = []
+    for point in _until_interrupted(iterates, interrupted):
         F = point.objective
-        if F is None and data.in_memory:
+        if F is None and point.whole and data.in_memory:
             F = objective(problem, point.coef, point.intercept)
             watching += 1.0
         _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
         best_gap = gap if gap is not None else best_gap
         passes = data.passes - passes_before - watching
-        record = Record(passes, point.steps, time.perf_counter() - started, F, gap, int(np.count_nonzero(point.coef)))
-        history.append(record)
+        seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
+        record = Record(passes, point.steps, seconds, F, gap, n_selected, point.met)
         if progress is not None:
             progress(record)
+        if not point.whole:
+            _save_if_due(checkpoints, point, history, passes, seconds)
+            continue
+        history.append(record)
         if gap is not None and gap <= tol:
             converged, reason = True, f"the relative duality gap {gap:.1e} is within {tol:.1e}"
             break
@@ -84,6 +100,14 @@ def run(
         if len(history) >= max_passes:
             reason = f"it reached max_passes={max_passes}"
             break
+        _save_if_due(checkpoints, point, history, passes, seconds)
+    else:
+        if point is None:
+            raise KeyboardInterrupt
+        if not point.whole:
+            history.append(record)
+        if interrupted:
+            reason = "it was interrupted"
     F = history[-1].objective
     if F is None:
         F = objective(problem, point.coef, point.intercept)
@@ -91,6 +115,22 @@ def run(
         point.coef, float(point.intercept), F, best_gap, converged, reason,
         data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.proof,
     )  # fmt: skip
+
+
+def _until_interrupted(iterates, interrupted):
+    """The iterates, up to a Ctrl-C, which is noted in `interrupted`."""
+    try:
+        yield from iterates
+    except KeyboardInterrupt:
+        interrupted.append(True)
+
+
+def _save_if_due(checkpoints, point, history, passes, seconds):
+    """Save the solver's state with the driver's own, now and then."""
+    if checkpoints is not None and point.save is not None and checkpoints.due:
+        arrays, facts = point.save()
+        own = {"history": [asdict(record) for record in history], "passes": passes, "seconds": seconds}
+        checkpoints.save(Saved(arrays, facts | own))
 
 
 def _stalled(history, within):

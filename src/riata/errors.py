@@ -21,5 +21,9 @@ class ModelFileError(RiataError, ValueError):
     """A file is not a model that this version can read."""
 
 
+class CheckpointError(RiataError, ValueError):
+    """A checkpoint cannot be read, or belongs to another fit."""
+
+
 class MissingPackageError(RiataError, ImportError):
     """An optional package is needed: the message says how to install it."""

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,11 +61,15 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
-        batch: int | str = 1,
+        batch: int | str | None = None,
         rounds: bool = False,
         step: float | str | None = None,
-        order: str = "uniform",
+        order: str | None = None,
         memory: str | int | None = None,
+        half_life: float | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):
@@ -94,6 +99,10 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.half_life = half_life
+        self.checkpoint = checkpoint
+        self.every = every
+        self.resume = resume
         self.random_state = random_state
         self.verbose = verbose
 
@@ -148,6 +157,8 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        if label and spec.checkpoint is not None:
+            spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
         fitted: Fit
         if search is not None:
             with path_progress(self.verbose, label) as progress:
@@ -241,7 +252,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
-        if self.standardize:
+        if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
@@ -251,7 +262,7 @@ class _SparseLinear(SelectorMixin, BaseEstimator):
             stream.learn(Chunk(self._seen(X), target, weight))
         self.solver_ = self.solver
         self.n_iter_ = self._streams[0].state.steps
-        return np.vstack([s.coef for s in self._streams]), np.array([s.state.b for s in self._streams])
+        return np.vstack([s.coef for s in self._streams]), np.array([s.intercept for s in self._streams])
 
 
 class SparseRegressor(RegressorMixin, _SparseLinear):
@@ -305,16 +316,24 @@ class SparseRegressor(RegressorMixin, _SparseLinear):
         Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
     max_passes, max_steps : int, optional
         Limits on the work; each solver has its own default.
-    batch : int or "full", default=1
-        Rows per step of a stochastic solver.
+    batch : int or "full", optional
+        Rows per step of a stochastic solver: 1, or what the solver says.
     rounds : bool, default=False
         Half the penalty in the first half of the steps (fobos).
     step : float or str, optional
         First step, or a schedule "c/t" or "c/sqrt(t)". By default steps adapt to the scale of the rows.
-    order : {"uniform", "shuffled", "sequential"}
-        In which order a stochastic solver visits rows.
+    order : {"uniform", "shuffled", "sequential"}, optional
+        In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
+    half_life : float, optional
+        Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
+    checkpoint : str, optional
+        A folder in which a stochastic solver saves where it is, so that a killed fit can go on.
+    every : str or float, default="60s"
+        Time between two checkpoints.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one; the result is that of a fit never interrupted, bit for bit.
     random_state : int, RandomState or None
         Seed of the stochastic solvers.
     verbose : bool, default=False
@@ -436,11 +455,15 @@ class SparseClassifier(ClassifierMixin, _SparseLinear):
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
-        batch: int | str = 1,
+        batch: int | str | None = None,
         rounds: bool = False,
         step: float | str | None = None,
-        order: str = "uniform",
+        order: str | None = None,
         memory: str | int | None = None,
+        half_life: float | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
     ):

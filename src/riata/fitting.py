@@ -1,11 +1,13 @@
 """From a dataset and plain options to a fitted linear model: check, assemble, delegate."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
 
+from riata.checkpoint import Checkpoints, data_fingerprint
 from riata.data.dataset import Dataset
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
@@ -15,11 +17,13 @@ from riata.penalties import Cardinality, ElasticNet
 from riata.solvers.exact import exact
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
-from riata.solvers.stochastic import State, make_stepper
+from riata.solvers.stochastic import first_state, make_stepper
 from riata.solvers.stream import Stream
 from riata.solvers.visits import ORDERS
+from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
+NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,16 @@ class Spec:
     tol: float = 1e-6
     max_passes: int | None = None
     max_steps: int | None = None
-    batch: int | str = 1
+    batch: int | str | None = None
     rounds: bool = False
     step: str | float | None = None
-    order: str = "uniform"
+    order: str | None = None
     memory: int | None = None
     seed: int | None = None
+    half_life: float | None = None
+    checkpoint: str | Path | None = None
+    every: str | float = "60s"
+    resume: bool = False
 
     @property
     def takes(self) -> str:
@@ -90,12 +98,17 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
         (spec.loss in LOSSES and not (solver.any_curvature or np.isfinite(LOSSES[spec.loss].curvature)),
          f"loss {spec.loss!r} bends without bound, which solver {spec.solver_name!r} cannot have; take solver 'exact'"),
-        (spec.order not in ORDERS, f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
-        (spec.batch != "full" and not (_whole(spec.batch) and spec.batch >= 1),
+        (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
+        (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
+        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solver 'online'"),
+        (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
+        (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
+        (spec.checkpoint is not None and solver.method is None,
+         f"solver {spec.solver_name!r} has no checkpoints; the solvers that learn from streams have them"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
     for wrong, sentence in checks:
@@ -133,6 +146,9 @@ def check_rows(data: Dataset, spec: Spec) -> None:
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
+    if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
+        free = elastic_net(0.0) if spec.k is None else Cardinality(spec.k)
+        return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
     bare = bare_problem(data, spec)
     if spec.k is not None:
         return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(bare.scale))), None
@@ -178,11 +194,23 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     check_rows(data, spec)
     problem, alpha = make_problem(data, spec)
     solver = SOLVERS[spec.solver_name]
-    options = solver_options(spec)
+    checkpoints = checkpoints_of(data, spec)
+    resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
+    options = replace(solver_options(spec), resume=resumed)
     result = run(
-        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress
-    )
+        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
+        checkpoints=checkpoints, resumed=resumed,
+    )  # fmt: skip
     return Fit(result, spec.solver_name, alpha, spec, problem)
+
+
+def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
+    """Where a fit is saved, known by its data and by the options that shape the result; None if nobody asked."""
+    if spec.checkpoint is None:
+        return None
+    every = parse_seconds(spec.every)
+    shaping = {name: np.array(value).tolist() for name, value in asdict(spec).items() if name not in NOT_SHAPING}
+    return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
 
 def describe(fitted: Fit) -> str:
@@ -190,7 +218,9 @@ def describe(fitted: Fit) -> str:
     problem, spec = fitted.problem, fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
     text = f"mean {spec.loss} loss"
-    if fitted.alpha is None:
+    if fitted.alpha is None and spec.k is None:
+        text += ", with a penalty found while learning"
+    elif fitted.alpha is None:
         text += f" + {spec.ridge:g} / 2 |w|_2^2{unit}" if spec.ridge else ""
         text += f" over models of at most {spec.k} features"
     elif spec.l1_ratio == 1:
@@ -206,7 +236,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     """A stream that learns this spec from rows as they come."""
     check_spec(spec, n_features)
     sentence = None
-    if spec.k is None and spec.alpha is None:
+    solver = SOLVERS[spec.solver_name]
+    if spec.k is None and spec.alpha is None and (spec.alpha_ratio is not None or not solver.own_alpha):
         sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
     elif spec.rounds:
         sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
@@ -215,12 +246,14 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if sentence:
         raise OptionError(sentence)
     loss = LOSSES[spec.loss]
-    penalty = elastic_net(spec.alpha, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
-    make_method = SOLVERS[spec.solver_name].method
-    if make_method is None:
+    penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
-    stepper = make_stepper(make_method(penalty), loss, spec.step, int(spec.batch), spec.fit_intercept)
-    return Stream(stepper, State(np.zeros(n_features)))
+    method: Any = solver.method(penalty)
+    if solver.own_alpha:
+        method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
+    stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
+    return Stream(stepper, first_state(stepper.method, n_features))
 
 
 def solver_options(spec: Spec) -> Options:
@@ -228,4 +261,6 @@ def solver_options(spec: Spec) -> Options:
     passes = spec.max_passes
     if passes is None:
         passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
-    return Options(passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory)
+    return Options(
+        passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory, spec.half_life
+    )

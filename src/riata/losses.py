@@ -20,6 +20,7 @@ class Loss(Protocol):
 
     code: ClassVar[int]  # how the compiled sweeps in kernels/losses.py know it
     labels: ClassVar[bool]  # True when the target is -1 or +1
+    relative: ClassVar[bool]  # True when only y - z matters, so that a target may be counted from anywhere
     curvature: ClassVar[float]
     least_curvature: ClassVar[float]  # what Newton steps take for a second derivative that is 0 on an interval
 
@@ -36,6 +37,7 @@ class Squared:
 
     code: ClassVar[int] = 0
     labels: ClassVar[bool] = False
+    relative: ClassVar[bool] = True
     curvature: ClassVar[float] = 1.0
     least_curvature: ClassVar[float] = 0.0
 
@@ -61,6 +63,7 @@ class Logistic:
 
     code: ClassVar[int] = 1
     labels: ClassVar[bool] = True
+    relative: ClassVar[bool] = False
     curvature: ClassVar[float] = 0.25
     least_curvature: ClassVar[float] = 0.0
 
@@ -88,6 +91,7 @@ class SquaredHinge:
 
     code: ClassVar[int] = 2
     labels: ClassVar[bool] = True
+    relative: ClassVar[bool] = False
     curvature: ClassVar[float] = 1.0
     least_curvature: ClassVar[float] = 1e-4
 
@@ -117,6 +121,7 @@ class Huber:
 
     code: ClassVar[int] = 3
     labels: ClassVar[bool] = False
+    relative: ClassVar[bool] = True
     curvature: ClassVar[float] = 1.0
     least_curvature: ClassVar[float] = 1e-4
 
@@ -144,6 +149,7 @@ class Poisson:
 
     code: ClassVar[int] = 4
     labels: ClassVar[bool] = False
+    relative: ClassVar[bool] = False
     curvature: ClassVar[float] = np.inf
     least_curvature: ClassVar[float] = 0.0
 

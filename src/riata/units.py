@@ -1,4 +1,4 @@
-"""Sizes of memory as people write them."""
+"""Sizes of memory and spans of time as people write them."""
 
 import re
 
@@ -19,3 +19,15 @@ def parse_bytes(size: str | int | None) -> int | None:
     if n_bytes <= 0:
         raise OptionError(f"memory must be a size such as 512MB or 2GiB, not {size!r}")
     return n_bytes
+
+
+SECONDS = {"": 1, "S": 1, "M": 60, "MIN": 60, "H": 3600}
+
+
+def parse_seconds(span: str | float) -> float:
+    """Seconds in "60s", "5m", "1h", 0.5."""
+    match = re.fullmatch(r"([0-9.]+)\s*(S|M|MIN|H)?", str(span).strip().upper())
+    try:
+        return float(match[1]) * SECONDS[match[2] or ""]  # type: ignore[index]
+    except (TypeError, ValueError):
+        raise OptionError(f"every must be a span of time such as 60s, 5m or 1h, not {span!r}") from None

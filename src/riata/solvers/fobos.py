@@ -11,11 +11,11 @@ import numpy as np
 from riata.kernels.fobos import fobos_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Options
-from riata.solvers.stochastic import stochastic, total_steps
+from riata.solvers.stochastic import Method, stochastic, total_steps
 
 
 @dataclass(frozen=True)
-class Fobos:
+class Fobos(Method):
     l1: float
     l2: float
     half_until: int = 0  # steps up to this one take half the penalty

@@ -1,9 +1,17 @@
 """What a solver yields after each pass, and the options that solvers read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+
+class Saved(NamedTuple):
+    """All that a solver needs to go on from a point: arrays, and plain facts that JSON can hold."""
+
+    arrays: dict[str, np.ndarray]
+    facts: dict[str, Any]
 
 
 class Iterate(NamedTuple):
@@ -14,6 +22,9 @@ class Iterate(NamedTuple):
     steps: int = 0
     objective: float | None = None
     gap: float | None = None
+    met: float | None = None  # mean loss of this pass's rows, each before it was learnt (progressive validation)
+    whole: bool = True  # False inside a pass, where nothing is decided
+    save: Callable[[], Saved] | None = None
     proof: str | None = None  # what a method without a gap has proved about this point, which ends the solve
 
 
@@ -23,9 +34,11 @@ class Options:
 
     max_passes: int
     max_steps: int | None = None
-    batch: int | str = 1
+    batch: int | str | None = None  # the method's own
     rounds: bool = False
     step: str | float | None = None
-    order: str = "uniform"
+    order: str | None = None  # the method's own
     seed: int | None = 0
     memory: int | None = None  # bytes
+    half_life: float | None = None  # rows after which one counts half
+    resume: Saved | None = None  # where to go on; from the beginning otherwise

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from riata.kernels.l0_sgd import l0_sgd_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Options
-from riata.solvers.stochastic import stochastic
+from riata.solvers.stochastic import Method, stochastic
 
 
 @dataclass(frozen=True)
-class L0Sgd:
+class L0Sgd(Method):
     k: int
     schedule = "constant"
 

@@ -11,14 +11,22 @@ from riata.solvers.cd import cd
 from riata.solvers.cosamp import cosamp
 from riata.solvers.exact import exact
 from riata.solvers.fobos import Fobos, fobos
+from riata.solvers.ftrl import Ftrl, ftrl
+from riata.solvers.hsg_ht import hsg_ht
 from riata.solvers.htp import htp
 from riata.solvers.iht import iht
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.l0_sgd import L0Sgd, l0_sgd
 from riata.solvers.omp import omp
+from riata.solvers.online import online, online_method
+from riata.solvers.rda import Rda, rda
+from riata.solvers.saga import saga
 from riata.solvers.stochastic import Method
 from riata.solvers.subgradient import Subgradient, subgradient
 from riata.solvers.subspace_pursuit import subspace_pursuit
+from riata.solvers.svrg import svrg
+from riata.solvers.svrg_ht import svrg_ht
+from riata.solvers.truncated import Truncated, truncated
 
 
 @dataclass(frozen=True)
@@ -26,11 +34,12 @@ class Solver:
     """How to start a solver, what it takes, and when it has done enough."""
 
     start: Callable[[Problem, Options], Iterator[Iterate]]
-    takes: str  # "alpha" or "k"
+    takes: str  # "alpha", "k" or "alpha or k"
     max_passes: int
     ridge: bool = False  # whether it can have l1_ratio < 1, or a ridge beside k
     any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
+    own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
@@ -41,6 +50,24 @@ SOLVERS = {
     "fobos": Solver(
         fobos, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Fobos(penalty.l1, penalty.l2)
     ),
+    "ftrl": Solver(
+        ftrl,
+        "alpha",
+        20,
+        ridge=True,
+        stochastic=True,
+        any_curvature=True,
+        method=lambda penalty: Ftrl(penalty.l1, penalty.l2),
+    ),
+    "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
+    "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
+    "online": Solver(
+        online, "alpha or k", 1, stochastic=True, any_curvature=True, own_alpha=True, method=online_method
+    ),
+    "svrg": Solver(svrg, "alpha", 100, stochastic=True),
+    "saga": Solver(saga, "alpha", 100, stochastic=True),
+    "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True),
+    "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True),
     "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True),
     "omp": Solver(omp, "k", 10**9),
     "iht": Solver(iht, "k", 1000),
@@ -56,7 +83,7 @@ def choose_solver(name: str, takes: str) -> str:
     """The name of a solver that takes an alpha or a k, or a sentence that says which do."""
     if name == "auto":
         return AUTO[takes]
-    fitting = sorted(s for s, solver in SOLVERS.items() if solver.takes == takes)
+    fitting = sorted(s for s, solver in SOLVERS.items() if takes in solver.takes.split(" or "))
     if name not in SOLVERS:
         raise OptionError(f"there is no solver {name!r}; there are auto, {', '.join(sorted(SOLVERS))}")
     if name not in fitting:

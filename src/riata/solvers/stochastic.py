@@ -1,35 +1,38 @@
 """The loop that all stochastic methods share: visit rows, let the method's sweep move the weights, yield.
 
 A method works on the scaled row a = x / scale (standardisation) and on the weights of those columns. Its state between
-chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk.
+chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk, or kept
+in the method's own memory.
 
 Default steps are safe on data of any scale: eta_t is divided by the loss's curvature times the largest squared row
 norm so far, so a step never overshoots its own row. On the paper's rows of unit norm that divides by one.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
 from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
 from riata.kernels.rows import Rows, as_rows
 from riata.losses import Loss
 from riata.objective import Problem
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.visits import ORDERS
 from riata.steps import STEPS, parse_step
 
 
 @dataclass
 class State:
-    """The weights of the scaled columns, the intercept, and what the schedule has seen."""
+    """The weights of the scaled columns, the intercept, what the schedule has seen, and what the method remembers."""
 
     w: np.ndarray
     b: float = 0.0
     steps: int = 0
     largest: float = 0.0  # squared norm of the largest row
+    memory: dict[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,22 +44,31 @@ class Sweep:
     weight: np.ndarray
     visits: np.ndarray
     batch: int
-    loss: int
+    loss: Loss
     etas: np.ndarray
     safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
 
     @property
     def args(self):
-        return self.rows, self.y, self.weight, self.visits, self.batch, self.loss, self.etas, self.safe
+        return self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe
 
 
 class Method(Protocol):
-    """One of the paper's updates."""
+    """An update: how a run of rows moves a state."""
 
     schedule: str  # its own decay of steps, a key of `STEPS`
+    order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+
+    def memory(self, n_features: int) -> dict[str, np.ndarray]:
+        """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
+        return {}
+
+    def model(self, state: State) -> tuple[np.ndarray, float]:
+        """Weights of the scaled columns and intercept to predict with, as of now."""
+        return state.w, state.b
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float, float]:
-        """Move state.w in place; return the intercept, the largest row norm and the sum of losses seen."""
+        """Move state.w and state.memory in place; return the intercept, the largest row norm and the losses' sum."""
         ...
 
 
@@ -76,12 +88,18 @@ class Stepper:
         """Visit these rows of the chunk; returns the mean loss they had when they were met."""
         n_steps = -(-len(visits) // self.batch)
         etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
-        safe = self.loss.curvature if self.safe else 0.0
+        # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
+        safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = as_rows(chunk.X, self.scale)
-        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss.code, etas, safe)
+        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe)
         state.b, state.largest, seen = self.method.sweep(sweep, state, float(self.learn_b))
         state.steps += n_steps
         return seen / max(chunk.weight[visits].sum(), 1e-300)
+
+
+def first_state(method: Method, n_features: int) -> State:
+    """Before the first row."""
+    return State(np.zeros(n_features), memory=method.memory(n_features))
 
 
 def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, scale=1.0) -> Stepper:
@@ -90,29 +108,82 @@ def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, sc
     return Stepper(method, loss, schedule, step is None, batch, learn_b, scale)
 
 
+@dataclass
+class Course:
+    """Where a run over chunked data is: the state, the order of chunks of this pass, and how many of them are done."""
+
+    state: State
+    rng: np.random.Generator
+    chunks: np.ndarray
+    done: int = 0
+    met: float = 0.0  # sum of the losses of this pass's rows, each before it was learnt
+    weight: float = 0.0
+
+    def saved(self) -> Saved:
+        """A copy: the course goes on."""
+        state = self.state
+        arrays = {"w": state.w.copy(), "chunks": self.chunks.copy()}
+        arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
+        facts = {
+            "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
+            "done": self.done, "met": self.met, "weight": self.weight, "rng": self.rng.bit_generator.state,
+        }  # fmt: skip
+        return Saved(arrays, facts)
+
+
+def first_course(method: Method, data: Dataset, seed: int | None) -> Course:
+    """Before the first pass."""
+    rng = np.random.default_rng(seed)
+    return Course(first_state(method, data.n_features), rng, rng.permutation(data.n_chunks))
+
+
+def resumed_course(saved: Saved) -> Course:
+    """The course that was saved; JSON keeps every bit of its numbers."""
+    arrays, facts = saved
+    memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
+    rng = np.random.default_rng()
+    rng.bit_generator.state = facts["rng"]
+    state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory)
+    return Course(state, rng, arrays["chunks"], facts["done"], facts["met"], facts["weight"])
+
+
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
-    """One iterate after every pass, until max_steps."""
+    """One iterate after every chunk, whole after every pass, until max_steps."""
     data = problem.data
     stepper = make_stepper(
         method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
     )
-    order = ORDERS[options.order]
-    rng = np.random.default_rng(options.seed)
-    state = State(np.zeros(data.n_features))
+    order = ORDERS[options.order or method.order]
+    course = first_course(method, data, options.seed) if options.resume is None else resumed_course(options.resume)
+    state = course.state
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
     while options.max_steps is None or state.steps < options.max_steps:
-        for chunk in data.visit(rng.permutation(data.n_chunks)):
-            visits = order(chunk.n_rows, stepper.batch, rng)
+        if course.done == len(course.chunks):
+            course.chunks, course.done = course.rng.permutation(data.n_chunks), 0
+            course.met = course.weight = 0.0
+        for chunk in data.visit(course.chunks[course.done :]):
+            visits = order(chunk.n_rows, stepper.batch, course.rng)
             if options.max_steps is not None:
                 visits = visits[: (options.max_steps - state.steps) * stepper.batch]
-            stepper.advance(state, chunk._replace(weight=chunk.weight / mean_weight), visits)
-        yield Iterate(state.w / problem.scale, state.b, state.steps)
+            weight = chunk.weight / mean_weight
+            met = stepper.advance(state, chunk._replace(weight=weight), visits)
+            course.done += 1
+            course.weight += float(weight[visits].sum())
+            course.met += met * float(weight[visits].sum())
+            w, b = method.model(state)
+            whole = course.done == len(course.chunks)
+            met = course.met / max(course.weight, 1e-300)
+            over = options.max_steps is not None and state.steps >= options.max_steps
+            save = None if over else course.saved
+            yield Iterate(w / problem.scale, b, state.steps, met=met, whole=whole or over, save=save)
+            if over:
+                return
 
 
 def batch_rows(problem: Problem, options: Options) -> int:
     """Rows per step."""
     n_rows = problem.data.n_rows
-    return n_rows if options.batch == "full" else min(int(options.batch), n_rows)
+    return n_rows if options.batch == "full" else min(int(options.batch or 1), n_rows)
 
 
 def total_steps(problem: Problem, options: Options) -> int:

@@ -27,4 +27,8 @@ class Stream:
 
     @property
     def coef(self) -> np.ndarray:
-        return self.state.w / self.stepper.scale
+        return self.stepper.method.model(self.state)[0] / self.stepper.scale
+
+    @property
+    def intercept(self) -> float:
+        return self.stepper.method.model(self.state)[1]

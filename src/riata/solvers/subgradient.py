@@ -15,12 +15,12 @@ from riata.kernels.subgradient import subgradient_sweep
 from riata.losses import Squared
 from riata.objective import Problem, first_order
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.stochastic import stochastic
+from riata.solvers.stochastic import Method, stochastic
 from riata.steps import parse_step
 
 
 @dataclass(frozen=True)
-class Subgradient:
+class Subgradient(Method):
     l1: float
     schedule = "1/t"
 

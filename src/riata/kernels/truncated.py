@@ -1,0 +1,53 @@
+"""Truncated gradient on the rows of a chunk, a step at the cost of the row's non-zeros.
+
+A feature that a row does not hold only shrinks, and only while |w| <= ceiling, which then holds for ever: many
+truncations are one, by the difference of the running debt. It is made when a row next holds the feature, and for all
+features at the end of the chunk. What less than `every` steps have gathered stays in `pending`.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from riata.kernels.rows import FAST, entries
+from riata.kernels.steps import descend, safe_step, slopes_of
+
+
+@njit(cache=True, fastmath=FAST)
+def settle(features, debt, ceiling, w, paid):
+    """Make the truncations since `paid` on some features (None: all)."""
+    for p in range(w.shape[0] if features is None else features.shape[0]):
+        j = p if features is None else features[p]
+        if abs(w[j]) <= ceiling:
+            w[j] = math.copysign(max(abs(w[j]) - (debt - paid[j]), 0.0), w[j])
+        paid[j] = debt
+
+
+@njit(cache=True)
+def truncated_sweep(
+    rows, y, weight, visits, batch, loss, etas, safe, l1, ceiling, every, before, pending, w, b, learn_b, largest
+):
+    """Steps over `visits`, `batch` rows each, updating w and pending in place, after `before` earlier steps.
+
+    With `safe`, eta_t is divided by the curvature along the largest row so far. Returns b, the largest row norm and
+    the loss seen.
+    """
+    debt, seen = 0.0, 0.0
+    paid, factors = np.zeros(w.shape[0]), np.empty(batch)
+    for t in range(etas.shape[0]):
+        members = visits[t * batch : (t + 1) * batch]
+        for i in members:
+            features, _ = entries(rows, i)
+            settle(features, debt, ceiling, w, paid)
+        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        descend(rows, members, eta, factors, w)
+        b -= learn_b * eta * slope
+        seen += losses
+        pending[0] += eta * l1 * weight[members].mean()
+        if (before + t + 1) % every == 0:
+            debt += pending[0]
+            pending[0] = 0.0
+    settle(None, debt, ceiling, w, paid)
+    return b, largest, seen

@@ -1,0 +1,46 @@
+"""Hybrid stochastic gradient hard thresholding (Zhou, Yuan & Feng, NeurIPS 2018): gradient steps on batches that grow,
+    w <- H_k(w - eta * mean slope of a batch),    batch_t = first * growth^t,
+so that the noise of the slopes falls as the weights settle. A batch may be longer than a chunk, and at most all rows:
+the method ends as iterative hard thresholding on the data.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from riata.objective import Problem
+from riata.solvers.batches import Batches
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.visits import ORDERS
+from riata.steps import parse_step
+
+FIRST, GROWTH = 64, 1.02  # a few hundred steps in the first ten passes over thousands of rows
+
+
+def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
+    """One iterate after every pass; `batch` is the size of the first one."""
+    data = problem.data
+    eta = None if options.step is None else float(parse_step(options.step, "constant")(1))
+    batches = Batches(problem, problem.penalty.k, eta)
+    order, rng = ORDERS[options.order or "shuffled"], np.random.default_rng(options.seed)
+    size = float(FIRST if options.batch is None else data.n_rows if options.batch == "full" else options.batch)
+    w, b, steps = np.zeros(data.n_features), 0.0, 0
+    rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
+    while options.max_steps is None or steps < options.max_steps:
+        for chunk in data.visit(rng.permutation(data.n_chunks)):
+            visits = order(chunk.n_rows, 1, rng)
+            while len(visits):
+                room = max(1, int(size) - rows)
+                piece, visits = chunk.rows(visits[:room]), visits[room:]
+                if sample is None or piece.n_rows > sample.n_rows:
+                    sample = piece  # the rows that tell how long a step may be
+                slope_w, slope_b = batches.slope(piece, w, b)
+                rows, weight = rows + piece.n_rows, weight + piece.weight.sum()
+                by_w, by_b = by_w + slope_w, by_b + slope_b
+                if rows < int(size):
+                    continue
+                w, b = batches.step(sample, by_w / weight, by_b / weight, w, b)
+                size = min(size * GROWTH, data.n_rows)
+                rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
+                steps += 1
+        yield Iterate(w / problem.scale, b, steps)

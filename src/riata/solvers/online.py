@@ -1,0 +1,213 @@
+"""riata's own online method: sparse and accurate in one pass, without tuning.
+
+FTRL-Proximal (see `ftrl.py`) with three changes.
+
+1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so
+   nothing is copied and units do not matter; steps are measured in the slopes of the empty model, so those of the
+   target do not matter either.
+2. A threshold as high as the noise. The sum of slopes of a feature that says nothing is a random walk, of size
+   s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
+       level = noise * sqrt(sum of u^2) + alpha T,
+   which is the scaled Lasso's choice of alpha (Sun & Zhang 2012) at every moment, falling as the model improves and the
+   rows grow in number. Rows met again are little new evidence: from the second pass on the level grows
+   nearly like T.
+3. Four lanes learn side by side. Without an alpha they differ in `noise`, and the sparsest that explains nearly as much
+   as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
+   are judged by progressive validation (each row is predicted before it is learnt), the last half counting most.
+
+With a half-life all sums fade, and the model follows a world that changes.
+
+For exactly k the noise is steered until some 3k features are in, the second-order statistics of those are gathered on
+the way, and the model is cut to k and refitted on them at the end (see `cut.py`).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.kernels.online import CONSTANT, EMPTY, LANES, REPEATS, online_sweep
+from riata.objective import Problem
+from riata.penalties import Cardinality, ElasticNet
+from riata.solvers import cut
+from riata.solvers.iterate import Options
+from riata.solvers.stochastic import Method, stochastic
+
+NOISES = np.array([9.0, 6.0, 4.0, 3.0])
+FADING = 1.0  # noise beside an alpha
+RATES = np.array([0.01, 0.02, 0.04, 0.08])  # first steps, as weights of standardised columns per unit of margin
+RATE = 0.02
+EXPLAINS = 0.97  # of what the best lane explains, for a sparser lane to be preferred
+REVIEW = 1.2  # rows grow by this factor between two reviews
+PER_HALF_LIFE = 10  # reviews, at least
+CANDIDATES = 3  # for each of k
+LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well fitted hold the weights in place
+EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
+AGEING = {"losses", "xx", "xy"}
+FADING_SUMS = ("z", "hold", "sums", "squares", "b_z", "b_hold", "slope_squares", "total")
+SWEPT = ("z", "hold", "sums", "squares", "shift", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
+
+
+@dataclass(frozen=True)
+class Online(Method):
+    """The method for an alpha or a k; with neither it finds an alpha of its own."""
+
+    alpha: float | None = None
+    k: int | None = None
+    standardize: bool = True
+    distinct: float = np.inf  # weight of the rows there are, if they come again
+    half_life: float | None = None  # rows after which one counts half; None: all rows count alike
+    schedule = "constant"
+    order = "shuffled"
+
+    def memory(self, n_features):
+        lanes = (n_features, LANES)
+        memory = {
+            "z": np.zeros(lanes), "hold": np.zeros(lanes),
+            "sums": np.zeros(n_features), "squares": np.zeros(n_features), "shift": np.zeros(n_features),
+            "origin": np.zeros(1), "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
+            "slope_squares": np.zeros(LANES + 1), "total": np.zeros(1), "losses": np.zeros(LANES + 2),
+            "noise": np.full(LANES, FADING) if self.alpha is not None else NOISES.copy(),
+            "stiffness": np.ones(LANES), "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
+        }  # fmt: skip
+        if self.k is not None:
+            memory |= cut.memory(min(self.n_candidates, n_features))
+        return memory
+
+    @property
+    def n_candidates(self) -> int:
+        return 0 if self.k is None else min(CANDIDATES * self.k, self.k + EXTRA)
+
+    @property
+    def finds_alpha(self) -> bool:
+        return self.alpha is None and self.k is None
+
+    def sweep(self, sweep, state, learn_b):
+        """Learn up to the next review, review, and so on: when reviews fall does not depend on the chunks."""
+        if sweep.batch != 1:
+            raise OptionError("solver 'online' takes one row a step: leave batch at 1")
+        memory, done, seen = state.memory, 0, 0.0
+        memory["stiffness"][:] = min(sweep.loss.curvature, 1.0) / (RATE if self.finds_alpha else RATES)
+        while done < len(sweep.visits):
+            due = int(np.ceil(memory["review"][0])) - state.steps - done
+            visits = sweep.visits[done : done + due]
+            z = self._learn(sweep, visits, memory, learn_b)[:, memory["lane"][0]]
+            seen += sweep.weight[visits] @ sweep.loss.value(sweep.y[visits], z)
+            if self.k is not None:
+                self._gather(sweep, visits, z, memory)
+            done += len(visits)
+            if len(visits) == due:
+                self._review(memory)
+        return self._intercept(memory), 0.0, seen
+
+    def _learn(self, sweep, visits, memory, learn_b):
+        """The margins of these rows, each before it was learnt, of all lanes and the empty model."""
+        loss = sweep.loss
+        margins = np.empty((len(visits), LANES + 1))
+        online_sweep(
+            sweep.rows, sweep.y, sweep.weight, visits, loss.code, min(loss.curvature, 1.0), loss.relative, learn_b,
+            self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"], memory["stiffness"],
+            *(memory[name] for name in SWEPT), margins,
+        )  # fmt: skip
+        return margins
+
+    def _gather(self, sweep, visits, z, memory):
+        """Second-order statistics of the candidates on these rows, around the margins they had."""
+        y, loss = sweep.y[visits], sweep.loss
+        h = np.maximum(loss.second_derivative(y, z), LEAST_CURVATURE * min(loss.curvature, 1.0))
+        responses = h * (z - memory["origin"][0]) - loss.derivative(y, z)
+        cut.gather(memory, sweep.rows, visits, memory["shift"], sweep.weight[visits], h, responses)
+
+    def _review(self, memory):
+        """Now and then: which lane to believe, how much noise to let in, which features are candidates."""
+        memory["lane"][0] = self._best_lane(memory["losses"])
+        self._age(memory)
+        if self.k is None:
+            return
+        for lane in range(LANES):
+            entered = np.count_nonzero(self._weights(memory, lane))
+            memory["noise"][lane] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
+        deviation = np.sqrt(self._variances(memory))
+        size = np.abs(self._weights(memory, memory["lane"][0])) * deviation
+        largest = np.argsort(-size, kind="stable")[: len(memory["candidates"])]
+        cut.replace_candidates(memory, np.sort(largest[size[largest] > 0]))
+
+    def _age(self, memory):
+        """Set the next review, and let what was seen so far count less by then.
+
+        In the judgement of lanes and in the statistics of candidates a row counts half at twice the age, since it met
+        another model; with a half-life everything fades.
+        """
+        now = memory["review"][0]
+        wait = max((REVIEW - 1.0) * now, 1.0)
+        fade = 1.0
+        if self.half_life is not None:
+            wait = min(wait, max(self.half_life / PER_HALF_LIFE, 1.0))
+            fade = 0.5 ** (wait / self.half_life)
+        memory["review"][0] = now + wait
+        for name in AGEING & memory.keys():
+            memory[name] *= min(fade, now / (now + wait))
+        for name in FADING_SUMS if fade < 1.0 else ():
+            memory[name] *= fade
+
+    def _best_lane(self, losses):
+        """The lane to believe, by progressive validation."""
+        explained = losses[EMPTY] - losses[:LANES]
+        best = int(np.argmax(explained))
+        if self.finds_alpha and explained[best] > 0.0:
+            return int(np.argmax(explained >= EXPLAINS * explained[best]))
+        return best
+
+    def _variances(self, memory):
+        """Of the columns so far; 0 for those that do not vary."""
+        T = max(memory["total"][0], 1e-300)
+        mean, square = memory["sums"] / T, memory["squares"] / T
+        variance = square - mean**2
+        return np.where(variance > CONSTANT * square, variance, 0.0)
+
+    def _weights(self, memory, lane):
+        """The weights of a lane from its memory: the kernel's formula."""
+        T, variance, z = memory["total"][0], self._variances(memory), memory["z"][:, lane]
+        stretch = max(T / self.distinct, 1.0) ** REPEATS
+        level = memory["noise"][lane] * np.sqrt(memory["slope_squares"][lane] * variance) * stretch
+        if self.alpha is not None:
+            level += self.alpha * T * (np.sqrt(variance) if self.standardize else 1.0)
+        left = np.maximum(np.abs(z) - level, 0.0)
+        divisor = variance * memory["stiffness"][lane] + memory["hold"][:, lane]
+        return np.divide(-np.copysign(left, z), divisor, out=np.zeros_like(z), where=variance > 0)
+
+    def _intercept(self, memory):
+        return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
+
+    def model(self, state):
+        memory = state.memory
+        if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
+            w, b = self._weights(memory, memory["lane"][0]), self._intercept(memory)
+        else:
+            w = np.zeros(len(memory["sums"]))
+            features, weights, b = cut.cut(memory, self.k, fit_intercept=memory["b_hold"].any())
+            w[features] = weights
+            b += memory["origin"][0]
+        return w, float(b - w @ memory["shift"])
+
+
+def online_method(penalty) -> Online:
+    """The recipe for k, for an alpha, or, where there is no penalty, for one that it finds itself."""
+    if isinstance(penalty, Cardinality):
+        return Online(k=penalty.k)
+    return Online(alpha=float(penalty.l1) or None)
+
+
+def online(problem: Problem, options: Options):
+    """The recipe on data that may be read several times."""
+    penalty = problem.penalty
+    if not isinstance(penalty, Cardinality):
+        penalty = ElasticNet(problem.standardised_strengths[0])
+    standardize = np.ndim(problem.scale) > 0
+    method = replace(
+        online_method(penalty),
+        standardize=standardize,
+        distinct=float(problem.data.n_rows),
+        half_life=options.half_life,
+    )
+    return stochastic(problem, method, options)

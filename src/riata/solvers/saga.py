@@ -1,0 +1,45 @@
+"""SAGA (Defazio, Bach & Lacoste-Julien, NIPS 2014): steps on single rows, with the last slope of every row remembered,
+    w <- soft(w - eta (a_i (u_i(w) - u_i) + mean), eta l1),    mean += a_i (u_i(w) - u_i) / n,    u_i <- u_i(w).
+Of a row only the number u_i is kept, so the memory is one number per row; eta = 1 / (3 L) converges. Rows not met yet
+count as slope zero.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.kernels.rows import as_rows
+from riata.kernels.variance_reduced import saga_sweep
+from riata.objective import Problem
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.svrg import constant_step
+from riata.solvers.visits import ORDERS
+
+
+def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
+    """One iterate after every pass."""
+    data = problem.data
+    if options.memory is not None and 8 * data.n_rows > options.memory:
+        raise OptionError(
+            f"solver 'saga' keeps a number per row, {8 * data.n_rows / 1e6:.0f} MB here, more than the budget; "
+            "take solver 'svrg', or give it more memory"
+        )
+    l1, _ = problem.standardised_strengths
+    eta = constant_step(problem, options, 1.0 / 3.0)
+    order, rng = ORDERS[options.order or "uniform"], np.random.default_rng(options.seed)
+    mean_weight = data.total_weight / data.n_rows
+    slopes: dict[int, np.ndarray] = {}  # by chunk
+    w, mean = np.zeros(data.n_features), np.zeros(data.n_features)
+    b, mean_b, steps = 0.0, 0.0, 0
+    while options.max_steps is None or steps < options.max_steps:
+        numbers = rng.permutation(data.n_chunks)
+        for number, chunk in zip(numbers, data.visit(numbers), strict=True):
+            visits = order(chunk.n_rows, 1, rng)
+            mean_b, b = saga_sweep(
+                as_rows(chunk.X, problem.scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code,
+                eta, l1, 1.0 / data.n_rows, slopes.setdefault(number, np.zeros(chunk.n_rows)),
+                mean, mean_b, w, b, float(problem.fit_intercept),
+            )  # fmt: skip
+            steps += len(visits)
+        yield Iterate(w / problem.scale, b, steps)

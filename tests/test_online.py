@@ -1,0 +1,177 @@
+"""Solver 'online': the slow version, indifference to units and portions, exactly k, and what it reaches on digits49."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+import naive_online as naive
+from riata import SparseClassifier
+from riata.data.chunk import Chunk
+from riata.data.memory import InMemory
+from riata.datasets import load_digits49
+from riata.errors import OptionError
+from riata.fitting import Spec, fit, open_stream
+from riata.losses import LOSSES
+from riata.solvers.cut import backward
+from riata.solvers.online import FADING, NOISES, RATE, RATES, Online
+from riata.solvers.stochastic import first_state, make_stepper
+
+MODES = {"its own alpha": {}, "alpha": {"alpha": 0.05}, "k": {"k": 3}}
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.fixture(params=LOSSES)
+def loss(request):
+    return LOSSES[request.param]
+
+
+@pytest.fixture
+def chunk(rng):
+    """Rows in which every feature comes and goes, the first of them empty, and labels."""
+    X = rng.normal(size=(300, 10)) * (rng.random((300, 10)) < 0.5)
+    X[0] = 0.0
+    y = np.where(X[:, :4] @ [2.0, -2.0, 1.0, 1.0] + 0.3 * rng.normal(size=300) > 0, 1.0, -1.0)
+    return Chunk(X, y, rng.uniform(0.5, 1.5, size=300))
+
+
+def learned(chunk, mode, *, portion=None, loss="logistic"):
+    """(coef, intercept) after the rows came in order, in portions."""
+    stream = open_stream(Spec(solver="online", loss=loss, **MODES[mode]), chunk.X.shape[1])
+    portion = portion or chunk.n_rows
+    for i in range(0, chunk.n_rows, portion):
+        stream.learn(chunk.rows(slice(i, i + portion)))
+    return stream.coef, stream.intercept
+
+
+@pytest.mark.parametrize("alpha", [None, 0.03])
+def test_every_lane_is_the_slow_method(chunk, loss, alpha):
+    y = 1.0 + chunk.y if loss == LOSSES["poisson"] else chunk.y
+    method = Online(alpha, distinct=200.0)
+    stepper = make_stepper(method, loss, None, 1, True)
+    state = first_state(method, 10)
+    seen = stepper.advance(state, chunk._replace(y=y), np.arange(300))
+    assert np.isfinite(seen)
+    for lane in range(4):
+        noise, rate = (NOISES[lane], RATE) if alpha is None else (FADING, RATES[lane])
+        w, b = naive.online(chunk.X, y, chunk.weight, loss, noise, rate, alpha or 0.0, 200.0)
+        state.memory["lane"][0] = lane
+        found, intercept = method.model(state)
+        assert_allclose(found, w, atol=1e-9)
+        assert_allclose(intercept, b, atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_units_do_not_matter(chunk, mode, rng):
+    coef, intercept = learned(chunk, mode)
+    factors = 2.0 ** rng.integers(-10, 10, size=10)
+    scaled, same = learned(chunk._replace(X=chunk.X * factors), mode)
+    if mode == "k":  # its statistics are solved as a system, in another order of rounding
+        assert_allclose(scaled * factors, coef, rtol=1e-8)
+    else:
+        assert_array_equal(scaled * factors, coef)
+        assert same == intercept
+    moved, _ = learned(chunk._replace(X=1000.0 * chunk.X + 7.0), mode)
+    assert_allclose(moved * 1000.0, coef, rtol=1e-6, atol=1e-9)
+    assert np.count_nonzero(coef)
+
+
+@pytest.mark.parametrize("mode", ["its own alpha", "k"])
+def test_units_of_the_target_do_not_matter(chunk, mode):
+    coef, intercept = learned(chunk, mode, loss="squared")
+    scaled, moved = learned(chunk._replace(y=1000.0 * chunk.y + 500.0), mode, loss="squared")
+    assert_allclose(scaled, 1000.0 * coef, rtol=1e-6, atol=1e-9)
+    assert_allclose(moved, 1000.0 * intercept + 500.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_rows_in_one_portion_or_many_give_the_same_model(chunk, mode):
+    coef, intercept = learned(chunk, mode)
+    for portion in (1, 7):
+        again, b = learned(chunk, mode, portion=portion)
+        assert_allclose(again, coef, atol=1e-10)
+        assert_allclose(b, intercept, atol=1e-10)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_sparse_rows_learn_what_dense_rows_learn(chunk, mode):
+    dense, sparse = learned(chunk, mode), learned(chunk._replace(X=sp.csr_array(chunk.X)), mode)
+    assert_allclose(sparse[0], dense[0], atol=1e-10)
+    assert_allclose(sparse[1], dense[1], atol=1e-10)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_row_of_weight_zero_changes_nothing(chunk, mode):
+    odd = np.arange(300) % 2 == 1
+    silenced = learned(chunk._replace(weight=np.where(odd, chunk.weight, 0.0)), mode)
+    without = learned(chunk.rows(odd), mode)
+    assert_array_equal(silenced[0], without[0])
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+def test_exactly_the_planted_features_are_found(rng, loss):
+    X = rng.normal(size=(4000, 200)) * rng.uniform(0.01, 100.0, size=200) + 5.0
+    truth = np.sort(rng.choice(200, 5, replace=False))
+    z = (X - 5.0)[:, truth] / X[:, truth].std(axis=0) @ np.array([1.0, -1.0, 1.0, 1.0, -1.0])
+    y = z + 0.5 * rng.normal(size=4000)
+    y = np.sign(y) if LOSSES[loss].labels else y
+    result = fit(InMemory(X, y), Spec(k=5, solver="online", loss=loss, seed=0)).result
+    assert_array_equal(np.flatnonzero(result.coef), truth)
+    assert result.passes == 1
+
+
+def test_many_passes_with_an_alpha_approach_its_minimum(rng):
+    X = rng.normal(size=(500, 30))
+    y = np.sign(X[:, :3] @ [1.0, -1.0, 0.5] + 0.3 * rng.normal(size=500))
+    spec = Spec(alpha=0.05, loss="logistic", tol=1e-8)
+    exact = fit(InMemory(X, y), spec).result
+    online = fit(InMemory(X, y), Spec(alpha=0.05, loss="logistic", solver="online", max_passes=200, tol=0.0)).result
+    assert online.objective - exact.objective < 0.01 * exact.objective
+
+
+def test_a_target_that_never_changes_gives_the_empty_model(rng):
+    result = fit(InMemory(rng.normal(size=(50, 4)), np.full(50, 3.0)), Spec(solver="online")).result
+    assert_array_equal(result.coef, 0.0)
+    assert result.intercept == 3.0
+
+
+def test_backward_elimination_solves_what_is_left(rng):
+    X, y = rng.normal(size=(50, 8)), rng.normal(size=50)
+    kept, v = backward(X.T @ X, X.T @ y, 3, 7)
+    assert len(kept) == 4
+    assert 7 in kept
+    assert_allclose(v, np.linalg.lstsq(X[:, kept], y)[0])
+
+
+@pytest.mark.parametrize("how", [{}, {"k": 2}], ids=str)
+def test_a_half_life_lets_the_features_change(rng, how):
+    X = rng.normal(size=(6000, 8))
+    y = np.where(np.arange(6000) < 3000, X[:, 0] - X[:, 1], X[:, 2] + X[:, 3]) + 0.3 * rng.normal(size=6000)
+    supports = {}
+    for half_life in (None, 300.0):
+        stream = open_stream(Spec(solver="online", half_life=half_life, **how), 8)
+        stream.learn(Chunk(X, y, np.ones(6000)))
+        supports[half_life] = np.flatnonzero(np.abs(stream.coef) > 0.1)
+    assert_array_equal(supports[300.0], [2, 3])
+    if not how:
+        assert {0, 1} & set(supports[None])
+    with pytest.raises(OptionError, match="half_life"):
+        open_stream(Spec(solver="ftrl", alpha=0.1, half_life=10.0), 8)
+
+
+def test_batches_are_refused(chunk):
+    with pytest.raises(OptionError, match="one row a step"):
+        fit(InMemory(*chunk), Spec(solver="online", batch=8))
+
+
+@pytest.mark.parametrize(("options", "accuracy", "features"), [({}, 0.96, 400), ({"k": 50}, 0.955, 50)])
+def test_one_pass_over_digits49(options, accuracy, features):
+    train, test = load_digits49(), load_digits49("test")
+    model = SparseClassifier(solver="online", random_state=0, **options).fit(train.X, train.y)
+    assert model.n_passes_ <= 2  # the labels are counted first
+    assert np.count_nonzero(model.coef_) <= features
+    assert model.score(test.X, test.y) >= accuracy
