@@ -325,7 +325,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
     if out is not None:
         path_report.write_path(paths, names, out)
     if plot is not None:
-        path_report.plot_path(paths, names, plot)
+        path_report.plot_path(paths, names, train.moments.scale, plot)
     cost = {"passes": round(estimator.n_passes_, 2), "seconds": round(time.perf_counter() - started, 3)}
     if as_json:
         found = [path_report.as_json(one, names) for one in paths]
