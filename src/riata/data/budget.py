@@ -1,8 +1,8 @@
 """Memory as a parameter: how a budget is shared out.
 
-A chunk takes a thirty-second part of the budget. At any moment there are about a dozen like it: those in use on each core
-and what a pass makes of them, the one read ahead, the batch it is encoded from, and the one being decoded. Data that
-needs less than a quarter of the budget once encoded is simply held in memory.
+A chunk takes a thirty-second part of the budget. At any moment there are about a dozen like it: those in use on each
+core and what a pass makes of them, the one read ahead, the batch it is encoded from, and the one being decoded. Data
+that needs less than a quarter of the budget once encoded is simply held in memory.
 """
 
 import math
