@@ -28,9 +28,9 @@ from riata.solvers.ftrl import Ftrl
 from riata.solvers.online import Online
 from riata.solvers.stochastic import first_state, make_stepper
 
-RATIOS = (0.3, 0.1, 0.03, 0.01)
-SIZES = (20, 50, 100, 400)
-BY_ALPHA = ("fobos", "truncated", "rda", "ftrl", "saga", "online")
+RATIOS = (0.1, 0.03)
+SIZES = (50, 400)
+BY_ALPHA = ("fobos", "truncated", "rda", "ftrl", "online")
 BY_K = ("l0-sgd", "hsg-ht", "svrg-ht", "online")
 RIVER_ROWS = 500
 
@@ -43,7 +43,9 @@ def accuracy(result, test):
 def learned(train, test, **options):
     """(features, accuracy) of one fit."""
     result = fit(InMemory(*train), Spec(loss="logistic", seed=0, tol=0.0, **options)).result
-    return int(np.count_nonzero(result.coef)), accuracy(result, test)
+    point = int(np.count_nonzero(result.coef)), accuracy(result, test)
+    print(options, *point, flush=True)
+    return point
 
 
 def curves(train, test, passes):
@@ -175,9 +177,9 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("docs/online.md"))
     arguments = parser.parse_args()
     train, test = ((X, y) for X, y, _ in map(load_digits49, ("train", "test")))
+    parts = [Path(__file__).with_name("online.head.md").read_text().rstrip()]
     by_passes = {passes: curves(train, test, passes) for passes in (1, 10)}
     plot(by_passes, arguments.out.with_suffix(".svg"))
-    parts = [Path(__file__).with_name("online.head.md").read_text().rstrip()]
     for passes, found in by_passes.items():
         parts += [f"## digits49, {passes} pass{'es' if passes > 1 else ''}", table(found)]
     text = imdb(arguments.data)

@@ -12,6 +12,7 @@ from chunked import Chunked
 from riata.data.memory import InMemory
 from riata.data.sample import sample_rows
 from riata.errors import OptionError
+from riata.estimators import SparseClassifier, SparseRegressor
 from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 
@@ -254,3 +255,17 @@ def test_a_sample_of_many_rows_does_not_change_the_answer():
     assert in_memory.converged
     assert elsewhere.converged
     assert_allclose(in_memory.coef, elsewhere.coef, atol=1e-6)
+
+
+def test_estimators_take_factors_and_signs():
+    X, y = make("squared")
+    factors = np.ones(X.shape[1])
+    factors[20] = 0.0
+    plain = SparseRegressor(alpha_ratio=0.5).fit(X, y)
+    chosen = SparseRegressor(alpha_ratio=0.5, penalty_factors=factors, nonnegative=True).fit(X, y)
+    assert plain.coef_[20] == 0
+    assert chosen.coef_.min() == 0
+    assert chosen.to_model().objective.count("no coefficient negative") == 1
+    labels = np.where(y > np.median(y), "high", "low")
+    classifier = SparseClassifier(alpha_ratio=0.5, penalty_factors=factors).fit(X, labels)
+    assert classifier.coef_[0, 20] != 0

@@ -163,6 +163,25 @@ def test_a_half_life_lets_the_features_change(rng, how):
         open_stream(Spec(solver="ftrl", alpha=0.1, half_life=10.0), 8)
 
 
+def test_partial_fit_needs_neither_scaling_nor_an_alpha(chunk):
+    labels = np.where(chunk.y > 0, "yes", "no")
+    at_once = SparseClassifier(solver="online").partial_fit(chunk.X, labels, classes=["no", "yes"])
+    one_by_one = SparseClassifier(solver="online")
+    for x, label in zip(chunk.X, labels, strict=True):
+        one_by_one.partial_fit(x[None], [label], classes=["no", "yes"])
+    assert_allclose(one_by_one.coef_, at_once.coef_, atol=1e-10)
+    assert_allclose(one_by_one.intercept_, at_once.intercept_, atol=1e-10)
+    assert at_once.score(chunk.X, labels) > 0.8
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_an_intercept_there_is_none(chunk, mode):
+    spec = Spec(solver="online", fit_intercept=False, **MODES[mode])
+    result = fit(InMemory(chunk.X + 1.0, chunk.y + 3.0, chunk.weight), spec).result
+    assert result.intercept == 0.0
+    assert np.count_nonzero(result.coef)
+
+
 def test_batches_are_refused(chunk):
     with pytest.raises(OptionError, match="one row a step"):
         fit(InMemory(*chunk), Spec(solver="online", batch=8))

@@ -122,14 +122,14 @@ def write_path(paths: list[Searched], names, out: Path) -> None:
         pyarrow.csv.write_csv(pa.concat_tables(tables), file)
 
 
-def plot_path(paths: list[Searched], names, out: Path) -> None:
-    """Coefficients above, scores below; a dashed line at the chosen model."""
+def plot_path(paths: list[Searched], names, deviations, out: Path) -> None:
+    """Effects of one standard deviation above, scores below; a dashed line at the chosen model."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0 * len(paths), 7.0), layout="constrained")
     axes = figure.subplots(2, len(paths), sharex="col", squeeze=False)
     for one, (upper, lower) in zip(paths, axes.T, strict=True):
-        _plot_coefs(upper, one, names)
+        _plot_effects(upper, one, names, deviations)
         _plot_scores(lower, one)
         if one.path.by == "alpha":
             lower.set_xscale("log")
@@ -139,16 +139,17 @@ def plot_path(paths: list[Searched], names, out: Path) -> None:
         figure.savefig(file, format=out.suffix[1:], dpi=150)
 
 
-def _plot_coefs(axis, one: Searched, names) -> None:
+def _plot_effects(axis, one: Searched, names, deviations) -> None:
     path, i = one.path, one.selection.index
-    largest = np.argsort(-np.abs(path.coefs[i]), kind="stable")[:NAMED]
-    named = [j for j in largest if path.coefs[i, j] != 0]
-    others = np.setdiff1d(np.flatnonzero(np.any(path.coefs != 0, axis=0)), named)
-    axis.plot(path.values, path.coefs[:, others], color="0.8", linewidth=0.8)
+    effects = path.coefs * deviations
+    largest = np.argsort(-np.abs(effects[i]), kind="stable")[:NAMED]
+    named = [j for j in largest if effects[i, j] != 0]
+    others = np.setdiff1d(np.flatnonzero(np.any(effects != 0, axis=0)), named)
+    axis.plot(path.values, effects[:, others], color="0.8", linewidth=0.8)
     for j in named:
-        axis.plot(path.values, path.coefs[:, j], label=str(names[j]))
+        axis.plot(path.values, effects[:, j], label=str(names[j]))
     axis.axvline(path.values[i], color="0.3", linestyle="--", linewidth=1.0)
-    axis.set_ylabel("coefficient")
+    axis.set_ylabel("effect of one standard deviation")
     axis.set_title(
         f"{int(path.n_selected[i])} features at the dashed line" + (f", class {one.label}" if one.label else "")
     )

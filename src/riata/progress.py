@@ -61,6 +61,9 @@ def pass_progress(show: bool, label: str, spec: Spec):
             parts = [f"pass {record.passes:.0f}", f"{record.n_selected} features"]
             if record.objective is not None:
                 parts.append(f"objective {record.objective:.5g}")
+            if record.met is not None:
+                rate = record.steps / max(record.seconds, 1e-9)
+                parts.append(f"{record.steps:,} steps, {rate:,.0f} a second, progressive loss {record.met:.4g}")
             if record.gap is not None:
                 parts.append(f"gap {record.gap:.1e}")
             bar.update(task, completed=record.steps if options.max_steps else record.passes, state=", ".join(parts))

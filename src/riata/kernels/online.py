@@ -96,7 +96,7 @@ def online_sweep(
         i = visits[t]
         features, values = entries(rows, i)
         T = total[0]
-        if T == 0.0:
+        if T == 0.0 and learn_b > 0.0:  # without an intercept zero means zero
             first_row(features, values, shrink, y[i], relative, shift, origin)
         stretch = max(T / distinct, 1.0) ** REPEATS
         margin = margins[t]
@@ -125,7 +125,7 @@ def online_sweep(
             pushes[g] = slopes[g] * stiffness[g] / rest
         learn_row(features, values, shrink, shift, slopes, pushes, z, hold, deviation, w)
         for g in range(LANES + 1):
-            after = math.hypot(b_hold[g], slopes[g] * curvature / rest)
+            after = math.hypot(b_hold[g], learn_b * slopes[g] * curvature / rest)
             b_z[g] += slopes[g] - (after - b_hold[g]) * b[g]
             b_hold[g] = after
             b[g] = -learn_b * b_z[g] / (curvature + after)

@@ -9,8 +9,7 @@ FTRL-Proximal (see `ftrl.py`) with three changes.
    s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
        level = noise * sqrt(sum of u^2) + alpha T,
    which is the scaled Lasso's choice of alpha (Sun & Zhang 2012) at every moment, falling as the model improves and the
-   rows grow in number. Rows met again are little new evidence: from the second pass on the level grows
-   nearly like T.
+   rows grow in number. Rows met again are little new evidence: from the second pass on the level grows nearly like T.
 3. Four lanes learn side by side. Without an alpha they differ in `noise`, and the sparsest that explains nearly as much
    as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
    are judged by progressive validation (each row is predicted before it is learnt), the last half counting most.
@@ -185,7 +184,7 @@ class Online(Method):
             w, b = self._weights(memory, memory["lane"][0]), self._intercept(memory)
         else:
             w = np.zeros(len(memory["sums"]))
-            features, weights, b = cut.cut(memory, self.k, fit_intercept=memory["b_hold"].any())
+            features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
             w[features] = weights
             b += memory["origin"][0]
         return w, float(b - w @ memory["shift"])
