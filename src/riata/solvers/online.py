@@ -27,7 +27,7 @@ import numpy as np
 from riata.errors import OptionError
 from riata.kernels.online import CONSTANT, EMPTY, LANES, REPEATS, online_sweep
 from riata.objective import Problem
-from riata.penalties import Cardinality, ElasticNet
+from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers import cut
 from riata.solvers.iterate import Options
 from riata.solvers.stochastic import Method, stochastic
@@ -126,10 +126,15 @@ class Online(Method):
         for lane in range(LANES):
             entered = np.count_nonzero(self._weights(memory, lane))
             memory["noise"][lane] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
-        deviation = np.sqrt(self._variances(memory))
-        size = np.abs(self._weights(memory, memory["lane"][0])) * deviation
-        largest = np.argsort(-size, kind="stable")[: len(memory["candidates"])]
-        cut.replace_candidates(memory, np.sort(largest[size[largest] > 0]))
+        cut.replace_candidates(memory, self._candidates(memory))
+
+    def _candidates(self, memory):
+        """The largest weights of columns of unit deviation; where those in the model are too few, the steepest next."""
+        lane, deviation = memory["lane"][0], np.sqrt(self._variances(memory))
+        size = np.abs(self._weights(memory, lane)) * deviation
+        slope = np.divide(np.abs(memory["z"][:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0)
+        best = np.lexsort((-slope, -size))[: len(memory["candidates"])]
+        return np.sort(best[slope[best] > 0])
 
     def _age(self, memory):
         """Set the next review, and let what was seen so far count less by then.
@@ -182,6 +187,7 @@ class Online(Method):
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
             w, b = self._weights(memory, memory["lane"][0]), self._intercept(memory)
+            w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(memory["sums"]))
             features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
