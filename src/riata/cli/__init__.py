@@ -1,0 +1,9 @@
+"""The command line: a thin face over `open_data`, the estimators and `Model`.
+
+Heavy imports wait until a command runs, so that `riata --help` answers at once.
+"""
+
+from riata.cli import data, fit, models, paths  # each adds its commands to `main`
+from riata.cli.group import main
+
+__all__ = ["data", "fit", "main", "models", "paths"]

@@ -1,0 +1,82 @@
+"""`riata profile`, `convert`, `statistics` and `datasets`: what can be done with data alone."""
+
+import json
+from pathlib import Path
+
+import click
+
+from riata.cli.group import main
+from riata.cli.options import data_options, shows_progress, writable
+from riata.cli.rows import open_rows, reading, say_notes
+from riata.errors import OptionError
+
+
+@main.command()
+@click.argument("data")
+@data_options
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def profile(data, target, as_json, memory, cache, cache_dir, on_error, features, **columns):
+    """Show what the columns of DATA are, and which features they become: one pass."""
+    from riata.data.open import open_data
+    from riata.progress import row_progress
+    from riata.summary import show_profile
+
+    how = reading(memory, cache, cache_dir, on_error)
+    with row_progress(shows_progress(as_json)):
+        rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
+    if rows.profile is None:
+        raise OptionError("a profile is of columns; this is an array without any")
+    if as_json:
+        click.echo(json.dumps(rows.profile.to_json()))
+    else:
+        show_profile(data, rows)
+
+
+@main.command()
+@click.argument("data")
+@click.argument("out", type=click.Path(path_type=Path))
+@data_options
+def convert(data, out, target, memory, cache, cache_dir, on_error, features, **columns):
+    """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
+    from riata.data.convert import convert as write
+    from riata.data.open import open_data
+    from riata.progress import row_progress
+
+    out = writable(out)
+    how = reading(memory, False, cache_dir, on_error)
+    with row_progress(shows_progress()):
+        rows = open_data(data, target, features=features or None, **columns, **how)
+        write(rows, out)
+    say_notes(rows)
+
+
+@main.command()
+@click.argument("data")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
+@click.option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
+@data_options
+def statistics(data, out, add, subtract, task, **options):
+    """Read DATA once, and write to OUT what a squared loss needs of it: riata fit takes the file in place of rows."""
+    from riata.data.gram import gram_of, load_gram
+    from riata.units import parse_bytes
+
+    out = writable(out)
+    memory = parse_bytes(options["memory"])
+    rows, _ = open_rows(data, options | {"task": "regression"})
+    say_notes(rows)
+    gram = gram_of(rows, memory)
+    for path in add:
+        gram = gram + load_gram(path)
+    for path in subtract:
+        gram = gram - load_gram(path)
+    gram.save(out)
+    click.echo(f"{gram.rows} rows of {len(gram.mean)} features in {out}", err=True)
+
+
+@main.command()
+def datasets():
+    """List the data sets that can stand for a path."""
+    from riata.summary import show_datasets
+
+    show_datasets()

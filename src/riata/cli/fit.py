@@ -1,0 +1,84 @@
+"""`riata fit`."""
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from riata.cli.group import main
+from riata.cli.options import (
+    NUMBER_OR_FULL,
+    NumberOrAuto,
+    check_one_of,
+    data_options,
+    model_options,
+    parse_batch,
+    selecting,
+    selection_options,
+    shows_progress,
+    writable,
+)
+from riata.cli.rows import check_statistics, make_estimator, open_rows, say_notes
+
+
+@main.command()
+@click.argument("data")
+@data_options
+@selection_options
+@click.option("--k", type=NumberOrAuto(int), help="Choose k features, or let --select choose how many: auto.")
+@click.option("--alpha", type=NumberOrAuto(float), help="Strength of the L1 penalty; auto: --select chooses.")
+@click.option("--debias", is_flag=True, help="Fit the chosen features once more, without the penalty.")
+@click.option("--alpha-ratio", type=float, help="Strength as a share of the alpha that gives the empty model.")
+@click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
+@click.option("--nonnegative", is_flag=True, help="Only models without negative coefficients.")
+@click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
+@model_options
+@click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
+@click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
+@click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
+@click.option("--step", help="First step, or a schedule such as 2/t or 1/sqrt(t).")
+@click.option("--max-steps", type=int, help="Stop after so many steps.")
+@click.option("--max-passes", type=int, help="Stop after so many passes.")
+@click.option("--half-life", type=float, help="Rows after which one counts half (online).")
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a stochastic fit in, on the way.")
+@click.option("--every", default="60s", show_default=True, help="Time between two checkpoints.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
+@click.option("--test", "test_data", help="Data to score the model on.")
+@click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--quiet", is_flag=True, help="Print nothing.")
+def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n_alphas, **options):
+    """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.scores import scores
+    from riata.summary import as_dict, peak_rss_mb, show_fit
+
+    started = time.perf_counter()
+    check_one_of(options)
+    out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
+    target, memory = options["target"], options["memory"]
+    check_statistics(data, options | {"loss": loss, "validation": validation})
+    train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
+    say_notes(train, quiet)
+    test, others = open_more(test_data), open_more(validation)
+    estimator = make_estimator(
+        train,
+        loss,
+        options | selecting(select, n_alphas, validation),
+        memory=memory,
+        batch=parse_batch(batch),
+        verbose=shows_progress(quiet or as_json),
+    )
+    estimator.fit(train, validation=others)
+    model = estimator.to_model()
+    model.training.update(data=data, target=target)
+    test_scores = None if test is None else scores(model, test)
+    model.save(out)
+    seconds = time.perf_counter() - started
+    summary = as_dict(model) | {
+        "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(), "test": test_scores, "model": str(out)
+    }  # fmt: skip
+    if as_json:
+        click.echo(json.dumps(summary))
+    elif not quiet:
+        show_fit(model, summary)

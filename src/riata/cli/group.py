@@ -1,0 +1,25 @@
+"""The command `riata` itself: its subcommands are in the files beside this one."""
+
+import click
+
+from riata.errors import RiataError
+
+
+class Group(click.Group):
+    """Errors that riata raises on purpose are one sentence and exit code 2, never a traceback."""
+
+    def invoke(self, ctx):
+        try:
+            return super().invoke(ctx)
+        except RiataError as error:
+            click.echo(f"riata: {error}", err=True)
+            ctx.exit(2)
+        except MemoryError:
+            click.echo("riata: there is not enough memory for this; give --memory, or a machine with more", err=True)
+            ctx.exit(2)
+
+
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="riata")
+def main():
+    """Learn sparse linear models from data of any size, in bounded memory."""

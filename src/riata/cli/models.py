@@ -1,0 +1,72 @@
+"""`riata predict`, `evaluate` and `inspect`: what can be done with a model."""
+
+import json
+from pathlib import Path
+
+import click
+
+from riata.cli.group import main
+from riata.cli.options import reading_options, shows_progress, writable
+from riata.cli.rows import encoding_of, reading
+
+
+@main.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data")
+@click.option("--out", type=click.Path(path_type=Path), help="CSV or Parquet file [default: CSV on standard output].")
+@reading_options
+def predict(model_file, data, out, **how):
+    """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
+    from riata.data.open import open_data
+    from riata.model import load_model
+    from riata.predictions import predictions, write_predictions
+    from riata.progress import row_progress
+
+    model = load_model(model_file)
+    out = None if out is None else writable(out)
+    rows = open_data(
+        data, model.training.get("target"), n_features=model.n_features, encoding=encoding_of(model), need_target=False,
+        **reading(**how),
+    )  # fmt: skip
+    with row_progress(shows_progress(quiet=out is None)):
+        write_predictions(predictions(model, rows), out)
+
+
+@main.command()
+@click.argument("model_file", metavar="MODEL")
+@click.argument("data")
+@click.option("--target", help="Column (or array) that the model predicts.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@reading_options
+def evaluate(model_file, data, target, as_json, **how):
+    """Score a model on DATA."""
+    from riata.data.open import open_data
+    from riata.model import load_model
+    from riata.scores import scores
+    from riata.summary import show_scores
+
+    model = load_model(model_file)
+    target = target or model.training.get("target")
+    rows = open_data(
+        data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
+    )
+    result = scores(model, rows)
+    if as_json:
+        click.echo(json.dumps(result))
+    else:
+        show_scores(result)
+
+
+@main.command()
+@click.argument("model_file", metavar="MODEL")
+@click.option("--json", "as_json", is_flag=True, help="Print the model as it is stored.")
+def inspect(model_file, as_json):
+    """Show a model: its features, what was minimised, how it was trained."""
+    from riata.model import load_model
+    from riata.summary import show_model
+
+    model = load_model(model_file)
+    if as_json:
+        click.echo(Path(model_file).read_text(encoding="utf-8"), nl=False)
+    else:
+        show_model(model)

@@ -1,0 +1,82 @@
+"""What a command works on: the rows at DATA, and the estimator that its options ask for."""
+
+import click
+
+from riata.cli.options import shows_progress
+from riata.errors import OptionError
+
+
+def reading(memory, cache, cache_dir, on_error) -> dict:
+    """The options of `reading_options` as `open_data` takes them."""
+    from riata.data.budget import return_memory_early
+
+    return_memory_early()
+    return {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
+
+
+def open_rows(data, options: dict, quiet=False, statistics_do=False):
+    """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
+    from riata.data.gram import is_gram, load_gram
+    from riata.data.open import open_data
+    from riata.progress import row_progress
+
+    how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
+    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
+    target, task, features = (options.pop(name) for name in ("target", "task", "features"))
+    if is_gram(data):
+        if not statistics_do:
+            raise OptionError(f"{data} holds statistics, which only riata fit takes in place of rows")
+        return load_gram(data).as_data(), lambda source: None if source is None else open_data(source, target, **how)
+    with row_progress(shows_progress(quiet)):
+        rows = open_data(data, target, task=task, features=features or None, **columns, **how)
+    task = "regression" if rows.classes is None else "classification"
+
+    def open_more(source):
+        if source is None:
+            return None
+        return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **how)
+
+    return rows, open_more
+
+
+def check_statistics(data, options) -> None:
+    """Refuse what statistics in place of rows cannot say."""
+    from riata.data.gram import is_gram
+
+    if not is_gram(data):
+        return
+    if options["loss"] not in (None, "squared"):
+        raise OptionError(f"{data} holds statistics, which know the squared loss only, not {options['loss']!r}")
+    if "auto" in (options["k"], options["alpha"]):
+        raise OptionError(
+            f"{data} holds statistics, and no rows to choose by: give --k, --alpha or --alpha-ratio a number"
+        )
+
+
+def make_estimator(rows, loss, options: dict, **more):
+    """The estimator for a target of this kind."""
+    from riata.estimators import SparseClassifier, SparseRegressor
+
+    kind, usual = (SparseRegressor, "squared") if rows.classes is None else (SparseClassifier, "logistic")
+    options = {"fit_intercept" if name == "intercept" else name: value for name, value in options.items()}
+    options["random_state"] = options.pop("seed")
+    return kind(loss=loss or usual, **options, **more)
+
+
+def say_notes(data, quiet=False) -> None:
+    """What the first pass found that should not pass silently."""
+    if data.profile is not None and not quiet:
+        for note in data.profile.notes:
+            click.echo(f"note: {note}", err=True)
+
+
+def names_of(rows) -> list[str]:
+    """The names of the features, or x0, x1, ... where they have none."""
+    return [f"x{j}" for j in range(rows.n_features)] if rows.feature_names is None else list(rows.feature_names)
+
+
+def encoding_of(model):
+    """How the model's features are made of columns, where it was fitted to a table."""
+    from riata.data.encoding import Encoding
+
+    return None if model.encoding is None else Encoding.from_json(model.encoding)

@@ -1,0 +1,280 @@
+"""What the two estimators share: parameters, fitting one margin, what a fit leaves behind."""
+
+import warnings
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from riata.data.chunk import Chunk, unit_rows
+from riata.data.dataset import Dataset
+from riata.errors import OptionError
+from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.model import Model
+from riata.progress import pass_progress, path_progress
+from riata.selection.fits import SelectedFit, debiased, fit_selected
+from riata.selection.search import Search
+from riata.solvers.registry import SOLVERS
+from riata.units import parse_bytes
+
+
+def learns_online(estimator) -> bool:
+    """Whether the chosen solver can take rows as they come."""
+    return estimator.solver in SOLVERS and SOLVERS[estimator.solver].method is not None
+
+
+class SparseLinear(SelectorMixin, BaseEstimator):
+    """What the two estimators share: the parameters, fitting one margin, the selected features."""
+
+    def __init__(
+        self,
+        k: int | str | None = None,
+        alpha: float | str | None = None,
+        *,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        ridge: float = 0.0,
+        penalty_factors=None,
+        nonnegative: bool = False,
+        loss: str = "squared",
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        normalize: str | None = None,
+        select: str = "cv-1se",
+        cv: int = 5,
+        n_alphas: int = 100,
+        alpha_reach: float = 0.01,
+        k_max: int | None = None,
+        debias: bool = False,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        max_steps: int | None = None,
+        batch: int | str | None = None,
+        rounds: bool = False,
+        step: float | str | None = None,
+        order: str | None = None,
+        memory: str | int | None = None,
+        half_life: float | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ):
+        self.k = k
+        self.alpha = alpha
+        self.alpha_ratio = alpha_ratio
+        self.l1_ratio = l1_ratio
+        self.ridge = ridge
+        self.penalty_factors = penalty_factors
+        self.nonnegative = nonnegative
+        self.loss = loss
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.standardize = standardize
+        self.normalize = normalize
+        self.select = select
+        self.cv = cv
+        self.n_alphas = n_alphas
+        self.alpha_reach = alpha_reach
+        self.k_max = k_max
+        self.debias = debias
+        self.tol = tol
+        self.max_passes = max_passes
+        self.max_steps = max_steps
+        self.batch = batch
+        self.rounds = rounds
+        self.step = step
+        self.order = order
+        self.memory = memory
+        self.half_life = half_life
+        self.checkpoint = checkpoint
+        self.every = every
+        self.resume = resume
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+    def _get_support_mask(self):
+        check_is_fitted(self)
+        return (np.atleast_2d(self.coef_) != 0).any(axis=0)
+
+    def _spec(self) -> Spec:
+        own = {field.name: getattr(self, field.name) for field in fields(Spec) if hasattr(self, field.name)}
+        seed = self.random_state
+        if seed is not None and not isinstance(seed, int | np.integer):
+            seed = check_random_state(seed).randint(2**31)
+        return Spec(**{**own, "memory": parse_bytes(self.memory), "seed": seed})
+
+    def _search(self) -> Search | None:
+        """What k="auto" or alpha="auto" asks for; None where neither is given."""
+        if "auto" not in (self.k, self.alpha):
+            return None
+        by = "k" if self.k == "auto" else "alpha"
+        if self.alpha_ratio is not None or (by == "k" and self.alpha is not None):
+            raise OptionError(f"{by}='auto' chooses {by} itself: give it no other strength beside it")
+        target_k: Any = self.k if by == "alpha" else None
+        return Search(by, self.select, self.cv, self.n_alphas, self.alpha_reach, self.k_max, target_k)
+
+    def _validated(self, X, y="no_validation", reset=True, **checks):
+        """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+        if self.normalize not in (None, "rows"):
+            raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
+        if self.loss not in self._losses:
+            raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
+        checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
+        X, *rest = checked if isinstance(checked, tuple) else (checked,)
+        if sp.issparse(X) and not X.has_canonical_format:
+            X = X.copy()  # the caller's matrix stays as it was
+            X.sum_duplicates()
+        return (X, *rest)
+
+    def _seen(self, X):
+        """X as the model sees it, at fit and at predict alike."""
+        return unit_rows(X) if self.normalize == "rows" else X
+
+    def _rows_seen(self, data: Dataset) -> Dataset:
+        """The data as the model sees it."""
+        return data.map(_unit_rows_of) if self.normalize == "rows" else data
+
+    def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
+        """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
+        spec, search = self._spec(), self._search()
+        if label and spec.checkpoint is not None:
+            spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
+        fitted: Fit
+        if search is not None:
+            with path_progress(self.verbose, label) as progress:
+                fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
+        elif validation is not None:
+            raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
+        else:
+            with pass_progress(self.verbose, label, spec) as progress:
+                fitted = fit(data, spec, progress)
+        if self.debias:
+            fitted = debiased(fitted)
+        if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
+            warnings.warn(
+                f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        return fitted
+
+    def _remember(self, fits: list[Fit], data: Dataset):
+        """What every fit leaves behind; lists where there are several margins."""
+        results = [f.result for f in fits]
+        one = len(fits) == 1
+        gaps = [result.gap for result in results]
+        self.n_features_in_ = data.n_features
+        if data.feature_names is not None and not hasattr(self, "feature_names_in_"):
+            self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+        self.solver_ = fits[0].solver
+        self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
+        self.n_iter_ = max(len(result.history) for result in results)
+        self.n_passes_ = sum(result.passes for result in results)
+        self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
+        self.objective_ = sum(result.objective for result in results)
+        self.converged_ = all(result.converged for result in results)
+        self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
+        self.history_ = results[0].history if one else [result.history for result in results]
+        chosen = [f for f in fits if isinstance(f, SelectedFit)]
+        if chosen:
+            self.path_ = chosen[0].path if one else [f.path for f in chosen]
+            self.selection_ = chosen[0].selection if one else [f.selection for f in chosen]
+        debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
+        self._made = {
+            "objective": describe(fits[0]) + debiased,
+            "deviations": data.moments.scale[self.get_support()],
+            "encoding": data.encoding,
+            "training": {
+                "solver": self.solver_,
+                "k": fits[0].spec.k if one else [f.spec.k for f in fits],
+                "selection": "; ".join(f.selection.reason for f in chosen) or None,
+                "alpha": self.alpha_,
+                "n_rows": data.n_rows,
+                "objective_value": self.objective_,
+                "gap": self.gap_,
+                "converged": self.converged_,
+                "stopped_because": self.stopped_because_,
+                "passes": round(self.n_passes_, 2),
+                "seconds": round(sum(result.seconds for result in results), 3),
+                "parameters": {name: value for name, value in self.get_params().items() if _plain(value)},
+            },
+        }
+
+    def to_model(self) -> Model:
+        """The fitted model on its own, to save as a readable file and to predict without scikit-learn."""
+        check_is_fitted(self)
+        chosen = self.get_support(indices=True)
+        classes = getattr(self, "classes_", None)
+        made = getattr(self, "_made", {})
+        names = [str(name) for name in self._all_names()[chosen]]
+        encoding = made.get("encoding")
+        if encoding is not None and self.normalize is None:  # the norm of a row needs every column
+            encoding = encoding.of_features(names)
+        return Model(
+            task="regression" if classes is None else "classification",
+            loss=self.loss,
+            objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
+            classes=None if classes is None else classes.tolist(),
+            n_features=self.n_features_in_,
+            names=names,
+            indices=chosen.tolist(),
+            coef=np.atleast_2d(self.coef_)[:, chosen],
+            deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
+            intercept=np.atleast_1d(self.intercept_).astype(float),
+            normalize=self.normalize,
+            encoding=encoding and encoding.to_json(),
+            training=made.get("training", {"solver": self.solver_}),
+        )
+
+    def _all_names(self) -> np.ndarray:
+        named = getattr(self, "feature_names_in_", None)
+        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if named is None else named
+
+    def _streamed(self, margins, X, y, sample_weight):
+        """Advance one stream per target in `margins(y)`, opening them at the first call."""
+        if self.standardize and not SOLVERS[self.solver].own_alpha:
+            raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        targets = margins(y)
+        if not hasattr(self, "_streams"):
+            self._streams = [open_stream(self._spec(), X.shape[1]) for _ in targets]
+        for stream, target in zip(self._streams, targets, strict=True):
+            stream.learn(Chunk(self._seen(X), target, weight))
+        self.solver_ = self.solver
+        self.n_iter_ = self._streams[0].state.steps
+        return np.vstack([s.coef for s in self._streams]), np.array([s.intercept for s in self._streams])
+
+
+def _unit_rows_of(chunk):
+    return chunk._replace(X=unit_rows(chunk.X))
+
+
+def _plain(value) -> bool:
+    """Whether JSON can say it."""
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+def parts_of(validation) -> tuple[Any, Any, Any]:
+    """X, y and weights of a validation set."""
+    if isinstance(validation, Dataset):
+        return validation, None, None
+    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
+        raise OptionError("validation must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = validation
+    return X, y, weight[0] if weight else None

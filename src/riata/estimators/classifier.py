@@ -1,0 +1,197 @@
+"""Classification."""
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+from riata.errors import DataError, OptionError
+from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.losses import BY_TASK
+from riata.model import probabilities
+
+
+class SparseClassifier(ClassifierMixin, SparseLinear):
+    """Linear classification with few non-zero coefficients; several classes one against the rest.
+
+    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and one of its own.
+
+    Parameters
+    ----------
+    loss : {"logistic", "squared", "squared-hinge"}
+        "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
+    class_weight : dict, "balanced" or None
+        Weights of the classes, on top of the weights of the rows.
+
+    Attributes
+    ----------
+    classes_ : the labels.
+    coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(200, 20))
+    >>> y = np.where(X[:, 4] - X[:, 7] > 0, "yes", "no")
+    >>> model = riata.SparseClassifier(alpha=0.05).fit(X, y)
+    >>> [int(j) for j in model.get_support(indices=True)]
+    [4, 7]
+    """
+
+    _losses = BY_TASK["classification"]
+
+    def __init__(
+        self,
+        k: int | str | None = None,
+        alpha: float | str | None = None,
+        *,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        ridge: float = 0.0,
+        penalty_factors=None,
+        nonnegative: bool = False,
+        loss: str = "logistic",
+        class_weight: dict | str | None = None,
+        solver: str = "auto",
+        fit_intercept: bool = True,
+        standardize: bool = True,
+        normalize: str | None = None,
+        select: str = "cv-1se",
+        cv: int = 5,
+        n_alphas: int = 100,
+        alpha_reach: float = 0.01,
+        k_max: int | None = None,
+        debias: bool = False,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        max_steps: int | None = None,
+        batch: int | str | None = None,
+        rounds: bool = False,
+        step: float | str | None = None,
+        order: str | None = None,
+        memory: str | int | None = None,
+        half_life: float | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ):
+        parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
+        self.class_weight = parameters.pop("class_weight")
+        super().__init__(**parameters)
+
+    def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
+        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        data = self._dataset(X, y, sample_weight)
+        self.classes_ = np.asarray(data.classes)
+        n_classes = len(self.classes_)
+        counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))
+        if np.count_nonzero(counts) < 2:
+            raise DataError("the target has one class only: there is nothing to tell apart")
+        if not counts.all():
+            raise DataError(f"class {self.classes_[counts == 0][0]!r} has no row of positive weight")
+        others = None
+        if validation is not None:
+            others = self._rows_seen(with_classes(self._dataset(*parts_of(validation), reset=False), self.classes_))
+        data = self._rows_seen(data)
+        weights = self._class_weights(counts)
+        positives = [1] if n_classes == 2 else range(n_classes)
+        fits = [
+            self._fit_margin(
+                one_against_rest(data, c, weights),
+                str(self.classes_[c]),
+                None if others is None else one_against_rest(others, c, weights),
+            )
+            for c in positives
+        ]
+        self.coef_ = np.vstack([f.result.coef for f in fits])
+        self.intercept_ = np.array([f.result.intercept for f in fits])
+        self._remember(fits, data)
+        return self
+
+    def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
+        """The rows as they come: arrays checked, the place of its label as the target of a row."""
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            X, y = self._validated(X, y, reset=reset)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            data = InMemory(X, codes, weight, getattr(self, "feature_names_in_", None), classes)
+        if data.classes is None:
+            raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
+        return data
+
+    def _class_weights(self, counts) -> np.ndarray:
+        if self.class_weight == "balanced":
+            return counts.sum() / (len(counts) * counts)
+        return compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+
+    @available_if(learns_online)
+    def partial_fit(self, X, y, classes=None, sample_weight=None) -> "SparseClassifier":
+        """Learn from these rows, in order, keeping what was learnt before; the first call names all classes."""
+        first = not hasattr(self, "_streams")
+        if first and classes is None:
+            raise OptionError("the first call of partial_fit needs classes=, all labels that will ever come")
+        X, y = self._validated(X, y, reset=first)
+        if first:
+            self.classes_ = np.unique(classes)
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes_)}")
+        if self.class_weight == "balanced":
+            raise OptionError("class_weight='balanced' needs all rows; give partial_fit a dict of weights")
+        codes = np.searchsorted(self.classes_, y)
+        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
+        sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64) * by_class[codes]
+        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        self.coef_, self.intercept_ = self._streamed(
+            lambda codes: [np.where(codes == c, 1.0, -1.0) for c in positives], X, codes, sample_weight
+        )
+        return self
+
+    def decision_function(self, X) -> np.ndarray:
+        """Margins: one per row for two classes, one per class otherwise."""
+        check_is_fitted(self)
+        (X,) = self._validated(X, reset=False)
+        z = self._seen(X) @ self.coef_.T + self.intercept_
+        return z.ravel() if len(self.classes_) == 2 else z
+
+    def predict(self, X) -> np.ndarray:
+        """The label of the largest margin."""
+        z = self.decision_function(X)
+        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+
+    @available_if(lambda estimator: estimator.loss == "logistic")
+    def predict_proba(self, X) -> np.ndarray:
+        """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
+        return probabilities(self.decision_function(X))
+
+
+def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
+    """The data with target +1 for one class and -1 for all others."""
+
+    def relabel(chunk):
+        codes = chunk.y.astype(np.intp)
+        y = np.where(codes == position, 1.0, -1.0)
+        return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
+
+    return data.map(relabel)
+
+
+def with_classes(data: Dataset, classes) -> Dataset:
+    """The data with places among these classes for its target."""
+    places = {label: i for i, label in enumerate(np.asarray(classes).tolist())}
+    labels = np.asarray(data.classes).tolist()
+    unknown = [label for label in labels if label not in places]
+    if unknown:
+        raise DataError(f"the validation set holds the label {unknown[0]!r}, the rows to learn from {list(places)}")
+    recode = np.array([places[label] for label in labels])
+    return data.map(lambda chunk: chunk._replace(y=recode[chunk.y.astype(np.intp)].astype(np.float64)))

@@ -1,0 +1,148 @@
+"""Regression."""
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+from riata.errors import DataError
+from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.losses import BY_TASK, mean_target
+
+
+class SparseRegressor(RegressorMixin, SparseLinear):
+    """Linear regression with few non-zero coefficients.
+
+    Minimises ``mean(loss(y, X @ w + b)) + alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, or the mean loss
+    alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first is scikit-learn's ``Lasso`` and
+    ``ElasticNet``.
+
+    Parameters
+    ----------
+    k : int or "auto", optional
+        Number of features to choose, or "auto" to let ``select`` choose it. Give one of ``k``, ``alpha`` and
+        ``alpha_ratio``.
+    alpha : float or "auto", optional
+        Strength of the penalty, or "auto" to let ``select`` choose it; with a number ``k`` beside it, the smallest
+        of the path whose model has at most ``k`` features.
+    alpha_ratio : float, optional
+        Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
+    l1_ratio : float, default=1.0
+        Share of the L1 part in the penalty, in (0, 1].
+    ridge : float, default=0.0
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    penalty_factors : array of n_features numbers, optional
+        What ``alpha`` is multiplied by for each feature; a feature with 0 is always in.
+    nonnegative : bool, default=False
+        Whether only models without negative coefficients are looked at.
+    loss : {"squared", "huber", "poisson"}
+        Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
+    solver : str, default="auto"
+        A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
+    fit_intercept : bool, default=True
+        Whether there is an intercept; it is never penalised.
+    standardize : bool, default=True
+        Whether the penalty acts on coefficients of columns of unit standard deviation. ``coef_`` is in the units of X
+        either way.
+    normalize : {None, "rows"}
+        "rows" divides every row by its norm, when fitting and when predicting.
+    select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}
+        How "auto" chooses: by ``cv``-fold cross-validation, the sparsest model within one standard error of the best
+        ("cv-1se") or the best; by the rows that ``fit`` gets as ``validation``; or by an information criterion.
+    cv : int, default=5
+        Number of folds. A row's fold depends on its position and on ``random_state``.
+    n_alphas, alpha_reach : int, default=100, and float, default=0.01
+        The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
+    k_max : int, optional
+        The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
+    debias : bool, default=False
+        Whether the chosen features are fitted once more, without the penalty.
+    tol : float, default=1e-6
+        Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
+    max_passes, max_steps : int, optional
+        Limits on the work; each solver has its own default.
+    batch : int or "full", optional
+        Rows per step of a stochastic solver: 1, or what the solver says.
+    rounds : bool, default=False
+        Half the penalty in the first half of the steps (fobos).
+    step : float or str, optional
+        First step, or a schedule "c/t" or "c/sqrt(t)". By default steps adapt to the scale of the rows.
+    order : {"uniform", "shuffled", "sequential"}, optional
+        In which order a stochastic solver visits rows; each has its own default.
+    memory : str or int, optional
+        Budget such as "512MB" for what a solver allocates.
+    half_life : float, optional
+        Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
+    checkpoint : str, optional
+        A folder in which a stochastic solver saves where it is, so that a killed fit can go on.
+    every : str or float, default="60s"
+        Time between two checkpoints.
+    resume : bool, default=False
+        Go on from the checkpoint, if there is one; the result is that of a fit never interrupted, bit for bit.
+    random_state : int, RandomState or None
+        Seed of the stochastic solvers.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    coef_, intercept_ : the model, in the units of X.
+    n_passes_ : passes over the data.
+    gap_ : certified relative duality gap, None where the solver has none.
+    history_ : one record per pass.
+    converged_, stopped_because_ : whether and why it stopped.
+    path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> model = riata.SparseRegressor(alpha=0.1).fit(X, 3 * X[:, 4] - X[:, 7])
+    >>> [int(j) for j in model.get_support(indices=True)]
+    [4, 7]
+    """
+
+    _losses = BY_TASK["regression"]
+
+    def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
+        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        data = self._dataset(X, y, sample_weight)
+        if not data.moments.y_varies:
+            raise DataError(
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
+                "there is nothing to learn"
+            )
+        others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
+        data = self._rows_seen(data)
+        fitted = self._fit_margin(data, validation=others)
+        self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
+        self._remember([fitted], data)
+        return self
+
+    def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
+        """The rows as they come: arrays checked, numbers as the target."""
+        if isinstance(X, Dataset):
+            data = X
+        else:
+            X, y = self._validated(X, y, reset=reset, y_numeric=True)
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
+        if data.classes is not None:
+            raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
+        return data
+
+    @available_if(learns_online)
+    def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
+        """Learn from these rows, in order, keeping what was learnt before."""
+        X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
+        coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
+        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        return self
+
+    def predict(self, X) -> np.ndarray:
+        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
+        check_is_fitted(self)
+        (X,) = self._validated(X, reset=False)
+        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
