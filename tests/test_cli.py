@@ -141,7 +141,7 @@ def test_help_imports_nothing_heavy():
 
 
 def test_help_names_every_command():
-    for command in ("fit", "predict", "evaluate", "inspect", "datasets"):
+    for command in ("fit", "predict", "evaluate", "inspect", "datasets", "path", "stability"):
         assert command in riata_command("--help")
         assert riata_command(command, "--help")
 

@@ -12,6 +12,7 @@ from chunked import Chunked
 from riata.data.memory import InMemory
 from riata.data.sample import sample_rows
 from riata.errors import OptionError
+from riata.estimators import SparseClassifier, SparseRegressor
 from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 
@@ -162,7 +163,7 @@ def degenerate(draw):
     return X, rng
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(case=degenerate(), loss=st.sampled_from(sorted(LOSSES)), ratio=st.sampled_from([1.0, 0.3, 0.01]),
        standardize=st.booleans(), fit_intercept=st.booleans())  # fmt: skip
 def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):
@@ -254,3 +255,17 @@ def test_a_sample_of_many_rows_does_not_change_the_answer():
     assert in_memory.converged
     assert elsewhere.converged
     assert_allclose(in_memory.coef, elsewhere.coef, atol=1e-6)
+
+
+def test_estimators_take_factors_and_signs():
+    X, y = make("squared")
+    factors = np.ones(X.shape[1])
+    factors[20] = 0.0
+    plain = SparseRegressor(alpha_ratio=0.5).fit(X, y)
+    chosen = SparseRegressor(alpha_ratio=0.5, penalty_factors=factors, nonnegative=True).fit(X, y)
+    assert plain.coef_[20] == 0
+    assert chosen.coef_.min() == 0
+    assert chosen.to_model().objective.count("no coefficient negative") == 1
+    labels = np.where(y > np.median(y), "high", "low")
+    classifier = SparseClassifier(alpha_ratio=0.5, penalty_factors=factors).fit(X, labels)
+    assert classifier.coef_[0, 20] != 0

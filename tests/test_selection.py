@@ -12,8 +12,9 @@ from chunked import Chunked
 from riata.data.folds import fold_of
 from riata.data.memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec
+from riata.fitting import Spec, fit
 from riata.losses import LOSSES
+from riata.selection.fits import debiased
 from riata.selection.paths import ModelPath
 from riata.selection.products import products_serve
 from riata.selection.scoring import criterion, held_out
@@ -240,7 +241,7 @@ def test_separable_classes_still_have_a_choice(by):
     [
         (Search("alpha", "gcv"), "select must be one of cv, cv-1se, validation, aic, bic, ebic, not 'gcv'"),
         (Search("alpha", "validation"), "select='validation' needs rows"),
-        (Search("alpha", cv=1), "cv must be at least 2 folds"),
+        (Search("alpha", cv=1), "cv must be a whole number of at least 2 folds, not 1"),
         (Search("alpha", cv=100, n_alphas=2), "cv=100 folds need as many rows, and there are 60"),
         (Search("alpha", n_alphas=1), "at least 2 alphas"),
         (Search("alpha", alpha_reach=1.0), "alpha_reach must lie between 0 and 1"),
@@ -262,3 +263,14 @@ def test_progress_is_told_of_every_fold():
     calls = []
     search_path(InMemory(*make()), Spec(), Search("k", "cv", cv=3, k_max=2), progress=lambda *done: calls.append(done))
     assert calls == [(1, 4), (2, 4), (3, 4)]
+
+
+def test_rows_that_a_loss_cannot_learn_from_are_refused():
+    with pytest.raises(DataError, match="Poisson loss is for counts"):
+        search_path(InMemory(*make()), Spec(loss="poisson"), Search("alpha"))
+
+
+def test_a_refit_without_limits_is_refused_where_there_are_limits():
+    fitted = fit(InMemory(*make()), Spec(alpha=0.1, nonnegative=True))
+    with pytest.raises(OptionError, match="cannot keep coefficients from being negative"):
+        debiased(fitted)

@@ -127,7 +127,8 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
     check_one_of(options)
     out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
     target, memory = options["target"], options["memory"]
-    train, open_more = open_rows(data, options, quiet or as_json)
+    check_statistics(data, options | {"loss": loss, "validation": validation})
+    train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
     say_notes(train, quiet)
     test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(
@@ -255,6 +256,30 @@ def convert(data, out, target, memory, cache, cache_dir, on_error, features, **c
 
 
 @main.command()
+@click.argument("data")
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
+@click.option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
+@data_options
+def statistics(data, out, add, subtract, task, **options):
+    """Read DATA once, and write to OUT what a squared loss needs of it: riata fit takes the file in place of rows."""
+    from riata.data.gram import gram_of, load_gram
+    from riata.units import parse_bytes
+
+    out = writable(out)
+    memory = parse_bytes(options["memory"])
+    rows, _ = open_rows(data, options | {"task": "regression"})
+    say_notes(rows)
+    gram = gram_of(rows, memory)
+    for path in add:
+        gram = gram + load_gram(path)
+    for path in subtract:
+        gram = gram - load_gram(path)
+    gram.save(out)
+    click.echo(f"{gram.rows} rows of {len(gram.mean)} features in {out}", err=True)
+
+
+@main.command()
 def datasets():
     """List the data sets that can stand for a path."""
     from riata.summary import show_datasets
@@ -337,14 +362,19 @@ def stability(data, loss, rounds, threshold, as_json, **options):
     show_stability(found, names_of(train), as_json)
 
 
-def open_rows(data, options: dict, quiet=False):
+def open_rows(data, options: dict, quiet=False, statistics_do=False):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
+    from riata.data.gram import is_gram, load_gram
     from riata.data.open import open_data
     from riata.progress import row_progress
 
     how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
+    if is_gram(data):
+        if not statistics_do:
+            raise OptionError(f"{data} holds statistics, which only riata fit takes in place of rows")
+        return load_gram(data).as_data(), lambda source: None if source is None else open_data(source, target, **how)
     with row_progress(shows_progress(quiet)):
         rows = open_data(data, target, task=task, features=features or None, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
@@ -355,6 +385,20 @@ def open_rows(data, options: dict, quiet=False):
         return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **how)
 
     return rows, open_more
+
+
+def check_statistics(data, options) -> None:
+    """Refuse what statistics in place of rows cannot say."""
+    from riata.data.gram import is_gram
+
+    if not is_gram(data):
+        return
+    if options["loss"] not in (None, "squared"):
+        raise OptionError(f"{data} holds statistics, which know the squared loss only, not {options['loss']!r}")
+    if "auto" in (options["k"], options["alpha"]):
+        raise OptionError(
+            f"{data} holds statistics, and no rows to choose by: give --k, --alpha or --alpha-ratio a number"
+        )
 
 
 def names_of(rows) -> list[str]:

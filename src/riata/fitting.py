@@ -136,6 +136,14 @@ def _at_least_zero(value) -> bool:
     return value is None or (not isinstance(value, str) and value >= 0)
 
 
+def check_rows(data: Dataset, spec: Spec) -> None:
+    """Refuse rows that a loss cannot learn from."""
+    if data.n_rows == 0:
+        raise DataError("there are no rows to learn from")
+    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
+        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
+
+
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
     if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
@@ -183,10 +191,7 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
 def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
     """Fit one linear model: a number, or the margin between -1 and +1."""
     check_spec(spec, data.n_features)
-    if data.n_rows == 0:
-        raise DataError("there are no rows to learn from")
-    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
-        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
+    check_rows(data, spec)
     problem, alpha = make_problem(data, spec)
     solver = SOLVERS[spec.solver_name]
     checkpoints = checkpoints_of(data, spec)

@@ -1,8 +1,8 @@
 """Memory as a parameter: how a budget is shared out.
 
-A sixteenth of the budget is the size of a chunk. At any moment there are a few of them: the one in use, the one read
-ahead, the batches they are decoded from, and what a solver makes of one. Data that needs less than a quarter of the
-budget once encoded is simply held in memory.
+A chunk takes a thirty-second part of the budget. At any moment there are about a dozen like it: those in use on each
+core and what a pass makes of them, the one read ahead, the batch it is encoded from, and the one being decoded. Data
+that needs less than a quarter of the budget once encoded is simply held in memory.
 """
 
 import math
@@ -37,7 +37,7 @@ def return_memory_early() -> None:
 
 def chunk_bytes(memory: int) -> int:
     """How large the encoded rows of a chunk may be."""
-    return min(memory // 16, LARGEST_CHUNK)
+    return min(memory // 32, LARGEST_CHUNK)
 
 
 def held_bytes(memory: int) -> int:

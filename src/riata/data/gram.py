@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 import scipy.sparse as sp
@@ -96,6 +97,14 @@ class Gram:
             parts["feature_names"] = np.array(self.feature_names)
         with Path(path).open("wb") as file:
             np.savez(file, riata_gram=1, **parts)
+
+
+def is_gram(path) -> bool:
+    """Whether a file is what `Gram.save` writes."""
+    if not (Path(path).is_file() and is_zipfile(path)):
+        return False
+    with ZipFile(path) as file:
+        return "riata_gram.npy" in file.namelist()
 
 
 def load_gram(path) -> Gram:

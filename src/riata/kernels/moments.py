@@ -24,9 +24,10 @@ def dense_moments(X, weight):
         part_mean[:] = 0.0
         part_squares[:] = 0.0
         for i in range(start, stop):
-            share = weight[i] / total
             for j in range(d):
-                part_mean[j] += share * X[i, j]
+                part_mean[j] += weight[i] * X[i, j]
+        for j in range(d):
+            part_mean[j] /= total  # last, so that a column of one value has that mean to the last bit
         for i in range(start, stop):
             for j in range(d):
                 away = X[i, j] - part_mean[j]

@@ -7,6 +7,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.driver import Record, Result
+from riata.errors import OptionError
 from riata.fitting import Fit, Spec, make_problem
 from riata.penalties import Cardinality
 from riata.selection.paths import ModelPath
@@ -45,6 +46,8 @@ def debiased(fitted: Fit) -> Fit:
     """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
     result, problem = fitted.result, fitted.problem
     support = np.flatnonzero(result.coef)
+    if fitted.spec.nonnegative:
+        raise OptionError("debias refits without limits, so it cannot keep coefficients from being negative")
     if len(support) == 0:
         return fitted
     started, passes_before = time.perf_counter(), problem.data.passes

@@ -13,7 +13,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.folds import inside, outside, some_rows
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec
+from riata.fitting import Spec, check_rows
 from riata.losses import LOSSES
 from riata.selection.paths import ModelPath, alpha_path, k_path
 from riata.selection.products import FoldProducts, StandIn, products_serve
@@ -58,6 +58,7 @@ def search_path(
 ) -> tuple[ModelPath, Selection]:
     """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
     _check(search, spec, data.n_features, validation)
+    check_rows(data, spec)
     by_folds = search.target_k is None and search.rule in ("cv", "cv-1se")
     n_folds = search.cv if by_folds else 1
     if n_folds > data.n_rows:
@@ -94,7 +95,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
          f"the validation set must have the {n_features} features that are learnt from"),
         (search.target_k is not None and not (isinstance(search.target_k, int | np.integer) and search.target_k >= 1),
          f"k beside alpha='auto' must be a positive whole number, not {search.target_k!r}"),
-        (search.cv < 2, f"cv must be at least 2 folds, not {search.cv}"),
+        (not isinstance(search.cv, int | np.integer) or search.cv < 2,
+         f"cv must be a whole number of at least 2 folds, not {search.cv!r}"),
         (search.n_alphas < 2, f"a path needs at least 2 alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= n_features,

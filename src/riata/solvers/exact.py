@@ -21,7 +21,7 @@ from riata.objective import FirstOrder, Problem, duality_gap, empty_start
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.newton import NOTHING, State, cut_back, newton_step, read, worse
 
-FIRST = 64  # features that join an empty working set
+FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are cheap and where they are dear
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
 SAMPLE_GAP, SAMPLE_STEPS = 1e-3, 20  # a sample is not worth more precision, nor more time
@@ -68,9 +68,13 @@ def newton(problem: Problem, options: Options, state: State, known=None) -> Iter
         last_gap = gap
 
 
+ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm
+
+
 def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=False):
     """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
-    features, waiting = grown(problem, state, [at])
+    first = FIRST if problem.data.in_memory or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
+    features, waiting = grown(problem, state, [at], first=first)
     if second is not None:
         state.curvature = second
         waiting += len(features) - len(state.features)
@@ -82,7 +86,7 @@ def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=F
     state.features = features
 
 
-def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0):
+def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0, first=FIRST):
     """The working set with the features that want in most, as many as are in use, and how many have to wait.
 
     A feature wants in where it is pulled by more than `least` times its l1 at any of the points.
@@ -92,7 +96,7 @@ def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0):
     wanting = pull > least * l1
     wanting[state.features] = False
     candidates = np.flatnonzero(wanting)
-    room = max(FIRST, int(np.count_nonzero(state.w)))
+    room = max(first, int(np.count_nonzero(state.w)))
     waiting = max(0, len(candidates) - room)
     if waiting:
         with np.errstate(divide="ignore"):

@@ -1,6 +1,9 @@
 """Arrow IPC files (Feather version 2), a record batch at a time."""
 
+import mmap
+
 import pyarrow as pa
+from pyarrow import fs
 
 from riata.data.sources.files import File
 from riata.data.sources.filesource import FileSource, one_schema
@@ -24,8 +27,17 @@ class Ipc(FileSource):
             raise DataError(self.explain(file, error, ())) from error
 
     def read(self, file: File, columns, rows):
-        with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
-            for i in range(reader.num_record_batches):
-                batch = reader.get_batch(i).select(columns)
-                for start in range(0, batch.num_rows, rows):
-                    yield batch.slice(start, rows)
+        """A file here is mapped: its record batches may be as large as itself. One elsewhere is read batch by batch."""
+        mapped = map_file(file) if isinstance(file.filesystem, fs.LocalFileSystem) else None
+        reader = pa.ipc.open_file(file.seekable() if mapped is None else pa.py_buffer(mapped))
+        for i in range(reader.num_record_batches):
+            batch = reader.get_batch(i).select(columns)
+            for start in range(0, batch.num_rows, rows):
+                yield batch.slice(start, rows)
+                if mapped is not None and hasattr(mapped, "madvise"):
+                    mapped.madvise(mmap.MADV_DONTNEED)  # what was read no longer counts as the process's memory
+
+
+def map_file(file: File) -> mmap.mmap:
+    with open(file.path, "rb") as handle:
+        return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
