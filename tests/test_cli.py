@@ -14,6 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 
 import riata
 from riata.cli import main
+from riata.cli.fit import default_file
 
 SUMMARY = {
     "task", "loss", "solver", "k", "alpha", "n_rows", "n_features", "n_selected", "selected", "objective", "gap",
@@ -125,6 +126,20 @@ def test_classes_by_name(here):
 def test_quiet_prints_nothing(here):
     assert riata_command("fit", "t.npz", "--alpha", "0.1", "--quiet") == ""
     assert (here / "t.riata.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "file"),
+    [
+        ("digits49:test", "digits49.riata.json"),
+        ("sales/2026.parquet", "2026.riata.json"),
+        ("s3://bucket/sales.csv", "sales.riata.json"),
+        ("sales/*.parquet", "model.riata.json"),
+        ("-", "model.riata.json"),
+    ],
+)
+def test_a_model_is_named_after_its_data(data, file):
+    assert str(default_file(data)) == file
 
 
 def test_datasets_lists_them(here):

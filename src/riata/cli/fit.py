@@ -55,7 +55,7 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
 
     started = time.perf_counter()
     check_one_of(options)
-    out = writable(out or Path(f"{Path(data.partition(':')[0]).stem}.riata.json"))
+    out = writable(out or default_file(data))
     target, memory = options["target"], options["memory"]
     check_statistics(data, options | {"loss": loss, "validation": validation})
     train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
@@ -82,3 +82,9 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
         click.echo(json.dumps(summary))
     elif not quiet:
         show_fit(model, summary)
+
+
+def default_file(data: str) -> Path:
+    """Where a model goes if nothing is said: a file here, named after its data."""
+    stem = Path(data if "://" in data else data.partition(":")[0]).stem
+    return Path(f"{stem if stem not in ('', '-', '*') else 'model'}.riata.json")
