@@ -68,7 +68,7 @@ def run(
         history = [Record(**record) for record in resumed.facts["history"]]
         passes_before -= resumed.facts["passes"]
         started -= resumed.facts["seconds"]
-    best_gap, converged, reason = None, False, "the solver ended at its last step"
+    verdict = None
     point = None
     interrupted: list[bool] = []
     for point in _until_interrupted(iterates, interrupted):
@@ -78,43 +78,47 @@ def run(
             watching += 1.0
         _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
-        best_gap = gap if gap is not None else best_gap
         passes = data.passes - passes_before - watching
         seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
         record = Record(passes, point.steps, seconds, F, gap, n_selected, point.met)
         if progress is not None:
             progress(record)
-        if not point.whole:
-            _save_if_due(checkpoints, point, history, passes, seconds)
-            continue
-        history.append(record)
-        if gap is not None and gap <= tol:
-            converged, reason = True, f"the relative duality gap {gap:.1e} is within {tol:.1e}"
-            break
-        if point.proof is not None:
-            converged, reason = True, point.proof
-            break
-        if best_gap is None and _stalled(history, tol * unit):
-            converged, reason = True, f"the objective has not moved for {PATIENCE} passes"
-            break
-        if len(history) >= max_passes:
-            reason = f"it reached max_passes={max_passes}"
-            break
-        _save_if_due(checkpoints, point, history, passes, seconds)
-    else:
-        if point is None:
-            raise KeyboardInterrupt
-        if not point.whole:
+        if point.whole:
             history.append(record)
-        if interrupted:
-            reason = "it was interrupted"
+            verdict = _verdict(history, point, tol, unit, max_passes)
+            if verdict is not None:
+                break
+        _save_if_due(checkpoints, point, history, passes, seconds)
+    if point is None:
+        raise KeyboardInterrupt
+    if not point.whole:
+        history.append(record)
+    converged, reason = verdict or (False, "it was interrupted" if interrupted else "the solver ended at its last step")
     F = history[-1].objective
     if F is None:
         F = objective(problem, point.coef, point.intercept)
+    gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
     return Result(
-        point.coef, float(point.intercept), F, best_gap, converged, reason,
+        point.coef, float(point.intercept), F, gap, converged, reason,
         data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.proof,
     )  # fmt: skip
+
+
+def _verdict(history: list[Record], point: Iterate, tol, unit, max_passes) -> tuple[bool, str] | None:
+    """Whether to stop here: (whether it converged, why), or None to go on."""
+    recent = history[-PATIENCE:]
+    gap = recent[-1].gap
+    if gap is not None and gap <= tol:
+        return True, f"the relative duality gap {gap:.1e} is within {tol:.1e}"
+    if point.proof is not None:
+        return True, point.proof
+    if len(recent) == PATIENCE and all(record.gap is None and record.objective is not None for record in recent):
+        values = [record.objective for record in recent if record.objective is not None]
+        if max(values) - min(values) <= tol * unit:
+            return True, f"the objective has not moved for {PATIENCE} passes"
+    if len(history) >= max_passes:
+        return False, f"it reached max_passes={max_passes}"
+    return None
 
 
 def _until_interrupted(iterates, interrupted):
@@ -131,12 +135,6 @@ def _save_if_due(checkpoints, point, history, passes, seconds):
         arrays, facts = point.save()
         own = {"history": [asdict(record) for record in history], "passes": passes, "seconds": seconds}
         checkpoints.save(Saved(arrays, facts | own))
-
-
-def _stalled(history, within):
-    """Whether F moved by less than `within` over the last passes."""
-    recent = [record.objective for record in history[-PATIENCE:]]
-    return len(recent) == PATIENCE and None not in recent and max(recent) - min(recent) <= within
 
 
 def _check_divergence(point, F, empty, problem):
