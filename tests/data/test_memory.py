@@ -7,6 +7,10 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
+
+import riata
+from riata.errors import OptionError
 
 BUDGET_MB = 80
 N_FEATURES = 20
@@ -43,3 +47,13 @@ def test_twice_the_rows_keep_the_same_peak_memory(tmp_path):
     nothing, once, twice = peaks
     assert max(once, twice) - nothing < BUDGET_MB
     assert twice - once < 15  # the encoded rows alone would be 28 MB more
+
+
+def test_a_budget_given_to_open_holds_for_the_solver_too(tmp_path, rng):
+    """Five hundred features that all want in need a curvature of 8 MB, and there is 1 MB."""
+    X = rng.normal(size=(600, 500))
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", X @ rng.normal(size=500))
+    data = riata.open(str(tmp_path / "X.npy"), target=str(tmp_path / "y.npy"), memory="1MB")
+    with pytest.raises(OptionError, match="more than the budget of 1 MB"):
+        riata.SparseRegressor(alpha_ratio=1e-4).fit(data)

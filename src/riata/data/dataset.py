@@ -35,6 +35,7 @@ class Dataset(ABC):
     feature_names: Sequence[str] | None = None
     classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
     in_memory = False  # whether a pass is cheap
+    memory: int | None = None  # the budget it was opened with, in bytes, which solvers keep to as well
     encoding: "Encoding | None" = None  # how the rows of a file or frame became features
     profile: "Profile | None" = None  # what the first pass over them found
 
@@ -98,7 +99,7 @@ class Mapped(Dataset):
         super().__init__()
         self._data, self._f = data, f
         self.n_rows, self.n_features, self.n_chunks = data.n_rows, data.n_features, data.n_chunks
-        self.feature_names, self.in_memory = data.feature_names, data.in_memory
+        self.feature_names, self.in_memory, self.memory = data.feature_names, data.in_memory, data.memory
         self.encoding, self.profile = data.encoding, data.profile
 
     def visit(self, order=None):

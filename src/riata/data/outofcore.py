@@ -34,12 +34,14 @@ ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass make
 class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
+    memory: int
+
     encoding: Encoding
     profile: Profile
 
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
         super().__init__()
-        self.source, self.profile, self.encoding, self._memory = source, profile, profile.encoding, memory
+        self.source, self.profile, self.encoding, self.memory = source, profile, profile.encoding, memory
         self.n_rows, self.n_features = profile.n_rows, self.encoding.n_features
         self.feature_names = self.encoding.feature_names if profile.named else None
         self.classes = self.encoding.target.labels if self.encoding.target else None
@@ -136,7 +138,7 @@ class OutOfCore(Dataset):
                 logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
                             folder, in_words(self.n_bytes))  # fmt: skip
                 yield from write_chunks(handle, self._sequential())
-                self._rows = EncodedRows(handle, self.n_features, held_bytes(self._memory))
+                self._rows = EncodedRows(handle, self.n_features, held_bytes(self.memory))
         except OSError as error:
             raise DataError(
                 f"the encoded rows (about {in_words(self.n_bytes)}) cannot be kept in {folder}: {error}; name another "

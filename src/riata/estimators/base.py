@@ -153,6 +153,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        if spec.memory is None:
+            spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
         fitted: Fit
