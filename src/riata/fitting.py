@@ -109,6 +109,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and solver.method is None,
          f"solver {spec.solver_name!r} has no checkpoints; the solvers that learn from streams have them"),
+        (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
     for wrong, sentence in checks:

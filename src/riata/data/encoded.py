@@ -80,20 +80,16 @@ class EncodedRows:
     def chunk(self, i: int) -> Chunk:
         return from_batch(self._reader.get_batch(i), self._n_features)
 
-    def expect(self, chunk_number: int) -> None:
-        """Ask the system to read a chunk soon."""
-        self._advise(chunk_number, mmap.MADV_WILLNEED)
-
     def release(self, chunk_number: int) -> None:
         """Give back the memory of a chunk: it counts as the process's as long as it stays mapped."""
         if not self._keep:
-            self._advise(chunk_number, mmap.MADV_DONTNEED)
+            self._drop(chunk_number)
 
-    def _advise(self, i, advice):
+    def _drop(self, i):
         if i >= self.n_chunks or not hasattr(self._map, "madvise"):
             return
         spans = [(b.address, b.address + b.size) for c in self._reader.get_batch(i).columns for b in c.buffers() if b]
         start = min(a for a, _ in spans) - self._buffer.address
         stop = max(b for _, b in spans) - self._buffer.address
         start -= start % mmap.PAGESIZE
-        self._map.madvise(advice, start, stop - start)
+        self._map.madvise(mmap.MADV_DONTNEED, start, stop - start)

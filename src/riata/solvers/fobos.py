@@ -24,7 +24,6 @@ class Fobos(Method):
     def sweep(self, sweep, state, learn_b):
         t = state.steps + 1 + np.arange(len(sweep.etas))
         share = np.where(t <= self.half_until, 0.5, 1.0)
-        # l2 is halved with l1 only in expectation of a pure Lasso: rounds are the paper's, and it has no l2.
         return fobos_sweep(*sweep.args, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest)
 
 
