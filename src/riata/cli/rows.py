@@ -21,7 +21,8 @@ def open_rows(data, options: dict, quiet=False, statistics_do=False):
     from riata.progress import row_progress
 
     how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
-    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
+    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}
+    columns["hashed"] = options.get("solver") == "sketch"
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
     if is_gram(data):
         if not statistics_do:

@@ -16,7 +16,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.estimators.numbered import coefficients, dense_part, known_features, support_of
+from riata.fitting import WIDEST, Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
 from riata.selection.fits import SelectedFit, debiased, fit_selected
@@ -108,9 +109,22 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    def get_support(self, indices=False):
+        """The selected features: their numbers, or a mask over all features."""
+        check_is_fitted(self)
+        return support_of(self.coef_) if indices else self._get_support_mask()
+
     def _get_support_mask(self):
         check_is_fitted(self)
-        return (np.atleast_2d(self.coef_) != 0).any(axis=0)
+        if self.n_features_in_ > WIDEST:
+            raise OptionError("a mask over so many features does not fit in memory: ask for get_support(indices=True)")
+        return np.isin(np.arange(self.n_features_in_), support_of(self.coef_))
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the selected features."""
+        if sp.issparse(getattr(self, "coef_", None)):
+            return np.array(self._names_of(support_of(self.coef_)), dtype=object)
+        return super().get_feature_names_out(input_features)
 
     def _spec(self) -> Spec:
         own = {field.name: getattr(self, field.name) for field in fields(Spec) if hasattr(self, field.name)}
@@ -182,7 +196,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         one = len(fits) == 1
         gaps = [result.gap for result in results]
         self.n_features_in_ = data.n_features
-        if data.feature_names is not None and not hasattr(self, "feature_names_in_"):
+        numbered = results[0].features is not None
+        self._known = known_features(results) if numbered else {}
+        if numbered:
+            self._numbered_names = data.feature_names
+        elif data.feature_names is not None and not hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
@@ -200,7 +218,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
         self._made = {
             "objective": describe(fits[0]) + debiased,
-            "deviations": data.moments.scale[self.get_support()],
+            "deviations": data.moments.scale[self.get_support(indices=True)] if not numbered else None,
             "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
@@ -224,7 +242,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
         made = getattr(self, "_made", {})
-        names = [str(name) for name in self._all_names()[chosen]]
+        names = self._names_of(chosen)
         encoding = made.get("encoding")
         if encoding is not None and self.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
@@ -236,17 +254,26 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             n_features=self.n_features_in_,
             names=names,
             indices=chosen.tolist(),
-            coef=np.atleast_2d(self.coef_)[:, chosen],
-            deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
+            coef=dense_part(self.coef_, chosen),
+            deviations=self._deviations_of(chosen, made.get("deviations")),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
             encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
 
-    def _all_names(self) -> np.ndarray:
-        named = getattr(self, "feature_names_in_", None)
-        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if named is None else named
+    def _names_of(self, features: np.ndarray) -> list[str]:
+        """The names of some features, by their numbers."""
+        known, named = getattr(self, "_known", {}), getattr(self, "feature_names_in_", None)
+        if named is None:
+            named = getattr(self, "_numbered_names", None)
+        return [known.get(j, (None,))[0] or (f"x{j}" if named is None else str(named[j])) for j in features.tolist()]
+
+    def _deviations_of(self, features, deviations) -> list[float]:
+        """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
+        if deviations is not None:
+            return deviations.tolist()
+        return [getattr(self, "_known", {}).get(j, (None, 1.0))[1] for j in features.tolist()]
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
@@ -260,7 +287,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             stream.learn(Chunk(self._seen(X), target, weight))
         self.solver_ = self.solver
         self.n_iter_ = self._streams[0].state.steps
-        return np.vstack([s.coef for s in self._streams]), np.array([s.intercept for s in self._streams])
+        if self._streams[0].features is not None:
+            self._known = known_features(self._streams)
+        return coefficients(self._streams, X.shape[1]), np.array([s.intercept for s in self._streams])
 
 
 def _unit_rows_of(chunk):

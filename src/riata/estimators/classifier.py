@@ -7,11 +7,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients, margins
 from riata.losses import BY_TASK
 from riata.model import probabilities
 
@@ -110,7 +110,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
             for c in positives
         ]
-        self.coef_ = np.vstack([f.result.coef for f in fits])
+        self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
         self._remember(fits, data)
         return self
@@ -161,7 +161,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """Margins: one per row for two classes, one per class otherwise."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
-        z = self._seen(X) @ self.coef_.T + self.intercept_
+        z = margins(self._seen(X), self.coef_) + self.intercept_
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X) -> np.ndarray:
@@ -181,7 +181,7 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
     def relabel(chunk):
         codes = chunk.y.astype(np.intp)
         y = np.where(codes == position, 1.0, -1.0)
-        return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
+        return chunk._replace(y=y, weight=chunk.weight * class_weights[codes])
 
     return data.map(relabel)
 

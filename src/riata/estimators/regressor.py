@@ -1,6 +1,7 @@
 """Regression."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -9,6 +10,7 @@ from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients, margins
 from riata.losses import BY_TASK, mean_target
 
 
@@ -109,15 +111,17 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
-        if not data.moments.y_varies:
+        target = data.target_moments
+        if not target.y_varies:
             raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
+                f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_rows}): "
                 "there is nothing to learn"
             )
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
         data = self._rows_seen(data)
         fitted = self._fit_margin(data, validation=others)
-        self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
+        coef = coefficients([fitted.result], data.n_features)
+        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
         self._remember([fitted], data)
         return self
 
@@ -138,11 +142,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """Learn from these rows, in order, keeping what was learnt before."""
         X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
         coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
-        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), float(intercept[0])
         return self
 
     def predict(self, X) -> np.ndarray:
         """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
         check_is_fitted(self)
         (X,) = self._validated(X, reset=False)
-        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
+        return mean_target(self.loss, margins(self._seen(X), self.coef_) + self.intercept_)
