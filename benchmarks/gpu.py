@@ -102,9 +102,8 @@ def dense(table: Table, n: int, d: int, bandwidth):
     X, y, labels = dense_rows(n, d)
     host = cp.asnumpy(X)
     size = f"{n:,} x {d:,} float32"
-    rows = table.gpu.rows(X)
 
-    def there(y=y):
+    def there(y=y, rows=table.gpu.rows(X)):
         return OnDevice(table.gpu, rows, y)
 
     def here(y=y):
@@ -117,7 +116,7 @@ def dense(table: Table, n: int, d: int, bandwidth):
     table.compare(f"best k = {TRUE_FEATURES}", fitting(Spec(k=TRUE_FEATURES)), there, here, said)
     logistic = fitting(Spec(loss="logistic", alpha_ratio=0.1))
     table.compare("exact L1-logistic", logistic, lambda: there(labels), lambda: here(labels), said)
-    del X, rows
+    del X, there
     cp.get_default_memory_pool().free_all_blocks()
     cp.get_default_memory_pool().set_limit(size=16 << 30)
     streamed = Streamed(InMemory(host, y), table.gpu)

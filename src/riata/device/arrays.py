@@ -1,11 +1,15 @@
 """Arrays of any library that follows the array API: NumPy, CuPy, array-api-strict."""
 
+import sys
+
 import numpy as np
 
 
 def namespace(array):
     """The library whose functions take this array; NumPy for plain numbers."""
-    return array.__array_namespace__() if hasattr(array, "__array_namespace__") else np
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__()
+    return sys.modules["cupy"] if type(array).__module__.startswith("cupy") else np  # CuPy's arrays do not say
 
 
 def to_host(array) -> np.ndarray:
