@@ -1,6 +1,6 @@
 """A GPU against the CPU cores beside it: passes, exact fits, paths and best k, dense and sparse, held and streamed.
 
-    python benchmarks/gpu.py [--rows 2000000] [--features 5000] [--sparse-rows 5000000] [--out docs/gpu.table.md]
+    python benchmarks/gpu.py [--rows 2000000] [--features 5000] [--sparse-rows 5000000] [--out docs/gpu.md]
 
 Data is made on the GPU and copied to the host, so that both fit the same rows. Times are of second calls, after
 kernels were compiled, and start from rows in place: moments and all passes count, loading does not. The GPU's answers
@@ -26,6 +26,7 @@ from riata.losses import LOSSES
 from riata.objective import first_order_part
 from riata.path import path
 
+HEAD = Path(__file__).with_name("gpu.head.md")
 TRUE_FEATURES = 100
 PER_ROW, SPARSE_FEATURES = 100, 1_000_000
 
@@ -44,7 +45,7 @@ def main():
     cp.get_default_memory_pool().free_all_blocks()
     sparse(table, options.sparse_rows)
     if options.out:
-        options.out.write_text(table.text())
+        options.out.write_text(HEAD.read_text() + table.text())
     print(table.text())
 
 

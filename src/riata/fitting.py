@@ -193,8 +193,10 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
 def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
     """Fit one linear model: a number, or the margin between -1 and +1."""
     check_spec(spec, data.n_features)
+    passes_before = data.passes
     check_rows(data, spec)
     problem, alpha = make_problem(data, spec)
+    first_passes = data.passes - passes_before  # for the moments, and for alpha_max
     solver = SOLVERS[spec.solver_name]
     checkpoints = checkpoints_of(data, spec)
     resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
@@ -203,7 +205,7 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
         checkpoints=checkpoints, resumed=resumed,
     )  # fmt: skip
-    return Fit(result, spec.solver_name, alpha, spec, problem)
+    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
 
 
 def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:

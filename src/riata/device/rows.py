@@ -37,7 +37,7 @@ class DeviceRows(ABC):
     @abstractmethod
     def columns(self, numbers: np.ndarray, rows: slice = slice(None)): ...
 
-    def prepare(self, numbers: np.ndarray) -> None:
+    def prepare(self, numbers: np.ndarray) -> None:  # noqa: B027 -- a device may do without
         """Expect margins over these columns: a device may hold a copy of them that is quicker to read."""
 
     @abstractmethod

@@ -193,6 +193,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        passes_before = data.passes
+        self._check_target(data)
+        checking = data.passes - passes_before
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
@@ -214,7 +217,10 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return fitted
+        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+
+    def _check_target(self, data: Dataset) -> None:
+        """Refuse a target that there is nothing to learn from."""
 
     def _remember(self, fits: list[Fit], data: Dataset):
         """What every fit leaves behind; lists where there are several margins."""

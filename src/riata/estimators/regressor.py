@@ -114,17 +114,19 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
-        if not data.moments.y_varies:
-            raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
-                "there is nothing to learn"
-            )
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
         data = self._rows_seen(data)
         fitted = self._fit_margin(data, validation=others)
         self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
         self._remember([fitted], data)
         return self
+
+    def _check_target(self, data: Dataset) -> None:
+        if not data.moments.y_varies:
+            raise DataError(
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
+                "there is nothing to learn"
+            )
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""
