@@ -141,6 +141,11 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     """Refuse rows that a loss cannot learn from."""
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
+    if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
+        what = f"the squared loss only, not {spec.loss!r}"
+        if spec.loss == "squared":
+            what = f"no rows for solver {spec.solver_name!r} to visit"
+        raise OptionError(f"there are statistics in place of rows, and they know {what}")
     if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
         raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
 

@@ -19,7 +19,7 @@ from riata.cli.options import (
     shows_progress,
     writable,
 )
-from riata.cli.rows import check_statistics, make_estimator, open_rows, say_notes
+from riata.cli.rows import make_estimator, open_rows, say_notes
 
 
 @main.command()
@@ -57,8 +57,7 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
     check_one_of(options)
     out = writable(out or default_file(data))
     target, memory = options["target"], options["memory"]
-    check_statistics(data, options | {"loss": loss, "validation": validation})
-    train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
+    train, open_more = open_rows(data, options, quiet or as_json)
     say_notes(train, quiet)
     test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(

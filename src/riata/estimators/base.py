@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
+from riata.data.statistics import statistics_of
 from riata.errors import OptionError
 from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.model import Model
@@ -150,6 +151,24 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """The data as the model sees it."""
         return data.map(_unit_rows_of) if self.normalize == "rows" else data
 
+    def _ready(self, data: Dataset) -> Dataset:
+        """The rows as the model sees them, or statistics in their place where they can be read only once."""
+        if data.stands_in:
+            if self.normalize is not None:
+                raise OptionError("there are statistics in place of rows, and no rows to normalise")
+            return data
+        data, spec, search = self._rows_seen(data), self._spec(), self._search()
+        if not data.once or SOLVERS[spec.solver_name].stochastic:
+            return data
+        if self.loss != "squared":
+            raise OptionError(
+                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
+                "read (cache=True), or take solver 'online'"
+            )
+        n_folds = 1 if search is None else search.n_folds
+        statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
+        return statistics.as_data(passes_to_make=data.passes)
+
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
@@ -187,7 +206,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(len(result.history) for result in results)
-        self.n_passes_ = sum(result.passes for result in results)
+        self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
@@ -207,7 +226,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 "k": fits[0].spec.k if one else [f.spec.k for f in fits],
                 "selection": "; ".join(f.selection.reason for f in chosen) or None,
                 "alpha": self.alpha_,
-                "n_rows": data.n_rows,
+                "n_rows": data.n_observed,
                 "objective_value": self.objective_,
                 "gap": self.gap_,
                 "converged": self.converged_,

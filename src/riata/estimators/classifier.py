@@ -89,6 +89,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
+        if data.once:
+            raise OptionError(
+                "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
+                "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+            )
         self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
         counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))

@@ -108,14 +108,13 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
-        data = self._dataset(X, y, sample_weight)
+        data = self._ready(self._dataset(X, y, sample_weight))
         if not data.moments.y_varies:
             raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_observed}): "
                 "there is nothing to learn"
             )
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
-        data = self._rows_seen(data)
         fitted = self._fit_margin(data, validation=others)
         self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
         self._remember([fitted], data)
