@@ -17,6 +17,7 @@ from riata.cli.options import (
     selecting,
     selection_options,
     shows_progress,
+    structure_options,
     writable,
 )
 from riata.cli.rows import make_estimator, open_rows, say_notes
@@ -33,6 +34,7 @@ from riata.cli.rows import make_estimator, open_rows, say_notes
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
 @click.option("--nonnegative", is_flag=True, help="Only models without negative coefficients.")
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
+@structure_options
 @model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
+from riata.data.features import factors_of, groups_of
 from riata.data.statistics import statistics_of
 from riata.errors import OptionError
 from riata.fitting import Fit, Spec, describe, fit, open_stream
@@ -43,6 +44,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
@@ -76,6 +78,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.l1_ratio = l1_ratio
         self.ridge = ridge
         self.penalty_factors = penalty_factors
+        self.groups = groups
         self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
@@ -172,6 +175,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
+        spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
@@ -271,6 +276,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
         if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        if self.penalty_factors is not None or self.groups is not None:
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for partial_fit")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
         if not hasattr(self, "_streams"):

@@ -54,6 +54,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "logistic",
         class_weight: dict | str | None = None,

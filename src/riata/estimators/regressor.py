@@ -33,8 +33,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty_factors : array of n_features numbers, optional
-        What ``alpha`` is multiplied by for each feature; a feature with 0 is always in.
+    penalty_factors : array of n_features numbers, or dict, optional
+        What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
+        with 0 is always in.
+    groups : array of n_features labels, or "columns", optional
+        Features of equal label enter or leave whole, and ``k`` counts groups. "columns": the levels of a category, the
+        parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     loss : {"squared", "huber", "poisson"}

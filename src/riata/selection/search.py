@@ -89,6 +89,7 @@ def search_path(
 
 
 def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
+    most = spec.n_choices(n_features)
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
@@ -103,8 +104,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
          f"cv must be a whole number of at least 2 folds, not {search.cv!r}"),
         (search.n_alphas < 2, f"a path needs at least 2 alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
-        (search.k_max is not None and not 1 <= search.k_max <= n_features,
-         f"k_max must lie between 1 and the number of features, {n_features}, not be {search.k_max}"),
+        (search.k_max is not None and not 1 <= search.k_max <= most,
+         f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
         (spec.solver not in ("auto", _SOLVER[search.by]),
          f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
     ]  # fmt: skip
@@ -181,7 +182,7 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
     if like is not None:
         return k_path(data, spec, int(like.values[-1]))
     rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows
-    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, data.n_features, rows_allow))
+    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
 
 
 def _check_fold(y_varies: bool, loss, fold, n_folds) -> None:
