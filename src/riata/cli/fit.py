@@ -17,9 +17,10 @@ from riata.cli.options import (
     selecting,
     selection_options,
     shows_progress,
+    structure_options,
     writable,
 )
-from riata.cli.rows import check_statistics, make_estimator, open_rows, say_notes
+from riata.cli.rows import make_estimator, open_rows, say_notes
 
 
 @main.command()
@@ -33,6 +34,7 @@ from riata.cli.rows import check_statistics, make_estimator, open_rows, say_note
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
 @click.option("--nonnegative", is_flag=True, help="Only models without negative coefficients.")
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
+@structure_options
 @model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
@@ -57,8 +59,7 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
     check_one_of(options)
     out = writable(out or default_file(data))
     target, memory = options["target"], options["memory"]
-    check_statistics(data, options | {"loss": loss, "validation": validation})
-    train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
+    train, open_more = open_rows(data, options, quiet or as_json)
     say_notes(train, quiet)
     test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(

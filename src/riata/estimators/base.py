@@ -15,6 +15,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
+from riata.data.features import factors_of, groups_of
+from riata.data.statistics import statistics_of
 from riata.device.arrays import is_device_array, to_host
 from riata.device.cuda import host_array, rows_on_gpu
 from riata.device.rows import DeviceRows
@@ -47,6 +49,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
@@ -81,6 +84,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.l1_ratio = l1_ratio
         self.ridge = ridge
         self.penalty_factors = penalty_factors
+        self.groups = groups
         self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
@@ -190,12 +194,32 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         (X,) = self._validated(X, reset=False)
         return self._seen(X) @ coef.T + self.intercept_
 
+    def _ready(self, data: Dataset) -> Dataset:
+        """The rows as the model sees them, or statistics in their place where they can be read only once."""
+        if data.stands_in:
+            if self.normalize is not None:
+                raise OptionError("there are statistics in place of rows, and no rows to normalise")
+            return data
+        data, spec, search = self._rows_seen(data), self._spec(), self._search()
+        if not data.once or SOLVERS[spec.solver_name].stochastic:
+            return data
+        if self.loss != "squared":
+            raise OptionError(
+                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
+                "read (cache=True), or take solver 'online'"
+            )
+        n_folds = 1 if search is None else search.n_folds
+        statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
+        return statistics.as_data(passes_to_make=data.passes)
+
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
         passes_before = data.passes
         self._check_target(data)
         checking = data.passes - passes_before
+        factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
+        spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
@@ -233,7 +257,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(len(result.history) for result in results)
-        self.n_passes_ = sum(result.passes for result in results)
+        self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
@@ -253,7 +277,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 "k": fits[0].spec.k if one else [f.spec.k for f in fits],
                 "selection": "; ".join(f.selection.reason for f in chosen) or None,
                 "alpha": self.alpha_,
-                "n_rows": data.n_rows,
+                "n_rows": data.n_observed,
                 "objective_value": self.objective_,
                 "gap": self.gap_,
                 "converged": self.converged_,
@@ -298,6 +322,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
         if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        if self.penalty_factors is not None or self.groups is not None:
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for partial_fit")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
         if not hasattr(self, "_streams"):

@@ -56,6 +56,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
@@ -92,6 +93,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
+        if data.once:
+            raise OptionError(
+                "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
+                "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+            )
         self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
         counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
