@@ -23,6 +23,7 @@ __all__ = [
     "errors",
     "load_model",
     "open",
+    "plot",
     "stability_selection",
 ]
 
@@ -37,7 +38,7 @@ _RENAMED = {"open": ("riata.data.open", "open_data")}
 
 
 def __getattr__(name: str):
-    if name in ("datasets", "errors"):
+    if name in ("datasets", "errors", "plot"):
         return import_module(f"riata.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

@@ -35,6 +35,7 @@ from riata.errors import OptionError
 def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options):
     """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
     from riata import path_report
+    from riata.selection.searched import searched
     from riata.summary import peak_rss_mb
 
     started = time.perf_counter()
@@ -49,7 +50,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options
     options |= along | selecting(select, n_alphas, validation)
     estimator = make_estimator(train, loss, options, memory=memory, verbose=shows_progress(as_json))
     estimator.fit(train, validation=open_more(validation))
-    names, paths = names_of(train), path_report.searched(estimator)
+    names, paths = names_of(train), searched(estimator)
     if out is not None:
         path_report.write_path(paths, names, out)
     if plot is not None:
