@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from riata.data.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.model import load_model
+    from riata.report.fit_report import write_report
     from riata.selection.stability import stability_selection
     from riata.solvers.registry import SOLVERS
 
@@ -25,6 +26,7 @@ __all__ = [
     "open",
     "plot",
     "stability_selection",
+    "write_report",
 ]
 
 _HOMES = {
@@ -33,6 +35,7 @@ _HOMES = {
     "SparseRegressor": "riata.estimators",
     "load_model": "riata.model",
     "stability_selection": "riata.selection.stability",
+    "write_report": "riata.report.fit_report",
 }
 _RENAMED = {"open": ("riata.data.open", "open_data")}
 

@@ -1,5 +1,7 @@
 """How good a model is on test rows, by scikit-learn's displays, from one pass over data of any size."""
 
+from pathlib import Path
+
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, PredictionErrorDisplay, RocCurveDisplay
 
@@ -53,19 +55,28 @@ def residuals(fitted, test, *, kind="actual_vs_predicted", ax=None) -> Predictio
 
 
 def tested(fitted, test) -> ClassQuality | NumberQuality:
-    """How good a fitted estimator, or a `Model`, is on a dataset or on (X, y): one pass."""
+    """How good a fitted estimator, or a `Model`, is on a dataset, a path or (X, y): one pass."""
     model = fitted if isinstance(fitted, Model) else fitted.to_model()
-    return quality(model, _rows(fitted, test))
-
-
-def _rows(fitted, test) -> Dataset:
     if isinstance(test, Dataset):
-        return test
+        return quality(model, test)
+    if isinstance(test, str | Path):
+        return quality(model, _opened(model, test, _target_of(model)))
     X, y, weight = parts_of(test, "test")
     if isinstance(fitted, SparseLinear):
-        return fitted._dataset(X, y, weight, reset=False)
-    encoding = None if fitted.encoding is None else Encoding.from_json(fitted.encoding)
-    return open_data(X, y, weight=weight, task=fitted.task, encoding=encoding, n_features=fitted.n_features)
+        return quality(model, fitted._dataset(X, y, weight, reset=False))
+    return quality(model, _opened(model, X, y, weight))
+
+
+def _opened(model: Model, source, target, weight=None) -> Dataset:
+    """Rows with the features of a model."""
+    encoding = None if model.encoding is None else Encoding.from_json(model.encoding)
+    return open_data(source, target, weight=weight, task=model.task, encoding=encoding, n_features=model.n_features)
+
+
+def _target_of(model: Model):
+    """The column that the model predicts, where it is known."""
+    of_encoding = ((model.encoding or {}).get("target") or {}).get("column")
+    return model.training.get("target") or of_encoding
 
 
 def _of_classes(fitted, test) -> ClassQuality:

@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from riata.data.folds import inside, some_rows
 from riata.errors import OptionError
+from riata.selection.paths import ModelPath
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,15 @@ class Stability:
     def error_bound(self) -> float:
         """The most that the expected number of stable noise features can be."""
         return self.q**2 / ((2.0 * self.threshold - 1.0) * len(self.frequencies))
+
+
+def at_chosen_strength(estimator):
+    """An estimator like this one, not fitted, with the alpha or k that its search chose in place of "auto"."""
+    path = getattr(estimator, "path_", None)
+    if not isinstance(path, ModelPath):  # nothing was searched, or every class has a strength of its own
+        return clone(estimator)
+    chosen = path.values[estimator.selection_.index].item()
+    return clone(estimator).set_params(**{"alpha": None, "k": None, path.by: chosen})
 
 
 def stability_selection(
