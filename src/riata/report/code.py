@@ -16,12 +16,15 @@ def python_code(
     model_file: str = "model.json",
 ) -> str:
     """Lines that make the model and the page again; `test` is an expression. Data without a name is the caller's."""
-    if isinstance(fitted, Model):
-        made = f"riata.load_model({model_file!r})"
-    elif data is not None:
+    lines = ["import riata", ""]
+    rows = "X, y" if getattr(fitted, "profile_", None) is None else "train"
+    if data is not None:
+        rows = "train"
         options = "".join(f", {name}={value!r}" for name, value in (opened or {}).items())
-        made = f"riata.{fitted!r}.fit(riata.open({data!r}{options}))"
+        lines.append(f"train = riata.open({data!r}{options})")
+    if isinstance(fitted, Model):
+        lines.append(f"model = riata.load_model({model_file!r})")
     else:
-        made = f"riata.{fitted!r}.fit({'X, y' if getattr(fitted, 'profile_', None) is None else 'data'})"
-    tested = "" if test is None else f", test={test}"
-    return f"import riata\n\nmodel = {made}\nriata.write_report(model, {page!r}{tested})\n"
+        lines.append(f"model = riata.{fitted!r}.fit({rows})")
+    lines.append(f"riata.write_report(model, {page!r}{'' if test is None else f', test={test}'})")
+    return "\n".join(lines)

@@ -84,8 +84,8 @@ def _certificate(facts: Facts) -> list[Tile]:
         note = "certified relative gap" if training["converged"] else "relative gap; it stopped early"
         return [Tile("certificate", f"{training['gap']:.1e}".replace("e-0", "e-"), note)]
     if training.get("converged"):
-        return [Tile("certificate", "arrived", "see below for what was proved")]
-    return [Tile("certificate", "none", "see below for why")]
+        return [Tile("certificate", "converged", "what was proved is below")]
+    return [Tile("certificate", "none", "why is below")]
 
 
 def _cost(facts: Facts) -> list[Tile]:

@@ -20,6 +20,7 @@ MEASURES = {
     "met": "loss of rows before they were learnt",
     "n_selected": "features in the model",
 }
+MOST_DOTS = 60
 MOST_RECORDS = 400  # of a history, in charts and in the table
 
 
@@ -52,10 +53,18 @@ def _chart(histories, name) -> Markup:
     series = []
     for label, history in histories:
         known = [(r.passes, getattr(r, name)) for r in history if getattr(r, name) is not None]
-        series.append(Series(label, [x for x, _ in known], [y for _, y in known], steps=name == "n_selected"))
+        series.append(
+            Series(
+                label,
+                [x for x, _ in known],
+                [y for _, y in known],
+                dots=len(known) <= MOST_DOTS,
+                steps=name == "n_selected",
+            )
+        )
     log = name == "gap" and any(y > 0 for one in series for y in one.y)
     title = MEASURES[name]
-    return xy_chart(title[0].upper() + title[1:], series, Axis("passes over the data"), Axis(title, log=log), kind=name)
+    return xy_chart(title, series, Axis("passes over the data"), Axis(title, log=log), kind=name)
 
 
 def _gaps_of_paths(facts: Facts) -> list[Markup]:

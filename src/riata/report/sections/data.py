@@ -16,6 +16,7 @@ from riata.summary import holds
 
 MOST_COLUMNS = 400  # in the table, those with features in the model first
 MOST_CLASSES = 12
+ASKED = {"weight": "weights of rows", "features": "columns asked for", "drop": "columns dropped"}
 
 
 def data_section(facts: Facts) -> Section:
@@ -27,7 +28,7 @@ def data_section(facts: Facts) -> Section:
     pairs.append(("features", f"{facts.model.n_features:,}"))
     if profile is not None:
         pairs += _of_profile(facts)
-    pairs += [(name, _listed(facts.origin.opened.get(name))) for name in ("weight", "drop", "features")]
+    pairs += [(words, _listed(facts.origin.opened.get(name))) for name, words in ASKED.items()]
     body = rendered(
         "data.html",
         facts=facts_list(pairs),
@@ -83,7 +84,7 @@ def _columns(facts: Facts) -> Markup:
         width = None if encoder is None else encoder.width
         missing = int(found["missing"])
         rows.append([name, found["type"], width, used, missing, holds(found), spread(found)])
-    rows.sort(key=lambda row: -bool(row[3]))
+    rows.sort(key=lambda row: (row[1] != "target", not row[3]))
     columns = [
         Column("column"),
         Column("type"),

@@ -94,6 +94,7 @@ def _table(facts: Facts, shown) -> Markup:
         j = places[name]
         row = [name, *coef, *effect, model.deviations[j]]
         if found is not None:
-            row += [float(found.frequencies[model.indices[j]]), *found.spread[:, model.indices[j]]]
+            share = found.frequencies[model.indices[j]]
+            row += [(f"{share:.0%}", share), *found.spread[:, model.indices[j]]]
         rows.append(row)
     return data_table("features", columns, rows, search="Search features")

@@ -3,6 +3,7 @@
 import numpy as np
 from markupsafe import Markup
 
+from riata.data.columns.histogram import Histogram
 from riata.quality import ClassQuality, NumberQuality
 from riata.report.charts import Series, histogram, xy_chart
 from riata.report.facts import Facts
@@ -14,6 +15,8 @@ from riata.report.tables import facts as facts_list
 from riata.report.words import SCORES
 
 MOST_POINTS = 300  # of a curve
+MOST_BARS = 50  # of residuals
+TAIL = 0.001  # share of residuals on either side that may be left out
 
 
 def quality_section(facts: Facts) -> Section | None:
@@ -39,21 +42,28 @@ def _scores(scores) -> Markup:
 def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
     truth, predicted = found.sample.T
     note = f"a random sample of {count(len(truth), 'row')}" if len(truth) < found.n_rows else ""
-    points = [Series("row", predicted, truth, dots=True)]
+    points = [Series("", predicted, truth, line=False, dots=True)]
     x, y = Axis("predicted"), Axis("true")
     scatter = xy_chart("Predicted and true", points, x, y, note=note, diagonal=True, kind="predicted")
-    edges, counts, outside = _middle(found.residuals.edges, found.residuals.counts)
-    note = f"all {count(found.n_rows, 'row')}" + (f"; {outside:.2%} of them lie outside the picture" if outside else "")
+    edges, counts, outside = _middle(found.residuals)
+    note = f"all {count(found.n_rows, 'row')}" + (
+        f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
+    )
     return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")], None
 
 
-def _middle(edges, counts, tail=0.0005):
-    """The bins without the far tails on both sides, where these would fill the picture with nothing."""
+def _middle(residuals: Histogram):
+    """Bins for a picture, without far tails that would fill it with nothing: edges, counts, and the share outside."""
+    edges, counts = residuals.edges, residuals.counts
     share = np.cumsum(counts) / counts.sum()
-    first, last = int(np.searchsorted(share, tail)), int(np.searchsorted(share, 1.0 - tail))
-    if last - first > len(counts) // 2:
-        return edges, counts, 0.0
-    return edges[first : last + 2], counts[first : last + 1], 1.0 - counts[first : last + 1].sum() / counts.sum()
+    ends = np.searchsorted(share, [TAIL, 1.0 - TAIL])
+    if ends[1] - ends[0] > len(counts) // 2:
+        ends = np.array([0, len(counts) - 1])
+    step = -(-(ends[1] - ends[0] + 1) // MOST_BARS)
+    starts = np.arange(ends[0], ends[1] + 1, step)
+    ends = np.minimum(starts + step, len(counts))
+    shown = np.array([counts[a:b].sum() for a, b in zip(starts, ends, strict=True)])
+    return np.append(edges[starts], edges[ends[-1]]), shown, 1.0 - shown.sum() / counts.sum()
 
 
 def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
@@ -71,8 +81,7 @@ def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
         charts.append(xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall"))
     if found.calibration is not None:
         calibrated = found.calibration
-        series = [Series("tenth of the probabilities", calibrated.predicted, calibrated.observed),
-                  Series("", calibrated.predicted, calibrated.observed, dots=True)]  # fmt: skip
+        series = [Series("", calibrated.predicted, calibrated.observed, dots=True)]
         x, y = _share("predicted probability"), _share("share that came true")
         note = "on the dotted line, what was called 70 % happened in 70 % of the rows"
         charts.append(xy_chart("Calibration", series, x, y, note=note, diagonal=True, square=True, kind="calibration"))
@@ -80,7 +89,8 @@ def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
 
 
 def _share(title) -> Axis:
-    return Axis(title, low=0.0, high=1.0)
+    """From 0 to 1, with room for lines that run along the ends."""
+    return Axis(title, low=-0.01, high=1.01)
 
 
 def _named(label, number, one) -> str:
