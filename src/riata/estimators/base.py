@@ -15,8 +15,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
-from riata.errors import OptionError
-from riata.estimators.numbered import coefficients, dense_part, known_features, support_of
+from riata.data.features import factors_of, groups_of
+from riata.data.statistics import statistics_of
+from riata.device.arrays import is_device_array, to_host
+from riata.device.cuda import host_array, rows_on_gpu
+from riata.device.rows import DeviceRows
+from riata.engines.device import OnDevice, check_device, check_finite, on_device
+from riata.engines.place import place_named
+from riata.errors import DataError, OptionError
+from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
 from riata.fitting import WIDEST, Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
@@ -43,6 +50,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
@@ -63,6 +71,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -76,6 +85,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.l1_ratio = l1_ratio
         self.ridge = ridge
         self.penalty_factors = penalty_factors
+        self.groups = groups
         self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
@@ -96,6 +106,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.device = device
         self.half_life = half_life
         self.checkpoint = checkpoint
         self.every = every
@@ -161,12 +172,67 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return unit_rows(X) if self.normalize == "rows" else X
 
     def _rows_seen(self, data: Dataset) -> Dataset:
-        """The data as the model sees it."""
-        return data.map(_unit_rows_of) if self.normalize == "rows" else data
+        """The data as the model sees it, in the place where it is summed."""
+        data = data.map(_unit_rows_of) if self.normalize == "rows" else data
+        if self.device is None or isinstance(data, OnDevice):
+            return data
+        check_device(self._spec().solver_name)
+        return on_device(data, place_named(self.device))
+
+    def _on_device(self, X, y, sample_weight, classes=None, reset=True) -> OnDevice:
+        """Rows that are on a GPU already, with a target from anywhere."""
+        check_device(self._spec().solver_name)
+        if self.normalize is not None:
+            raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
+        rows = self._device_rows(X, reset)
+        weight = None if sample_weight is None else host_array(sample_weight)
+        return OnDevice(place_named("cuda"), rows, y, weight, classes=classes)
+
+    def _device_rows(self, X, reset=False) -> DeviceRows:
+        """X on a GPU, of the right width, every entry finite."""
+        rows = rows_on_gpu(X)
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+        if rows.shape[1] != self.n_features_in_:
+            raise DataError(f"X has {rows.shape[1]} features, and the model {self.n_features_in_}")
+        check_finite(rows)
+        return rows
+
+    def _margins(self, X) -> np.ndarray:
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
+        check_is_fitted(self)
+        if is_device_array(X):
+            rows = self._device_rows(X)
+            return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
+        (X,) = self._validated(X, reset=False)
+        return margins(self._seen(X), self.coef_) + self.intercept_
+
+    def _ready(self, data: Dataset) -> Dataset:
+        """The rows as the model sees them, or statistics in their place where they can be read only once."""
+        if data.stands_in:
+            if self.normalize is not None:
+                raise OptionError("there are statistics in place of rows, and no rows to normalise")
+            return data
+        data, spec, search = self._rows_seen(data), self._spec(), self._search()
+        if not data.once or SOLVERS[spec.solver_name].stochastic:
+            return data
+        if self.loss != "squared":
+            raise OptionError(
+                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
+                "read (cache=True), or take solver 'online'"
+            )
+        n_folds = 1 if search is None else search.n_folds
+        statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
+        return statistics.as_data(passes_to_make=data.passes)
 
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        passes_before = data.passes
+        self._check_target(data)
+        checking = data.passes - passes_before
+        factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
+        spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
@@ -188,7 +254,10 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return fitted
+        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+
+    def _check_target(self, data: Dataset) -> None:
+        """Refuse a target that there is nothing to learn from."""
 
     def _remember(self, fits: list[Fit], data: Dataset):
         """What every fit leaves behind; lists where there are several margins."""
@@ -205,12 +274,15 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(len(result.history) for result in results)
-        self.n_passes_ = sum(result.passes for result in results)
+        self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
+        self.profile_ = data.profile
+        if not numbered:
+            self.scale_ = data.moments.scale
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
@@ -218,14 +290,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
         self._made = {
             "objective": describe(fits[0]) + debiased,
-            "deviations": data.moments.scale[self.get_support(indices=True)] if not numbered else None,
             "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
                 "k": fits[0].spec.k if one else [f.spec.k for f in fits],
                 "selection": "; ".join(f.selection.reason for f in chosen) or None,
                 "alpha": self.alpha_,
-                "n_rows": data.n_rows,
+                "n_rows": data.n_observed,
                 "objective_value": self.objective_,
                 "gap": self.gap_,
                 "converged": self.converged_,
@@ -255,7 +326,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             names=names,
             indices=chosen.tolist(),
             coef=dense_part(self.coef_, chosen),
-            deviations=self._deviations_of(chosen, made.get("deviations")),
+            deviations=self._deviations_of(chosen),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
             encoding=encoding and encoding.to_json(),
@@ -269,16 +340,23 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             named = getattr(self, "_numbered_names", None)
         return [known.get(j, (None,))[0] or (f"x{j}" if named is None else str(named[j])) for j in features.tolist()]
 
-    def _deviations_of(self, features, deviations) -> list[float]:
+    def _all_names(self) -> np.ndarray:
+        """The names of all features, or of the selected ones where nobody knows the others."""
+        known = support_of(self.coef_) if sp.issparse(self.coef_) else np.arange(self.n_features_in_)
+        return np.array(self._names_of(known), dtype=object)
+
+    def _deviations_of(self, features) -> list[float]:
         """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
-        if deviations is not None:
-            return deviations.tolist()
+        if hasattr(self, "scale_"):
+            return self.scale_[features].tolist()
         return [getattr(self, "_known", {}).get(j, (None, 1.0))[1] for j in features.tolist()]
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
         if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        if self.penalty_factors is not None or self.groups is not None:
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for partial_fit")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
         if not hasattr(self, "_streams"):
@@ -301,11 +379,11 @@ def _plain(value) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-def parts_of(validation) -> tuple[Any, Any, Any]:
-    """X, y and weights of a validation set."""
-    if isinstance(validation, Dataset):
-        return validation, None, None
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise OptionError("validation must be a Dataset, or (X, y), or (X, y, sample_weight)")
-    X, y, *weight = validation
+def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
+    """X, y and weights of rows beside those to learn from."""
+    if isinstance(rows, Dataset):
+        return rows, None, None
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = rows
     return X, y, weight[0] if weight else None

@@ -45,9 +45,8 @@ def dense_part(coef, features: np.ndarray) -> np.ndarray:
 
 
 def margins(X, coef):
-    """X coef', at the cost of the non-zeros where coef is sparse."""
+    """X coef', rows x margins, at the cost of the non-zeros where coef is sparse."""
     if not sp.issparse(coef):
-        return X @ coef.T
+        return X @ np.atleast_2d(coef).T
     features = support_of(coef)
-    z = columns_of(X, features) @ dense_part(coef, features).T
-    return z.ravel() if len(coef.indptr) == 2 else z
+    return columns_of(X, features) @ dense_part(coef, features).T
