@@ -116,7 +116,8 @@ def known_profile(source: Source, encoding: Encoding, rows: int, target: str | N
     weight = encoding.weight if encoding.weight in names else None
     known = None
     if target is not None:
-        known = Target(target) if encoding.target is None else replace(encoding.target, column=target)
+        classes = encoding.target.classes if encoding.target else None
+        known = Target(target, None if classes is None else tuple(classes))
     encoding = replace(encoding, target=known, weight=weight)
     n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
     if target is not None:

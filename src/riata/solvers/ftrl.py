@@ -22,6 +22,7 @@ class Ftrl(Method):
     l2: float
     schedule = "constant"
     order = "shuffled"
+    odd = frozenset({"z"})
 
     def memory(self, n_features):
         return {"z": np.zeros(n_features + 1), "n": np.zeros(n_features + 1), "debt": np.zeros(1)}

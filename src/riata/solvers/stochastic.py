@@ -64,6 +64,7 @@ class Method(Protocol):
 
     schedule: str  # its own decay of steps, a key of `STEPS`
     order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+    odd: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
 
     def memory(self, n_features: int) -> dict[str, np.ndarray]:
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""

@@ -40,6 +40,10 @@ class FileSource(Source):
         reason = str(error).strip().rstrip(".")
         return f"{file.path} is damaged or cut short ({reason}); write or fetch it again, or leave it out"
 
+    def close(self):
+        for file in self.files:
+            file.close()
+
     def fingerprint(self):
         return [(file.path, file.size, file.modified) for file in self.files]
 
