@@ -70,6 +70,10 @@ class Method(Protocol):
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
         return {}
 
+    def mirrored(self, memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What it would remember had all targets the other sign."""
+        return {name: -values if name in self.odd else values.copy() for name, values in memory.items()}
+
     def width(self, n_features: int) -> int:
         """How many weights it keeps."""
         return n_features

@@ -43,8 +43,8 @@ class Stream:
 
 def mirrored(stream: Stream) -> Stream:
     """The stream that would have learnt the same rows with targets of the other sign."""
-    state, odd = stream.state, stream.stepper.method.odd
-    memory = {name: -values if name in odd else values.copy() for name, values in state.memory.items()}
+    state = stream.state
+    memory = stream.stepper.method.mirrored(state.memory)
     waiting = [chunk._replace(y=-chunk.y) for chunk in stream.waiting]
     image = replace(state, w=-state.w, b=-state.b, memory=memory, names=dict(state.names))
     return Stream(stream.stepper, image, stream.n_features, waiting)
