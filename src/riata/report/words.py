@@ -1,7 +1,7 @@
 """Sentences about a fit that somebody who was not there understands."""
 
 from riata.report.facts import Facts
-from riata.report.numbers import count, short
+from riata.report.numbers import count, label, short
 
 LOSSES = {
     "squared": "squared error",
@@ -82,7 +82,7 @@ def certificate(facts: Facts) -> str:
 
 
 def _either(classes) -> str:
-    shown = [str(label) for label in classes[:6]]
+    shown = [label(known) for known in classes[:6]]
     if len(classes) > 6:
         return f"{', '.join(shown)} and {len(classes) - 6} more"
     return f"{', '.join(shown[:-1])} and {shown[-1]}"

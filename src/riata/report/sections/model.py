@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from riata.report.charts import Bar, bar_chart
 from riata.report.facts import Facts
-from riata.report.numbers import short
+from riata.report.numbers import label, short
 from riata.report.page import Section
 from riata.report.rendering import rendered
 from riata.report.tables import Column, data_table
@@ -43,7 +43,7 @@ def _label(model, i) -> str:
     """The class that margin i speaks for."""
     if model.classes is None:
         return ""
-    return str(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
+    return label(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
 
 
 def _bars(facts: Facts) -> list[Markup]:
@@ -80,14 +80,14 @@ def _table(facts: Facts, shown) -> Markup:
     """A row per feature: coefficients, effects and, where it is known, how stable they are."""
     model, found = facts.model, facts.stability
     one = len(model.intercept) == 1
-    labels = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
+    of = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
     columns = [Column("feature")]
-    columns += [Column(f"coefficient{label}", True, "per unit of the feature") for label in labels]
-    columns += [Column(f"effect{label}", True, "per standard deviation of the feature") for label in labels]
+    columns += [Column(f"coefficient{which}", True, "per unit of the feature") for which in of]
+    columns += [Column(f"effect{which}", True, "per standard deviation of the feature") for which in of]
     columns += [Column("deviation", True, "standard deviation of the feature")]
     if found is not None:
         columns += [Column("chosen in halves", True, "share of random halves of the rows that chose it")]
-        columns += [Column(f"standard error{label}", True, "of the coefficient, about") for label in labels]
+        columns += [Column(f"standard error{which}", True, "of the coefficient, about") for which in of]
     places = {name: j for j, name in enumerate(model.names)}
     rows = []
     for name, coef, effect in shown:
