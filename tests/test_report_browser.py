@@ -63,7 +63,7 @@ PAGES = ["numbers", "classes", "several", "path", "evaluate"]
 
 UNFIT = """width => [...document.querySelectorAll("body *")].filter(e => {
     const box = e.getBoundingClientRect();
-    return (box.right > width + 0.5 && !e.closest(".scroll, .formula, svg")) || (e.matches("figure") && box.height < 40);
+    return (box.right > width + 1 && !e.closest(".scroll, .formula, svg")) || (e.matches("figure") && box.height < 40);
 }).map(e => e.outerHTML.slice(0, 80))"""
 
 

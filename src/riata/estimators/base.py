@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
+from riata.estimators.notebook import summary_html
 from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
@@ -243,6 +244,19 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
+
+    def _repr_html_inner(self):
+        return self._with_summary(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {kind: self._with_summary(text) if kind == "text/html" else text for kind, text in bundle.items()}
+
+    def _with_summary(self, diagram: str) -> str:
+        """What a notebook shows: scikit-learn's diagram, under a summary of the model once there is one."""
+        if not hasattr(self, "coef_"):
+            return diagram
+        return summary_html(type(self).__name__, self.to_model()) + diagram
 
     def _all_names(self) -> np.ndarray:
         named = getattr(self, "feature_names_in_", None)
