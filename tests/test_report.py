@@ -116,6 +116,15 @@ def test_a_page_of_many_features_stays_small(here, rng):
     assert "the model file has all" in (here / "dense.html").read_text()
 
 
+def test_a_page_of_many_paths_stays_small(here, rng):
+    X = rng.normal(size=(200, 100))
+    y = rng.integers(15, size=200)
+    model = riata.SparseClassifier(alpha="auto", select="bic", alpha_reach=0.1, tol=1e-2, loss="squared").fit(X, y)
+    assert sum(len(path) for path in model.path_) == 1500
+    riata.write_report(model, "page.html", test=(X, y))
+    assert (here / "page.html").stat().st_size < LIMIT
+
+
 def test_stability_shows_how_certain_coefficients_are(here, rng):
     X = rng.normal(size=(80, 5))
     model = riata.SparseRegressor(k=2).fit(X, X[:, 0] - X[:, 1] + rng.normal(size=80))

@@ -150,7 +150,7 @@ def test_every_chart_of_a_regression_is_drawn(browser, made):
         assert marks(page, "predicted", ".dot") == 100
         hints = page.locator("figure[data-kind=residuals] rect title").all_text_contents()
         assert sum(float(hint.split(": ")[1]) for hint in hints) == 100
-        assert marks(page, "gap", ".line") == 1
+        assert marks(page, "gap", ".dot") == len(refit.path_)
         assert marks(page, "time", ".bar") == 4
         sparks = page.locator("#columns tbody tr", has=page.locator("svg.spark")).count()
         assert sparks == len(COLUMNS) + 2  # and the city and the target
@@ -221,7 +221,7 @@ def test_charts_speak_and_zoom(browser, made):
         figure = page.locator("figure[data-kind=path]")
         figure.scroll_into_view_if_needed()
         data = json.loads(figure.locator("script").text_content())
-        size = next(series for series in data if series["name"] == "size")
+        size = next(series for series in data["series"] if series["name"] == "size")
         box = figure.locator(".frame").bounding_box()
         page.mouse.move(box["x"] + 0.97 * box["width"], box["y"] + 5)  # near the end of the largest
         tip = page.locator("#tip")

@@ -68,12 +68,14 @@ def _bars_of(facts: Facts, i: int, most: int) -> Markup:
             hint += f", chosen in {facts.stability.frequencies[model.indices[j]]:.0%} of the halves"
         bars.append(Bar(model.names[j], float(effects[j]), short(effects[j], 3), spread, hint))
     n = int(np.count_nonzero(effects))
-    title = "Effect of one standard deviation" + (f", class {_label(model, i)}" if len(model.intercept) > 1 else "")
-    note = f"the {len(order)} largest of {n:,}" if len(order) < n else ""
+    what, notes = "Effect of one standard deviation", []
+    if len(model.intercept) > 1:
+        what, notes = f"Class {_label(model, i)}", [what.lower()]
+    if len(order) < n:
+        notes.append(f"the {len(order)} largest of {n:,}")
     if facts.stability is not None:
-        whiskers = f"whiskers: a standard error, from {facts.stability.n_halves} half samples"
-        note = f"{note}; {whiskers}" if note else whiskers
-    return bar_chart(title, bars, note=note, kind="effects")
+        notes.append(f"whiskers: a standard error, from {facts.stability.n_halves} half samples")
+    return bar_chart(what, bars, note="; ".join(notes), kind="effects")
 
 
 def _table(facts: Facts, shown) -> Markup:

@@ -84,6 +84,7 @@ def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
         series = [Series("", calibrated.predicted, calibrated.observed, dots=True)]
         x, y = _share("predicted probability"), _share("share that came true")
         note = "on the dotted line, what was called 70 % happened in 70 % of the rows"
+        note += "; of the likeliest class" if len(found.labels) > 2 else ""
         charts.append(xy_chart("Calibration", series, x, y, note=note, diagonal=True, square=True, kind="calibration"))
     return charts, _confusion(found)
 
