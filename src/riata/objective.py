@@ -86,10 +86,11 @@ def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) 
 
 def mean_loss(problem: Problem, w, b) -> float:
     """The mean loss: one pass. No w stands for w = 0."""
+    value = problem.loss.value  # what a part holds may have to travel to the rows
 
     def part(chunk):
         z = np.full(chunk.n_rows, b) if w is None else chunk.X @ w + b
-        return chunk.weight @ problem.loss.value(chunk.y, z), chunk.weight.sum()
+        return chunk.weight @ value(chunk.y, z), chunk.weight.sum()
 
     loss, weight = problem.data.sum(part)
     return float(loss / weight)

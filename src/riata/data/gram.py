@@ -142,7 +142,9 @@ def gram_of(data: Dataset, memory: int | None = None) -> Gram:
     """The statistics of a dataset: one pass, so that a source that can be read only once will do."""
     check_gram_fits(data.n_features, memory)
     names = None if data.feature_names is None else tuple(map(str, data.feature_names))
-    return replace(gram_of_chunks(data.visit(), data.n_features), feature_names=names)
+    n_features = data.n_features
+    gram = data.sum_runs(lambda run: gram_of_chunks((chunk for _, chunk in run), n_features))
+    return replace(gram, feature_names=names)
 
 
 def gram_of_chunks(chunks, n_features: int) -> Gram:

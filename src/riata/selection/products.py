@@ -14,7 +14,7 @@ from scipy.linalg.lapack import dpstrf
 
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
-from riata.data.folds import fold_of, placed
+from riata.data.folds import fold_of
 from riata.data.memory import InMemory
 from riata.fitting import Spec
 from riata.selection.paths import ModelPath
@@ -38,20 +38,18 @@ class FoldProducts:
     def __init__(self, data: Dataset, n_folds: int, seed: int):
         moments, d = data.moments, data.n_features
         self._centre, self._y_centre = moments.mean, moments.y_mean
-        self._folds = np.zeros((n_folds, d + 2, d + 2))
-        for start, chunk in placed(data):
-            for i in range(0, chunk.n_rows, BLOCK_ROWS):
-                block = chunk.rows(slice(i, i + BLOCK_ROWS))
-                folds = fold_of(np.arange(start + i, start + i + block.n_rows), n_folds, seed)
-                self._add(block, folds)
+        shape, centres = (n_folds, d + 2, d + 2), (self._centre, self._y_centre)
 
-    def _add(self, block, folds):
-        X = block.X.toarray() if sp.issparse(block.X) else block.X
-        q = np.column_stack([np.ones(len(X)), X - self._centre, block.y - self._y_centre])
-        q *= np.sqrt(block.weight)[:, None]
-        for fold, A in enumerate(self._folds):
-            rows = q[folds == fold]
-            A += rows.T @ rows
+        def products(run):
+            folds = np.zeros(shape)
+            for start, chunk in run:
+                for i in range(0, chunk.n_rows, BLOCK_ROWS):
+                    block = chunk.rows(slice(i, i + BLOCK_ROWS))
+                    its_folds = fold_of(np.arange(start + i, start + i + block.n_rows), n_folds, seed)
+                    _add_products(folds, block, its_folds, *centres)
+            return folds
+
+        self._folds = data.sum_runs(products)
 
     def rows_without(self, fold: int | None, spec: Spec) -> "StandIn":
         """Rows that stand for those outside a fold, or for all of them."""
@@ -63,6 +61,16 @@ class FoldProducts:
         C = np.column_stack([shifts, -path.coefs, np.ones(len(path))])
         A = self._folds[fold]
         return HeldOut(np.maximum(np.einsum("mi,mi->m", C @ A, C), 0.0) / A[0, 0], float(A[0, 0]))
+
+
+def _add_products(folds, block, its_folds, centre, y_centre):
+    """Add what the rows of a block bring to each fold."""
+    X = block.X.toarray() if sp.issparse(block.X) else block.X
+    q = np.column_stack([np.ones(len(X)), X - centre, block.y - y_centre])
+    q *= np.sqrt(block.weight)[:, None]
+    for fold, A in enumerate(folds):
+        rows = q[its_folds == fold]
+        A += rows.T @ rows
 
 
 class StandIn:

@@ -40,12 +40,13 @@ def held_out(data: Dataset, path: ModelPath, loss: str) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
     used = np.flatnonzero(np.any(path.coefs != 0, axis=0))
     W, value = np.ascontiguousarray(path.coefs[:, used].T), LOSSES[loss].value
+    intercepts = path.intercepts
 
     def part(chunk):
-        total = np.zeros(len(path))
+        total = np.zeros(len(intercepts))
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
             X, y, weight = chunk.rows(slice(i, i + ROWS_AT_ONCE))
-            total += weight @ value(y[:, None], X[:, used] @ W + path.intercepts)
+            total += weight @ value(y[:, None], X[:, used] @ W + intercepts)
         return total, chunk.weight.sum()
 
     total, weight = data.sum(part)

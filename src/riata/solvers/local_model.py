@@ -71,6 +71,11 @@ class LocalModel:
         if len(candidates):
             self.add_candidates(candidates)
 
+    def __getstate__(self):
+        """What chunks need of it, wherever they are: neither the data, nor the rows of H."""
+        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type]
+        return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
+
     @property
     def n_rows(self) -> int:
         """How many rows of H are held."""
@@ -152,8 +157,10 @@ class LocalModel:
             return weights @ self._rows[self._place[support]]
         w = weights / self._unit[support]
 
+        shift = self._shift[support] @ w
+
         def part(chunk):
-            z = chunk.X[:, support] @ w - self._shift[support] @ w
+            z = chunk.X[:, support] @ w - shift
             return self._column_sums(chunk.X, self._by_row(chunk)[2] * z)[0]
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre

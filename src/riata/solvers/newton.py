@@ -133,11 +133,12 @@ def worse(F, known) -> bool:
 def cut_back(problem: Problem, good, bad):
     """The best of some fractions of a step from `good` that went too far: one pass."""
     (w, b), (w_far, b_far) = good, bad
+    value = problem.loss.value
 
     def part(chunk):
         z, z_far = chunk.X @ w + b, chunk.X @ w_far + b_far
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.array([chunk.weight @ problem.loss.value(chunk.y, z + t * (z_far - z)) for t in FRACTIONS])
+            return np.array([chunk.weight @ value(chunk.y, z + t * (z_far - z)) for t in FRACTIONS])
 
     losses = problem.data.sum(part) / problem.data.total_weight
     values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, FRACTIONS, strict=True)]

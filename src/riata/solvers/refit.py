@@ -12,6 +12,7 @@ from scipy.linalg.blas import dsyrk
 
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.data.remote import Remote
 from riata.objective import Problem, gap_unit
 from riata.threads import one_blas_thread
 
@@ -63,11 +64,13 @@ class Refits:
         return [self._in_units_of_the_data(newton) for newton in newtons]
 
     def _narrowed(self, data, memory) -> Dataset:
+        columns, mean, scale, one = self._columns, self._mean, self._scale, float(self._problem.fit_intercept)
+
         def cut(chunk):
-            X = chunk.X[:, self._columns]
-            X = (X.toarray() if sp.issparse(X) else X) - self._mean
-            X /= self._scale
-            ones = np.full((len(X), 1), float(self._problem.fit_intercept))
+            X = chunk.X[:, columns]
+            X = (X.toarray() if sp.issparse(X) else X) - mean
+            X /= scale
+            ones = np.full((len(X), 1), one)
             return chunk._replace(X=np.hstack([X, ones]))
 
         return held(data, cut, len(self._columns), memory)
@@ -107,6 +110,8 @@ def held(data: Dataset, cut, n_columns, memory) -> Dataset:
     """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
     if data.in_memory or 8 * data.n_rows * n_columns > memory:
         return data.map(cut)
+    if isinstance(data, Remote):
+        return data.persisted(cut)
     X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
     stack = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
     return InMemory(stack, np.concatenate(y), np.concatenate(weight))

@@ -1,0 +1,1 @@
+"""Where passes run, if not on the threads of this process."""
