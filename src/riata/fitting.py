@@ -9,6 +9,7 @@ import numpy as np
 
 from riata.checkpoint import Checkpoints, data_fingerprint
 from riata.data.dataset import Dataset
+from riata.device.arrays import namespace
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
@@ -141,7 +142,7 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     """Refuse rows that a loss cannot learn from."""
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
-    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
+    if spec.loss == "poisson" and data.sum(lambda chunk: int(namespace(chunk.y).any(chunk.y < 0))):
         raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
 
 

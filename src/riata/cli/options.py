@@ -67,6 +67,7 @@ def data_options(command):
 def model_options(command):
     """Options that say what is minimised, the strength aside."""
     for option in (
+        click.option("--device", type=click.Choice(["cuda"]), help="Run passes on a GPU (exact, best-k, paths)."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of visits, folds and halves."),
         click.option("--tol", type=float, default=1e-6, show_default=True, help="Relative duality gap, or change."),
         click.option("--normalize", type=click.Choice(["rows"]), help="Divide every row by its norm."),

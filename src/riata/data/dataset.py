@@ -77,6 +77,16 @@ class Dataset(ABC):
         parts = [(chunk.y, chunk.weight) for chunk in self.visit()]
         return np.concatenate([y for y, _ in parts]), np.concatenate([w for _, w in parts])
 
+    def take(self, rows) -> "Dataset":
+        """A copy of the rows of these numbers; only data in memory can offer it."""
+        raise NotImplementedError
+
+    def held(self, chunk: Chunk) -> "Dataset":
+        """Rows of this data that were put into one chunk, held where passes over them are cheap."""
+        from riata.data.memory import InMemory
+
+        return InMemory(*chunk)
+
     def map(self, f: Callable[[Chunk], Chunk]) -> "Dataset":
         """The same rows with f applied to every chunk as it is read; f must keep every row."""
         return Mapped(self, f)

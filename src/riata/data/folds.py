@@ -12,7 +12,6 @@ import numpy as np
 
 from riata.data.chunk import add
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
 from riata.data.outofcore import in_parallel
 from riata.data.remote import Remote
 
@@ -47,9 +46,8 @@ def outside(fold: int, n_folds: int, seed: int = 0) -> Keep:
 
 def some_rows(data: Dataset, keep: Keep) -> Dataset:
     """The rows that are kept: copied if the data is in memory anyway, a view that reads all rows otherwise."""
-    if isinstance(data, InMemory):
-        kept = data.chunk.rows(np.flatnonzero(keep(np.arange(data.n_rows))))
-        return InMemory(*kept, data.feature_names, data.classes)
+    if data.in_memory:
+        return data.take(np.flatnonzero(keep(np.arange(data.n_rows))))
     return data.some_rows(keep) if isinstance(data, Remote) else SomeRows(data, keep)
 
 

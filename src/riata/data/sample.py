@@ -5,7 +5,6 @@ import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, joined
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
 from riata.data.remote import Remote
 
 SHARE = 16  # one row in so many
@@ -28,11 +27,10 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         if n_runs * data.n_rows // RUNS < LEAST_ROWS:
             return None
         return data.some_rows(_in_runs(rng, n_runs, data.n_rows)).persisted(_itself)
-    if isinstance(data, InMemory):
+    if data.in_memory:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
         data.rows_read += len(rows)
-        chunk = data.chunk.rows(rows)
-        return InMemory(*chunk)
+        return data.take(rows)
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # it is held twice while it is put together
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):
@@ -42,7 +40,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         chunks.append(chunk)
     if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS:
         return None
-    return InMemory(*joined(chunks))
+    return data.held(joined(chunks))
 
 
 def _itself(chunk):

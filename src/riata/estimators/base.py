@@ -15,7 +15,12 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
-from riata.errors import OptionError
+from riata.device.arrays import is_device_array, to_host
+from riata.device.cuda import host_array, rows_on_gpu
+from riata.device.rows import DeviceRows
+from riata.engines.device import OnDevice, check_device, check_finite, on_device
+from riata.engines.place import place_named
+from riata.errors import DataError, OptionError
 from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
@@ -62,6 +67,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -95,6 +101,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.device = device
         self.half_life = half_life
         self.checkpoint = checkpoint
         self.every = every
@@ -147,8 +154,41 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return unit_rows(X) if self.normalize == "rows" else X
 
     def _rows_seen(self, data: Dataset) -> Dataset:
-        """The data as the model sees it."""
-        return data.map(_unit_rows_of) if self.normalize == "rows" else data
+        """The data as the model sees it, in the place where it is summed."""
+        data = data.map(_unit_rows_of) if self.normalize == "rows" else data
+        if self.device is None or isinstance(data, OnDevice):
+            return data
+        check_device(self._spec().solver_name)
+        return on_device(data, place_named(self.device))
+
+    def _on_device(self, X, y, sample_weight, classes=None, reset=True) -> OnDevice:
+        """Rows that are on a GPU already, with a target from anywhere."""
+        check_device(self._spec().solver_name)
+        if self.normalize is not None:
+            raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
+        rows = self._device_rows(X, reset)
+        weight = None if sample_weight is None else host_array(sample_weight)
+        return OnDevice(place_named("cuda"), rows, y, weight, classes=classes)
+
+    def _device_rows(self, X, reset=False) -> DeviceRows:
+        """X on a GPU, of the right width, every entry finite."""
+        rows = rows_on_gpu(X)
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+        if rows.shape[1] != self.n_features_in_:
+            raise DataError(f"X has {rows.shape[1]} features, and the model {self.n_features_in_}")
+        check_finite(rows)
+        return rows
+
+    def _margins(self, X) -> np.ndarray:
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
+        check_is_fitted(self)
+        coef = np.atleast_2d(self.coef_)
+        if is_device_array(X):
+            rows = self._device_rows(X)
+            return np.stack([to_host(rows.margins(w)) for w in coef], axis=1) + self.intercept_
+        (X,) = self._validated(X, reset=False)
+        return self._seen(X) @ coef.T + self.intercept_
 
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""

@@ -5,11 +5,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device.arrays import is_device_array, namespace, to_host
+from riata.device.cuda import host_array
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.losses import BY_TASK
@@ -75,6 +77,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -91,7 +94,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         data = self._dataset(X, y, sample_weight)
         self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
-        counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))
+        counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -119,6 +122,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
             data = X
+        elif is_device_array(X):
+            classes, codes = np.unique(host_array(y), return_inverse=True)
+            data = self._on_device(X, codes, sample_weight, classes, reset)
         else:
             X, y = self._validated(X, y, reset=reset)
             check_classification_targets(y)
@@ -159,9 +165,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
-        check_is_fitted(self)
-        (X,) = self._validated(X, reset=False)
-        z = self._seen(X) @ self.coef_.T + self.intercept_
+        z = self._margins(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X) -> np.ndarray:
@@ -179,9 +183,10 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
     """The data with target +1 for one class and -1 for all others."""
 
     def relabel(chunk):
-        codes = chunk.y.astype(np.intp)
-        y = np.where(codes == position, 1.0, -1.0)
-        return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
+        xp = namespace(chunk.y)
+        mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
+        codes = xp.astype(chunk.y, xp.int64)
+        return Chunk(chunk.X, mine, chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0))
 
     return data.map(relabel)
 

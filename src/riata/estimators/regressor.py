@@ -3,10 +3,12 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device.arrays import is_device_array
+from riata.device.cuda import host_array
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.losses import BY_TASK, mean_target
@@ -73,6 +75,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
+    device : "cuda" or None
+        Where passes run: on a GPU with "cuda", for solvers exact and best-k and for paths. Rows that fit are held
+        there, others are sent there in every pass. X that is there already (CuPy, PyTorch) stays where it is.
     half_life : float, optional
         Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
     checkpoint : str, optional
@@ -125,6 +130,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
             data = X
+        elif is_device_array(X):
+            data = self._on_device(X, host_array(y), sample_weight, reset=reset)
         else:
             X, y = self._validated(X, y, reset=reset, y_numeric=True)
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -143,6 +150,4 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def predict(self, X) -> np.ndarray:
         """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
-        check_is_fitted(self)
-        (X,) = self._validated(X, reset=False)
-        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
+        return mean_target(self.loss, self._margins(X)[:, 0])

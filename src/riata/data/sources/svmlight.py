@@ -41,8 +41,8 @@ class Svmlight(FileSource):
                     batch, n_lines, skipped, problem, line = part.result()
                     if problem:
                         raise DataError(
-                            f"{file.path}, line {file.lines_before() + lines + line}: {PROBLEMS[problem]}; correct the line, "
-                            "or skip such rows (on_error='skip')"
+                            f"{file.path}, line {file.lines_before() + lines + line}: {PROBLEMS[problem]}; correct the "
+                            "line, or skip such rows (on_error='skip')"
                         )
                     self.skipped += skipped
                     lines += n_lines
