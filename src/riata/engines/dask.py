@@ -6,13 +6,12 @@ same bits whichever worker did what, and however often it had to be done again.
 """
 
 from collections.abc import Sequence
-from itertools import count
 
 import numpy as np
 
 from riata.data.remote import Remote
 from riata.data.watch import watched
-from riata.engines.dask_cluster import Client, Future, carry, in_tree, result_of, submit
+from riata.engines.dask_cluster import Client, Future, carry, in_tree, result_of, submit, submit_all
 from riata.engines.dask_worker import (
     Carried,
     Keeping,
@@ -20,6 +19,7 @@ from riata.engines.dask_worker import (
     Starts,
     View,
     chunk_of_part,
+    chunks_in_part,
     held_part,
     rows_of_part,
     run_of_part,
@@ -29,6 +29,7 @@ from riata.engines.dask_worker import (
 from riata.errors import DataError
 
 FAN_IN, FAN_IN_RUNS = 4, 2  # sums that are added at a time: few, since each may be as large as memory allows
+READY = 8  # chunks that wait on workers while one is visited here
 
 
 class OnWorkers(Remote):
@@ -80,15 +81,23 @@ class OnWorkers(Remote):
         return [value for value in found if value is not None]
 
     def visit(self, order=None):
-        carried = Carried(self._view)
-        for number in range(self.n_chunks) if order is None else order:
-            for i in count():
-                its = self._parts[number], i, self._places[number]
-                chunk = result_of(self.client, submit(self.client, chunk_of_part, *its, carried))
-                if chunk is None:
-                    break
-                self._count(chunk.n_rows)
-                yield chunk
+        """Chunks are brought here one after the other, while some more are made ready."""
+        carried = carry(self.client, Carried(self._view))
+        counts = result_of(self.client, self._tasks(chunks_in_part, self._places, self._view))
+        wanted = [(n, i) for n in (range(self.n_chunks) if order is None else order) for i in range(counts[n])]
+        ready: list[Future] = []
+        for number, i in wanted:
+            its = self._parts[number], i, self._places[number]
+            ready.append(submit(self.client, chunk_of_part, *its, carried))
+            if len(ready) > READY:
+                yield self._brought(ready.pop(0))
+        while ready:
+            yield self._brought(ready.pop(0))
+
+    def _brought(self, future: Future):
+        chunk = result_of(self.client, future)
+        self._count(chunk.n_rows)
+        return chunk
 
     @property
     def chunk_starts(self):
@@ -97,7 +106,7 @@ class OnWorkers(Remote):
     def _tasks(self, task, starts, value) -> list[Future]:
         """A task for every part, each with a value that is carried to the workers once."""
         carried = carry(self.client, Carried(value))
-        return [submit(self.client, task, part, its, carried) for part, its in zip(self._parts, starts, strict=True)]
+        return submit_all(self.client, task, self._parts, starts, [carried] * len(self._parts))
 
     def _runs(self, f) -> list[Future]:
         return self._tasks(run_of_part, list(enumerate(self._places)), (self._view, f))

@@ -1,5 +1,6 @@
 """A cluster to work on: the user's own, one at an address, or one started here; and its failures in words."""
 
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -16,41 +17,45 @@ except ImportError as error:
     ) from None
 
 LARGE = "1GiB"  # what a function carries may be as wide as the model: that is no mistake to warn of
-PATIENCE = 30  # seconds to wait for a scheduler, or for a first worker
+GOODBYE = 2  # seconds that a scheduler gets to notice that nobody needs it any more
+PATIENCE = 10  # seconds to wait for a scheduler, or for a first worker
 
 
-def connect(engine) -> Client:
-    """The client of an engine: a Dask client, the address of a scheduler, or "dask" for a cluster started here."""
+def connect(engine) -> tuple[Client, bool]:
+    """The client of an engine, and whether it was made for it.
+
+    An engine is a Dask client, the address of a scheduler, "dask" for a cluster that is started here, or None for the
+    client that Dask's own functions would use, and a cluster started here where there is none.
+    """
     if isinstance(engine, Client):
-        return engine
+        return engine, False
+    if engine is None:
+        try:
+            return get_client(), False
+        except ValueError:
+            engine = "dask"
     if engine == "dask":
-        return _local_cluster()
+        return Client(LocalCluster(threads_per_worker=1, dashboard_address=None), set_as_default=False), True
     if not isinstance(engine, str) or "://" not in engine:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
         )
     try:
-        return Client(engine, timeout=PATIENCE, set_as_default=False)
+        return Client(engine, timeout=PATIENCE, set_as_default=False), True
     except (OSError, TimeoutError) as error:
         raise EngineError(f"there is no scheduler at {engine} ({error}); start one with: dask scheduler") from None
 
 
-def current_client() -> Client:
-    """The client that Dask's own functions would use, or a cluster started here."""
-    try:
-        return get_client()
-    except ValueError:
-        return _local_cluster()
-
-
-def _local_cluster() -> Client:
-    """A worker per core of this machine."""
-    return Client(LocalCluster(threads_per_worker=1, dashboard_address=None), set_as_default=False)
-
-
 def close(client: Client) -> None:
     """Let go of a cluster; one that was started here ends."""
-    client.close()
+    if threading.current_thread() is not threading.main_thread():  # which may be Dask's own, and must not wait
+        threading.Thread(target=_close, args=(client,)).start()
+    else:
+        _close(client)
+
+
+def _close(client):
+    client.close(timeout=GOODBYE)
     if client.cluster is not None:
         client.cluster.close()
 
@@ -85,15 +90,21 @@ def _itself(value):
 
 def submit(client: Client, f, *arguments) -> Future:
     """A task of its own, even if there has been one like it."""
+    return submit_all(client, f, *([argument] for argument in arguments))[0]
+
+
+def submit_all(client: Client, f, *arguments) -> list[Future]:
+    """A task for each of the arguments, told to the scheduler in one go."""
+    if client.status != "running":
+        raise lost(client)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE}):
-        return client.submit(f, *arguments, pure=False)
+        return client.map(f, *arguments, pure=False)
 
 
 def in_tree(client: Client, combine, futures: list[Future], fan_in: int) -> Future:
     """The futures combined on the workers, neighbours first, always in the same order."""
     while len(futures) > 1:
-        groups = [futures[i : i + fan_in] for i in range(0, len(futures), fan_in)]
-        futures = [group[0] if len(group) == 1 else submit(client, combine, group) for group in groups]
+        futures = submit_all(client, combine, [futures[i : i + fan_in] for i in range(0, len(futures), fan_in)])
     return futures[0]
 
 
@@ -119,8 +130,8 @@ def _all_there(futures) -> bool:
 
 
 def lost(client: Client) -> EngineError:
-    """The scheduler went away."""
+    """The scheduler went away, or was told to forget."""
     return EngineError(
-        f"the scheduler at {address(client)} is lost, and with it what its workers held; start it again and repeat the "
-        "fit (with checkpoint= and resume=True it goes on where it was)"
+        f"the scheduler at {address(client)} is lost or was restarted, and what its workers held is gone: open the "
+        "data again and repeat the fit (with checkpoint= and resume=True it goes on where it was)"
     )

@@ -18,7 +18,7 @@ from riata.data.profiles import profile_of
 from riata.data.sources.parts import parts_of
 from riata.data.sources.source import Source
 from riata.engines.dask import OnWorkers
-from riata.engines.dask_cluster import Client, carry, in_tree, n_threads, result_of, submit
+from riata.engines.dask_cluster import Client, carry, in_tree, n_threads, result_of, submit_all
 from riata.engines.dask_collections import blocks_of, first_look
 from riata.engines.dask_worker import (
     Carried,
@@ -71,7 +71,7 @@ def _looked(client, look: FirstPass, parts, rows: int) -> Profile:
     """One pass on the workers."""
     source, look.source = look.source, None  # type: ignore[assignment]
     carried = carry(client, Carried(look))
-    looks = [submit(client, look_at_source, part, carried, rows) for part in parts]
+    looks = submit_all(client, look_at_source, parts, [carried] * len(parts), [rows] * len(parts))
     found: FirstPass = result_of(client, in_tree(client, merged_looks, looks, LOOKS_AT_ONCE))
     found.source = source
     return found.profile()
@@ -87,9 +87,10 @@ def _encoded(client, task, parts, profile: Profile, memory: int, folder) -> OnWo
     per_row = max(encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
     chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
     how = carry(client, Carried((encoding, chunk_rows, folder, profile.n_read == profile.n_rows > 0)))
-    encoded = [submit(client, task, part, how) for part in parts]
+    encoded = submit_all(client, task, parts, [how] * len(parts))
     nothing = carry(client, Carried(()))
-    counts = np.array(result_of(client, [submit(client, rows_of_part, part, (0,), nothing) for part in encoded]))
+    counting = submit_all(client, rows_of_part, encoded, [(0,)] * len(parts), [nothing] * len(parts))
+    counts = np.array(result_of(client, counting))
     firsts = np.cumsum([0, *counts[:, 0]])
     data = OnWorkers(client, encoded, [(int(i),) for i in firsts[:-1]], int(firsts[-1]), encoding.n_features)
     data.feature_names = encoding.feature_names if profile.named else None
@@ -102,7 +103,7 @@ def send_rows(client: Client, data: InMemory) -> OnWorkers:
     """Rows that are in memory here, cut up and sent to the workers by way of the scheduler, which keeps a copy."""
     n_parts = min(PARTS_PER_THREAD * n_threads(client), data.n_rows)
     cuts = [i * data.n_rows // n_parts for i in range(n_parts + 1)]
-    parts = [submit(client, RowsInMemory, [data.chunk.rows(slice(a, b))]) for a, b in pairwise(cuts)]
+    parts = submit_all(client, RowsInMemory, [[data.chunk.rows(slice(a, b))] for a, b in pairwise(cuts)])
     sent = OnWorkers(client, parts, [(a,) for a in cuts[:-1]], data.n_rows, data.n_features)
     for name in ("feature_names", "classes", "memory", "encoding", "profile"):
         setattr(sent, name, getattr(data, name))

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 import cloudpickle
@@ -27,6 +28,10 @@ from riata.data.profile import FirstPass
 from riata.data.sources.filesource import FileSource
 from riata.data.sources.source import Source, rebatch
 from riata.errors import DataError
+
+# What Dask believes to be the size of things, which decides where tasks run: with the rows, whatever else they need.
+# Rows on disk are small in memory, but to move them is to read and encode them again.
+LIGHT, HEAVY = 100, 16 << 20
 
 
 class _Pickler(cloudpickle.Pickler):
@@ -58,7 +63,7 @@ class Carried:
         return {"content": self.content}
 
     def __sizeof__(self):
-        return len(self.content)
+        return LIGHT
 
 
 class Part(Protocol):
@@ -136,6 +141,9 @@ class RowsOnDisk:
 
     def __reduce__(self):
         return RowsOnDisk, (self._recipe,)
+
+    def __sizeof__(self):
+        return HEAVY
 
 
 class RowsByPosition:
@@ -272,12 +280,14 @@ def sum_of(values: list[Any]):
     return reduce(add, there) if there else None
 
 
-def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk | None:
-    """The chunk number i of those that a part has in a view; None after the last."""
-    spans = list(_spans(part, carried.value, starts))
-    if i >= len(spans):
-        return None
-    number, _, keeps = spans[i]
+def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
+    """How many chunks of a part have rows in a view."""
+    return sum(1 for _ in _spans(part, carried.value, starts))
+
+
+def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk:
+    """The chunk number i of those."""
+    number, _, keeps = next(islice(_spans(part, carried.value, starts), i, None))
     return _seen(part.chunk(number), carried.value, keeps)
 
 

@@ -4,6 +4,8 @@ import weakref
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from riata.data import open as here
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
@@ -30,8 +32,7 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
         return here.open_data(source, target, **options)
     from riata.engines import dask_cluster
 
-    own = isinstance(engine, str)
-    client = dask_cluster.current_client() if engine is None else dask_cluster.connect(engine)
+    client, own = dask_cluster.connect(engine)
     try:
         data = _on_dask(client, source, target, options)
     except BaseException:
@@ -47,6 +48,17 @@ def is_distributed(rows) -> bool:
     """Whether rows are a Dask collection, or a list of delayed chunks."""
     first: Any = rows[0] if isinstance(rows, list | tuple) and len(rows) else rows
     return type(first).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(first, "__dask_graph__")
+
+
+def lazily(f, rows, dtype, width: int | None = None):
+    """f of every block of a Dask collection, as a Dask array of one column, or of so many: nothing is computed yet."""
+    meta = np.empty((0,) if width is None else (0, width), dtype)
+    if not hasattr(rows, "chunks"):
+        return rows.map_partitions(f, meta=meta)
+    rows = rows.rechunk({1: -1}) if rows.numblocks[1] > 1 else rows
+    if width is None:
+        return rows.map_blocks(f, drop_axis=1, meta=meta)
+    return rows.map_blocks(f, chunks=(rows.chunks[0], (width,)), meta=meta)
 
 
 def _on_dask(client, source, target, options) -> Dataset:
