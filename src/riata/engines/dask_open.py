@@ -31,20 +31,26 @@ from riata.engines.dask_worker import (
 )
 
 PARTS_PER_THREAD = 4  # enough to share the work evenly, and to lose little with a worker
-LEAST_PART, MOST_PARTS = 8 << 20, 1 << 14  # bytes of a file; tasks that a scheduler takes in a second or so
+LEAST_PART = 8 << 20  # bytes of a file
+BYTES_PER_TASK = 1 << 18  # that a thread reads and sums while the scheduler takes care of one task
 LOOKS_AT_ONCE = 8  # statistics of columns are small
 
 
 def open_files(client: Client, source: Source, wishes: Wishes, rows, encoding, target, memory, cache) -> OnWorkers:
     """The rows of a source that the workers read for themselves; `encoding` is that of a model, where there is one."""
-    by_size = max(1, (source.n_bytes or 0) // LEAST_PART)
-    parts = parts_of(source, min(by_size, PARTS_PER_THREAD * n_threads(client), MOST_PARTS))
+    parts = parts_of(source, part_count(source.n_bytes or 0, n_threads(client)))
     if encoding is None:
         profile = profile_of(source, wishes, rows, lambda *asked: _learned(client, parts, *asked))
     else:
         profile = _known(source, known_encoding(source, encoding, target))
     folder = cache if isinstance(cache, str) else None
     return _encoded(client, part_of_source, parts, profile, memory, folder)
+
+
+def part_count(n_bytes: int, threads: int) -> int:
+    """How many parts to make of so many bytes: for p parts of B bytes a pass costs p tasks of the scheduler, and B / p
+    bytes on every thread, which is least together where p = sqrt(B / BYTES_PER_TASK)."""
+    return int(max(1, min(n_bytes // LEAST_PART, PARTS_PER_THREAD * threads, (n_bytes / BYTES_PER_TASK) ** 0.5)))
 
 
 def open_collection(client: Client, rows, target, weight, wishes: dict, encoding: Encoding | None, memory) -> OnWorkers:

@@ -71,7 +71,7 @@ class Part(Protocol):
 
     counts: list[int]  # rows of every chunk
 
-    def chunk(self, i: int) -> Chunk: ...
+    def rows(self, i: int, span: slice) -> Chunk: ...
 
     def release(self, i: int) -> None: ...
 
@@ -86,8 +86,8 @@ class RowsInMemory:
     def counts(self):
         return [chunk.n_rows for chunk in self.chunks]
 
-    def chunk(self, i):
-        return self.chunks[i]
+    def rows(self, i, span):
+        return self.chunks[i].rows(span)
 
     def release(self, i):
         pass
@@ -112,14 +112,14 @@ class Recipe(NamedTuple):
     def chunks(self) -> Iterator[Chunk]:
         batches = rebatch(self.source.batches(self.encoding.columns, self.chunk_rows), self.chunk_rows)
         for i, batch in enumerate(batches):
-            if (chunk := self.encode(i, batch)).n_rows:
+            if (chunk := self.encode(i * self.chunk_rows, batch)).n_rows:
                 yield chunk
 
-    def encode(self, i, batch) -> Chunk:
+    def encode(self, start, batch) -> Chunk:
         try:
             return self.encoding.chunk(batch)
         except BadRow as bad:
-            raise DataError(f"{self.source.where(i * self.chunk_rows + bad.row)}: {bad.sentence}") from None
+            raise DataError(f"{self.source.where(start + bad.row)}: {bad.sentence}") from None
 
 
 class RowsOnDisk:
@@ -133,8 +133,8 @@ class RowsOnDisk:
             if self.counts:
                 self._rows = EncodedRows(handle, recipe.encoding.n_features)
 
-    def chunk(self, i):
-        return self._rows.chunk(i)
+    def rows(self, i, span):
+        return self._rows.chunk(i).rows(span)
 
     def release(self, i):
         self._rows.release(i)
@@ -154,10 +154,10 @@ class RowsByPosition:
         n_rows, step = recipe.source.n_rows or 0, recipe.chunk_rows
         self.counts = [min(step, n_rows - start) for start in range(0, n_rows, step)]
 
-    def chunk(self, i):
+    def rows(self, i, span):
         start = i * self._recipe.chunk_rows
-        batch = self._recipe.source.slice(self._recipe.encoding.columns, start, start + self.counts[i])
-        return self._recipe.encode(i, batch)
+        batch = self._recipe.source.slice(self._recipe.encoding.columns, start + span.start, start + span.stop)
+        return self._recipe.encode(start + span.start, batch)
 
     def release(self, i):
         pass
@@ -220,9 +220,9 @@ Starts = tuple[int, ...]  # the position of a part's first row, among all rows a
 
 
 def chunks_of(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, Chunk]]:
-    """The chunks of a part in a view, each with the position of its first row; what is not kept is not read."""
+    """The chunks of a part in a view, each with the position of its first row."""
     for i, start, keeps in _spans(part, view, starts):
-        yield start, _seen(part.chunk(i), view, keeps)
+        yield start, _seen(part, i, view, keeps)
         part.release(i)
 
 
@@ -241,14 +241,22 @@ def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, int, l
             positions[level] += kept
 
 
-def _seen(chunk, view, keeps):
-    keeps = iter(keeps)
+def _seen(part: Part, i: int, view: View, keeps: list[np.ndarray]) -> Chunk:
+    """A chunk in a view: rows before the first that is kept and after the last are not read."""
+    span = _span(part, i, keeps)
+    chunk, offset = part.rows(i, span), span.start
+    keeping = iter(keeps)
     for step in view:
         if isinstance(step, Mapping):
             chunk = step.f(chunk)
-        elif len(kept := next(keeps)) < chunk.n_rows:
-            chunk = chunk.rows(kept)
+            continue
+        kept = next(keeping) - offset
+        chunk, offset = chunk if len(kept) == chunk.n_rows else chunk.rows(kept), 0
     return chunk
+
+
+def _span(part, i, keeps) -> slice:
+    return slice(int(keeps[0][0]), int(keeps[0][-1]) + 1) if keeps else slice(0, part.counts[i])
 
 
 def sum_of_part(part: Part, starts: Starts, carried: Carried):
@@ -288,14 +296,16 @@ def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
 def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk:
     """The chunk number i of those."""
     number, _, keeps = next(islice(_spans(part, carried.value, starts), i, None))
-    return _seen(part.chunk(number), carried.value, keeps)
+    return _seen(part, number, carried.value, keeps)
 
 
 def rows_of_part(part: Part, starts: Starts, carried: Carried) -> np.ndarray:
-    """How many rows of a part are in a view, and how many lie in the chunks that have to be read for them."""
-    spans = list(_spans(part, carried.value, starts))
-    kept = sum(len(keeps[-1]) if keeps else part.counts[i] for i, _, keeps in spans)
-    return np.array([kept, sum(part.counts[i] for i, _, _ in spans)])
+    """How many rows of a part are in a view, and how many have to be read for them."""
+    total = np.zeros(2, dtype=np.int64)
+    for i, _, keeps in _spans(part, carried.value, starts):
+        span = _span(part, i, keeps)
+        total += [len(keeps[-1]) if keeps else part.counts[i], span.stop - span.start]
+    return total
 
 
 def held_part(part: Part, starts: Starts, carried: Carried) -> RowsInMemory:
