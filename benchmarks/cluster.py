@@ -205,7 +205,7 @@ def main():
     task, round_, add = (1e3 * found[what] for what in ("task", "round", "add"))
     measured = (
         f"Measured: {speed:.2f} GB/s on a thread, {task:.2f} ms a task, {round_:.0f} ms a round; for {WIDE:,} features "
-        f"{found['sent'] / 1e6:.1f} MB are sent, {found['result'] / 1e6:.1f} MB come back, {add:.2f} ms add two of them."
+        f"{found['sent'] / 1e6:.1f} MB are sent, {found['result'] / 1e6:.1f} MB come back, {add:.2f} ms add two."
     )
     tables = "\n".join([title, "", *engines, "", measured, "", *model(found, size), ""])
     print(f"\n{tables}")

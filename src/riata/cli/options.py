@@ -83,6 +83,32 @@ def model_options(command):
     return command
 
 
+class NameAndFactor(click.ParamType):
+    """NAME=NUMBER; the name may hold an = of its own."""
+
+    name = "name=number"
+
+    def convert(self, value, param, ctx):
+        name, _, number = value.rpartition("=")
+        try:
+            return name, float(number)
+        except ValueError:
+            self.fail(f"{value!r} is not NAME=NUMBER", param, ctx)
+
+
+def structure_options(command):
+    """Options that treat features differently, or together."""
+    for option in (
+        click.option("--penalty-factor", "penalty_factors", type=NameAndFactor(), multiple=True,
+                     callback=lambda _context, _parameter, pairs: dict(pairs) or None,
+                     help="Times the alpha of a feature or column, 0 is always in; may be given several times."),
+        click.option("--groups", type=click.Choice(["columns"]),
+                     help="Keep columns with several features (levels, parts of a date) whole; --k counts columns."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
 def selection_options(command):
     """Options that say how a model of a path is chosen."""
     for option in (

@@ -58,7 +58,7 @@ class SomeRows(Dataset):
         super().__init__()
         self._data, self._keep = data, keep
         self.n_features, self.n_chunks, self.in_memory = data.n_features, data.n_chunks, data.in_memory
-        self.feature_names, self.classes = data.feature_names, data.classes
+        self.feature_names, self.classes, self.encoding = data.feature_names, data.classes, data.encoding
         starts = range(0, data.n_rows, COUNTED_AT_ONCE)
         self.n_rows = sum(
             int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts

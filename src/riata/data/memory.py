@@ -92,7 +92,9 @@ class InMemory(Dataset):
         return self._chunk.y, self._chunk.weight
 
     def take(self, rows) -> "InMemory":
-        return InMemory(*self._chunk.rows(rows), self.feature_names, self.classes)
+        data = InMemory(*self._chunk.rows(rows), self.feature_names, self.classes)
+        data.encoding = self.encoding
+        return data
 
     def map(self, f):
         X, y, weight = f(self._chunk)

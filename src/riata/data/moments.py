@@ -43,15 +43,15 @@ class Moments:
     def scale(self) -> np.ndarray:
         """Standard deviation of each column; 1 for a column that does not vary."""
         deviation = np.sqrt(self.squares / self.weight)
-        return np.where(_varies(deviation, self.mean), deviation, 1.0)
+        return np.where(varies(deviation, self.mean), deviation, 1.0)
 
     @property
     def y_varies(self) -> bool:
         """Whether the target takes more than one value."""
-        return bool(_varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
+        return bool(varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
 
 
-def _varies(deviation, mean):
+def varies(deviation, mean):
     """Rounding gives a constant column a deviation of some ulps of its mean."""
     return deviation > 1e-12 * np.abs(mean)
 

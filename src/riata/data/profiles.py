@@ -11,7 +11,7 @@ from riata.data.sources.source import Source
 from riata.datasets.table import cache_folder
 
 logger = logging.getLogger(__name__)
-VERSION = 1  # of what a kept profile means
+VERSION = 2  # of what a kept profile means
 
 
 def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile:

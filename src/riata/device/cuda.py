@@ -17,6 +17,7 @@ from riata.errors import OptionError
 THREADS = 256
 TILE = 1024  # rows that one thread adds up, or more
 C_TYPES = {"f4": "float", "f8": "double", "i4": "int", "i8": "long long"}
+BESIDE = 1 / 8  # of the rows' memory: what a copy of the columns in use may take
 INSTALL = "pip install 'riata[gpu]'"
 
 
@@ -41,14 +42,23 @@ class CudaDense(DenseRows):
 
     def __init__(self, X):
         super().__init__(cupy().ascontiguousarray(X))
+        self._places, self._beside = np.full(self.shape[1], -1), self.array[:, :0]  # columns held side by side, too
+
+    def prepare(self, numbers):
+        if self.array.itemsize * len(numbers) * self.shape[0] <= BESIDE * self.array.nbytes:
+            self._beside = None  # its memory can be used again
+            self._beside = cupy().take(self.array, cupy().asarray(numbers), axis=1)
+            self._places[:] = -1
+            self._places[numbers] = np.arange(len(numbers))
 
     def margins(self, w):
-        cp, (n, d) = cupy(), self.shape
-        support = np.flatnonzero(w)
-        z = cp.empty(n)
-        weights = cp.asarray(w[support], dtype=cp.float64)
-        args = (self.array, n, d, cp.asarray(support), weights, len(support), z)
-        _launch(f"margins<{_c(self.array)}>", _warps(n), args)
+        cp, n, support = cupy(), self.shape[0], np.flatnonzero(w)
+        X, places = self.array, support
+        if (self._places[support] >= 0).all():
+            X, places = self._beside, self._places[support]
+        z, weights = cp.empty(n), cp.asarray(w[support], dtype=cp.float64)
+        args = (X, n, X.shape[1], cp.asarray(places), weights, len(support), z)
+        _launch(f"margins<{_c(X)}>", _warps(n), args)
         return z
 
     def slopes(self, U):

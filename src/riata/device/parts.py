@@ -25,6 +25,7 @@ def products(X, weight, left, right):
     xp = namespace(weight)
     total = float(xp.sum(weight))
     own = left is right
+    X.prepare(right)
     left_mean = _means(X, weight, left, total)
     right_mean = left_mean if own else _means(X, weight, right, total)
     about_means = np.zeros((len(left), len(right)))

@@ -37,6 +37,9 @@ class DeviceRows(ABC):
     @abstractmethod
     def columns(self, numbers: np.ndarray, rows: slice = slice(None)): ...
 
+    def prepare(self, numbers: np.ndarray) -> None:  # noqa: B027 -- a device may do without
+        """Expect margins over these columns: a device may hold a copy of them that is quicker to read."""
+
     @abstractmethod
     def __getitem__(self, rows) -> "DeviceRows":
         """Some rows: a slice, or their numbers."""

@@ -96,7 +96,7 @@ class Streamed(Dataset):
         self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
         self.n_rows, self.n_features = data.n_rows, data.n_features
         self.feature_names, self.classes, self.memory = data.feature_names, data.classes, data.memory
-        self.encoding, self.profile = data.encoding, data.profile
+        self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
 
     def visit(self, order=None):
         chunks = self._data.visit(order) if self._blocks is None else self._in(order)

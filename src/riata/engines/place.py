@@ -14,6 +14,7 @@ from riata.device.rows import DenseRows
 from riata.engines.host_sparse import SparseRows
 from riata.errors import OptionError
 
+PINNED: dict[int, int] = {}  # from the first address to the last of host arrays whose pages stay put
 SPARE = 0.25  # of the free memory of a GPU: left for what passes make on the way
 
 
@@ -45,7 +46,6 @@ class Gpu:
 
     def __init__(self):
         cupy()
-        self._pinned: list[tuple[int, int]] = []
 
     @property
     def room(self) -> float:
@@ -68,10 +68,12 @@ class Gpu:
     def pin(self, array) -> None:
         """Let copies of this array go at full speed, if the system allows: its pages stay put while it is in use."""
         runtime, start = cupy().cuda.runtime, array.ctypes.data
+        if _is_pinned(array):
+            return
         with suppress(runtime.CUDARuntimeError):  # of a read-only map, say: copies are then staged
             runtime.hostRegister(start, array.nbytes, 0)
-            self._pinned.append((start, start + array.nbytes))
-            finalize(array if array.base is None else array.base, runtime.hostUnregister, start)
+            PINNED[start] = start + array.nbytes
+            finalize(array if array.base is None else array.base, _unpin, start)
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         """Chunks on the GPU, the next one on its way while one is in use."""
@@ -95,7 +97,7 @@ class Gpu:
 
     def _copied(self, array, stream, stage, place):
         cp, start = cupy(), array.ctypes.data
-        if not any(low <= start and start + array.nbytes <= high for low, high in self._pinned):
+        if not _is_pinned(array):
             if place not in stage or stage[place].nbytes < array.nbytes:
                 stage[place] = np.frombuffer(cp.cuda.alloc_pinned_memory(array.nbytes), np.uint8, array.nbytes)
             stage[place][: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -103,6 +105,17 @@ class Gpu:
         copy = cp.empty(array.shape, array.dtype)
         copy.data.copy_from_host_async(start, array.nbytes, stream)
         return copy
+
+
+def _is_pinned(array) -> bool:
+    start = array.ctypes.data
+    return any(low <= start and start + array.nbytes <= high for low, high in PINNED.items())
+
+
+def _unpin(start) -> None:
+    del PINNED[start]
+    with suppress(Exception):  # at the end of a process the driver may be gone before the array is
+        cupy().cuda.runtime.hostUnregister(start)
 
 
 def _arrived(arrays, shape, event) -> Chunk:

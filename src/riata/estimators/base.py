@@ -15,7 +15,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
+from riata.data.features import factors_of, groups_of
 from riata.data.remote import Remote
+from riata.data.statistics import statistics_of
 from riata.device.arrays import is_device_array, to_host
 from riata.device.cuda import host_array, rows_on_gpu
 from riata.device.rows import DeviceRows
@@ -48,6 +50,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
@@ -82,6 +85,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.l1_ratio = l1_ratio
         self.ridge = ridge
         self.penalty_factors = penalty_factors
+        self.groups = groups
         self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
@@ -193,9 +197,32 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         (X,) = self._validated(X, reset=False)
         return self._seen(X) @ coef.T + self.intercept_
 
+    def _ready(self, data: Dataset) -> Dataset:
+        """The rows as the model sees them, or statistics in their place where they can be read only once."""
+        if data.stands_in:
+            if self.normalize is not None:
+                raise OptionError("there are statistics in place of rows, and no rows to normalise")
+            return data
+        data, spec, search = self._rows_seen(data), self._spec(), self._search()
+        if not data.once or SOLVERS[spec.solver_name].stochastic:
+            return data
+        if self.loss != "squared":
+            raise OptionError(
+                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
+                "read (cache=True), or take solver 'online'"
+            )
+        n_folds = 1 if search is None else search.n_folds
+        statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
+        return statistics.as_data(passes_to_make=data.passes)
+
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        passes_before = data.passes
+        self._check_target(data)
+        checking = data.passes - passes_before
+        factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
+        spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
@@ -217,7 +244,10 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return fitted
+        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+
+    def _check_target(self, data: Dataset) -> None:
+        """Refuse a target that there is nothing to learn from."""
 
     def _remember(self, fits: list[Fit], data: Dataset):
         """What every fit leaves behind; lists where there are several margins."""
@@ -230,12 +260,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(len(result.history) for result in results)
-        self.n_passes_ = sum(result.passes for result in results)
+        self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
+        self.scale_, self.profile_ = data.moments.scale, data.profile
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
@@ -243,14 +274,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
         self._made = {
             "objective": describe(fits[0]) + debiased,
-            "deviations": data.moments.scale[self.get_support()],
             "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
                 "k": fits[0].spec.k if one else [f.spec.k for f in fits],
                 "selection": "; ".join(f.selection.reason for f in chosen) or None,
                 "alpha": self.alpha_,
-                "n_rows": data.n_rows,
+                "n_rows": data.n_observed,
                 "objective_value": self.objective_,
                 "gap": self.gap_,
                 "converged": self.converged_,
@@ -280,7 +310,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             names=names,
             indices=chosen.tolist(),
             coef=np.atleast_2d(self.coef_)[:, chosen],
-            deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
+            deviations=np.broadcast_to(getattr(self, "scale_", 1.0), self.n_features_in_)[chosen].tolist(),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
             encoding=encoding and encoding.to_json(),
@@ -295,6 +325,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
         if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        if self.penalty_factors is not None or self.groups is not None:
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for partial_fit")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
         if not hasattr(self, "_streams"):
@@ -315,11 +347,11 @@ def _plain(value) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-def parts_of(validation) -> tuple[Any, Any, Any]:
-    """X, y and weights of a validation set."""
-    if isinstance(validation, Dataset):
-        return validation, None, None
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise OptionError("validation must be a Dataset, or (X, y), or (X, y, sample_weight)")
-    X, y, *weight = validation
+def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
+    """X, y and weights of rows beside those to learn from."""
+    if isinstance(rows, Dataset):
+        return rows, None, None
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = rows
     return X, y, weight[0] if weight else None

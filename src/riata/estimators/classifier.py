@@ -33,7 +33,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Attributes
     ----------
-    classes_ : the labels.
+    classes_, class_count_ : the labels, and how many rows have each.
     coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
 
     Examples
@@ -57,6 +57,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
@@ -93,6 +94,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
+        if data.once:
+            raise OptionError(
+                "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
+                "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+            )
         self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
         counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
@@ -104,6 +110,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if validation is not None:
             others = self._rows_seen(with_classes(self._dataset(*parts_of(validation), reset=False), self.classes_))
         data = self._rows_seen(data)
+        self.class_count_ = counts
         weights = self._class_weights(counts)
         positives = [1] if n_classes == 2 else range(n_classes)
         fits = [

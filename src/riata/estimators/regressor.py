@@ -36,8 +36,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty_factors : array of n_features numbers, optional
-        What ``alpha`` is multiplied by for each feature; a feature with 0 is always in.
+    penalty_factors : array of n_features numbers, or dict, optional
+        What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
+        with 0 is always in.
+    groups : array of n_features labels, or "columns", optional
+        Features of equal label enter or leave whole, and ``k`` counts groups. "columns": the levels of a category, the
+        parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     loss : {"squared", "huber", "poisson"}
@@ -100,6 +104,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
+    scale_ : standard deviation of every column of X.
+    profile_ : of a file or a table, what the first pass found in its columns.
 
     Examples
     --------
@@ -114,18 +120,19 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
-        data = self._dataset(X, y, sample_weight)
-        if not data.moments.y_varies:
-            raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
-                "there is nothing to learn"
-            )
+        data = self._ready(self._dataset(X, y, sample_weight))
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
-        data = self._rows_seen(data)
         fitted = self._fit_margin(data, validation=others)
         self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
         self._remember([fitted], data)
         return self
+
+    def _check_target(self, data: Dataset) -> None:
+        if not data.moments.y_varies:
+            raise DataError(
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_observed}): "
+                "there is nothing to learn"
+            )
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""

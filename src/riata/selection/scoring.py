@@ -54,7 +54,12 @@ def held_out(data: Dataset, path: ModelPath, loss: str) -> HeldOut:
         return total, float(xp.sum(chunk.weight))
 
     total, weight = data.sum(part)
-    return HeldOut(SCORES.get(loss, ("", 1.0))[1] * total / weight, weight)
+    return scored_loss(loss, total / weight, weight)
+
+
+def scored_loss(loss: str, mean_losses: np.ndarray, weight: float) -> HeldOut:
+    """Mean losses by the name and the unit that people have for them."""
+    return HeldOut(SCORES.get(loss, ("", 1.0))[1] * mean_losses, float(weight))
 
 
 def criterion(name: str, path: ModelPath, loss: str, n_rows: int) -> np.ndarray:

@@ -85,6 +85,11 @@ class LocalModel:
         """How many rows of H are held."""
         return len(self._rows)
 
+    @property
+    def products(self) -> np.ndarray:
+        """H among the candidates."""
+        return self._among
+
     def add_candidates(self, columns):
         """Let searches choose among these columns too: one pass."""
         everyone = np.append(self.candidates, columns)
