@@ -42,7 +42,7 @@ def client():
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch):
-    monkeypatch.setattr(dask_open, "LEAST_PART", 1 << 10)
+    monkeypatch.setattr(dask_open, "part_count", lambda n_bytes, threads: 4 * threads)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_every_batch_solver_comes_to_the_local_answer(client, spec):
     assert there.converged
 
 
-@pytest.mark.parametrize("rows", [100, 300, N])
+@pytest.mark.parametrize("rows", [100, N])
 def test_neither_the_number_of_parts_nor_weights_nor_a_sample_matter(client, rows, monkeypatch):
     monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 16)
     X, y = problem("logistic")
@@ -181,8 +181,9 @@ def test_estimators_take_dask_arrays_and_predict_lazily(client):
     assert isinstance(predicted, da.Array)
     assert_allclose(predicted.compute(), here.predict(X))
     labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
-    classifier = riata.SparseClassifier(alpha_ratio=0.1, tol=TIGHT).fit(lazy, da.from_array(labels, chunks=250))
-    peer = riata.SparseClassifier(alpha_ratio=0.1, tol=TIGHT).fit(X, labels)
+    options = {"alpha_ratio": 0.2, "tol": TIGHT, "loss": "logistic"}
+    classifier = riata.SparseClassifier(**options).fit(lazy.rechunk((450, -1)), da.from_array(labels, chunks=450))
+    peer = riata.SparseClassifier(**options).fit(X, labels)
     assert_allclose(classifier.coef_, peer.coef_, atol=1e-9)
     assert_allclose(classifier.predict_proba(lazy).compute(), peer.predict_proba(X), atol=1e-8)
     assert_array_equal(classifier.predict(lazy).compute(), peer.predict(X))
@@ -191,14 +192,14 @@ def test_estimators_take_dask_arrays_and_predict_lazily(client):
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_paths_and_cross_validation(client, loss):
     X, y = problem(loss)
-    data = on_workers(client, X, y)
+    data = on_workers(client, X, y, 450)
     spec = Spec(loss=loss, tol=TIGHT, seed=2)
-    assert_allclose(path(data, spec, length=8).coefs, path(InMemory(X, y), spec, length=8).coefs, atol=1e-9)
+    assert_allclose(path(data, spec, length=5).coefs, path(InMemory(X, y), spec, length=5).coefs, atol=1e-9)
     kind = riata.SparseRegressor if loss == "squared" else riata.SparseClassifier
     target = y if loss == "squared" else (y > 0).astype(int)
-    options = {"loss": loss, "tol": TIGHT, "cv": 3, "n_alphas": 10, "random_state": 0}
+    options = {"loss": loss, "tol": TIGHT, "cv": 2, "n_alphas": 5, "random_state": 0}
     here = kind(alpha="auto", **options).fit(X, target)
-    there = kind(alpha="auto", **options).fit(da.from_array(X, chunks=(170, -1)), da.from_array(target, chunks=170))
+    there = kind(alpha="auto", **options).fit(da.from_array(X, chunks=(450, -1)), da.from_array(target, chunks=450))
     assert there.alpha_ == pytest.approx(here.alpha_, rel=1e-9)
     assert_allclose(there.selection_.scores, here.selection_.scores, rtol=1e-8)
     assert_allclose(there.coef_, here.coef_, atol=1e-9)
@@ -220,7 +221,7 @@ def test_statistics_views_and_visits(client):
     assert_array_equal(np.concatenate([c.y for c in there.visit([2, 0])]), np.concatenate([y[260:390], y[:130]]))
     before = there.passes
     some_rows(there, keep).sum(lambda chunk: chunk.n_rows)
-    assert there.passes - before == 1.0
+    assert there.passes - before == pytest.approx(1.0, abs=0.02)  # all but the ends of chunks
 
 
 def test_predictions_are_written_by_the_workers(client, files, tmp_path):

@@ -16,6 +16,7 @@ from distributed import Client, LocalCluster, get_worker
 from numpy.testing import assert_array_equal
 
 import riata
+from riata.engines import dask_open
 from riata.errors import EngineError
 from riata.fitting import Spec, fit
 
@@ -49,11 +50,9 @@ def data(client, rows, tmp_path_factory):
     """Rows that workers read from a file: what dies with one of them another reads again."""
     path = tmp_path_factory.mktemp("rows") / "rows.csv"
     np.savetxt(path, np.column_stack(rows), delimiter=",", header=",".join([*"abcdefghij", "y"]), comments="")
-    from riata.engines import dask_open
-
-    before, dask_open.LEAST_PART = dask_open.LEAST_PART, 1 << 12
-    yield riata.open(str(path), target="y", task="regression", engine=client)
-    dask_open.LEAST_PART = before
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_open, "part_count", lambda n_bytes, threads: 12)
+        return riata.open(str(path), target="y", task="regression", engine=client)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +64,7 @@ def test_workers_killed_at_random_moments_change_no_bit(cluster, data, undisturb
     rng, done = random.Random(5), threading.Event()
 
     def kill():
-        for _ in range(3):
+        for _ in range(2):
             time.sleep(rng.uniform(0.05, 0.6))
             pid = rng.choice(list(cluster.workers.values())).pid
             if pid:
