@@ -48,7 +48,11 @@ def test_marks_are_as_many_as_the_data():
     x = np.arange(5.0)
     chart = xy_chart(
         NASTY,
-        [Series("a", x, x, spread=x / 10), Series("b", x, -x, dots=True), Series(NASTY, x, 2 * x, background=True)],
+        [
+            Series("a", x, x, spread=x / 10),
+            Series("b", x, -x, line=False, dots=True),
+            Series(NASTY, x, 2 * x, background=True),
+        ],
         Axis("x"),
         Axis("y"),
         chosen=2.0,
@@ -63,7 +67,7 @@ def test_marks_are_as_many_as_the_data():
 
 
 def test_a_gap_in_the_data_is_not_drawn():
-    chart = xy_chart("gap", [Series("a", [1, 2, 3], [1.0, np.nan, 2.0], dots=True)], Axis("x"), Axis("y"))
+    chart = xy_chart("gap", [Series("a", [1, 2, 3], [1.0, np.nan, 2.0], line=False, dots=True)], Axis("x"), Axis("y"))
     assert chart.count('class="dot"') == 2
     assert '"y":[1.0,null,2.0]' in chart
 

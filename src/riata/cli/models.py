@@ -7,6 +7,7 @@ import click
 
 from riata.cli.group import main
 from riata.cli.options import reading_options, shows_progress, writable
+from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import encoding_of, reading
 
 
@@ -36,25 +37,32 @@ def predict(model_file, data, out, **how):
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
 @click.option("--target", help="Column (or array) that the model predicts.")
+@report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @reading_options
-def evaluate(model_file, data, target, as_json, **how):
+def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
     from riata.data.open import open_data
     from riata.model import load_model
-    from riata.scores import scores
+    from riata.quality import quality
     from riata.summary import show_scores
 
+    check_report(report)
+    clock = Stopwatch()
     model = load_model(model_file)
     target = target or model.training.get("target")
-    rows = open_data(
-        data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
-    )
-    result = scores(model, rows)
+    with clock("opening the data"):
+        rows = open_data(
+            data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
+        )
+    with clock("testing"):
+        found = quality(model, rows)
+    if report is not None:
+        write_model_report(report, model, model_file, data, found, clock)
     if as_json:
-        click.echo(json.dumps(result))
+        click.echo(json.dumps(found.scores))
     else:
-        show_scores(result)
+        show_scores(found.scores)
 
 
 @main.command()

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
+from riata.estimators.notebook import summary_html
 from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
@@ -193,6 +194,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
+        self.scale_, self.profile_ = data.moments.scale, data.profile
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
@@ -200,7 +202,6 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
         self._made = {
             "objective": describe(fits[0]) + debiased,
-            "deviations": data.moments.scale[self.get_support()],
             "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
@@ -237,12 +238,25 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             names=names,
             indices=chosen.tolist(),
             coef=np.atleast_2d(self.coef_)[:, chosen],
-            deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
+            deviations=np.broadcast_to(getattr(self, "scale_", 1.0), self.n_features_in_)[chosen].tolist(),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
             encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
+
+    def _repr_html_inner(self):
+        return self._with_summary(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {kind: self._with_summary(text) if kind == "text/html" else text for kind, text in bundle.items()}
+
+    def _with_summary(self, diagram: str) -> str:
+        """What a notebook shows: scikit-learn's diagram, under a summary of the model once there is one."""
+        if not hasattr(self, "coef_"):
+            return diagram
+        return summary_html(type(self).__name__, self.to_model()) + diagram
 
     def _all_names(self) -> np.ndarray:
         named = getattr(self, "feature_names_in_", None)
@@ -272,11 +286,11 @@ def _plain(value) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-def parts_of(validation) -> tuple[Any, Any, Any]:
-    """X, y and weights of a validation set."""
-    if isinstance(validation, Dataset):
-        return validation, None, None
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise OptionError("validation must be a Dataset, or (X, y), or (X, y, sample_weight)")
-    X, y, *weight = validation
+def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
+    """X, y and weights of rows beside those to learn from."""
+    if isinstance(rows, Dataset):
+        return rows, None, None
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = rows
     return X, y, weight[0] if weight else None

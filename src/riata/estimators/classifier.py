@@ -30,7 +30,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Attributes
     ----------
-    classes_ : the labels.
+    classes_, class_count_ : the labels, and how many rows have each.
     coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
 
     Examples
@@ -100,6 +100,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if validation is not None:
             others = self._rows_seen(with_classes(self._dataset(*parts_of(validation), reset=False), self.classes_))
         data = self._rows_seen(data)
+        self.class_count_ = counts
         weights = self._class_weights(counts)
         positives = [1] if n_classes == 2 else range(n_classes)
         fits = [

@@ -94,6 +94,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
+    scale_ : standard deviation of every column of X.
+    profile_ : of a file or a table, what the first pass found in its columns.
 
     Examples
     --------

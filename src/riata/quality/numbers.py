@@ -11,7 +11,7 @@ from riata.losses import mean_target
 from riata.model import Model
 
 SAMPLE = 1000  # rows that pictures show
-RESIDUAL_BINS = 128
+RESIDUAL_BINS = 2048  # many, so that the middle is fine enough where tails are long
 
 
 @dataclass(frozen=True)

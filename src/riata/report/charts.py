@@ -25,7 +25,8 @@ class Series:
     name: str
     x: Sequence[float] | np.ndarray
     y: Sequence[float] | np.ndarray
-    dots: bool = False  # points, instead of the line through them
+    line: bool = True
+    dots: bool = False
     steps: bool = False  # a value holds until the next one
     background: bool = False
     spread: Sequence[float] | np.ndarray | None = None  # a band of so much above and below
@@ -62,7 +63,7 @@ def xy_chart(
     shown = [d for d in drawn if d["colour"] is not None]
     return rendered(
         "xy_chart.html",
-        title=title,
+        title=title[:1].upper() + title[1:],
         note=note,
         kind=kind,
         square=square,
@@ -70,7 +71,7 @@ def xy_chart(
         legend=shown if len(shown) > 1 else [],
         x=_sides(x, across),
         y=_sides(y, up),
-        gutter=max((len(text) for _, text in up.labelled()), default=1),
+        gutter=max([5, *(len(text) for _, text in up.labelled())]),  # charts under each other line up
         chosen=None if chosen is None else _units(across.at(chosen)),
         diagonal=_diagonal(across, up) if diagonal else None,
         data=embedded([{"name": s.name, "x": rounded(s.x), "y": rounded(s.y)} for s in series]),
@@ -156,8 +157,8 @@ def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict
     return {
         "name": series.name,
         "colour": colour,
-        "dots": _dots(x, y) if series.dots else None,
-        "line": None if series.dots else _line(*(_stairs(x, y) if series.steps else (x, y))),
+        "line": _line(*(_stairs(x, y) if series.steps else (x, y))) if series.line else "",
+        "dots": _dots(x, y) if series.dots else [],
         "band": band,
     }
 

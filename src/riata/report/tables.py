@@ -40,7 +40,9 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> Markup:
 
 
 def _cell(value) -> tuple[Any, str | None]:
-    """What a cell shows, and the number behind it."""
+    """What a cell shows, and the number behind it; a pair is both."""
+    if isinstance(value, tuple):
+        return value[0], repr(float(value[1]))
     if isinstance(value, bool | np.bool_):
         return ("yes" if value else ""), str(int(value))
     if isinstance(value, int | np.integer):

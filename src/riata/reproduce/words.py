@@ -52,7 +52,7 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
         ("rows", "divided by their norm; squared loss on labels −1 and +1, half the square as in the paper; no "
                  "intercept and no standardisation, except for the code's coordinate descent, which has both"),
         ("penalties", f"alpha = {', '.join(f'{alpha:g}' for alpha in ALPHAS)}, and some between them where fits are "
-                      "cheap; with the code's long runs up to 0.1"),
+                      "cheap; in the code's long runs up to 0.1, of sub-gradients up to 0.01"),
         ("K", ", ".join(map(str, SIZES))),
         ("batches", f"of {BATCH} rows, drawn without repetition"),
         ("text", f"steps 1/t (sub-gradients) and 1/√t (Fobos), {effort.text_passes} passes over the rows; the text "
@@ -63,7 +63,11 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
                  "intercept, as MATLAB's lasso has by default"),
         ("scored", "the code's coordinate descent, scored as the code does: without the intercept"),
         ("batch methods", f"at most {effort.batch_passes} passes of coordinate descent and of full sub-gradients"),
-        ("seeds", f"{seeds}; batches with the code's number of steps have one seed away from the paper's own penalty"),
+        ("seeds", f"{seeds}; in the code's reading, away from the paper's own penalty or K, the first two of single rows and "
+                  "the first of batches; and one where alpha is so large that nothing is learnt"),
+        ("diverged", "; ".join(
+            f"{ALGORITHMS[fit['algorithm']].name}, {fit['reading']}, at {fit['strength']:g}" for fit in findings.failures
+        ) or "no fit"),
         ("chosen", "on the test rows, as in the paper, which flatters every method alike"),
         ("quick", "yes: far fewer steps than the paper's, so the shape of the answer only" if findings.quick else "no"),
     ]  # fmt: skip

@@ -231,6 +231,49 @@ class Chart {
 
 const charts = new Map(all("figure.xy").map((figure) => [figure, new Chart(figure)]));
 
+/* Paths: a click on a chart or the slider shows the model there. */
+
+function row(cells) {
+  const line = document.createElement("tr");
+  for (const [text, value] of cells) {
+    const cell = line.insertCell();
+    cell.textContent = text;
+    if (value === undefined) continue;
+    cell.className = "number";
+    cell.dataset.value = value;
+  }
+  return line;
+}
+
+function showModel(box, path, i) {
+  const model = path.models[i];
+  box.querySelector(".here").textContent = model.text;
+  box.querySelector("input[type=range]").value = i;
+  const rows = model.features.map((j, n) => {
+    const [coef, effect] = [model.coefs[n], model.coefs[n] * path.scale[j]];
+    return row([[path.names[j]], [short(coef), coef], [short(effect), effect]]);
+  });
+  const table = box.querySelector("[id^=picked] table");
+  table.tBodies[0].replaceChildren(...rows);
+  for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
+  const leftOut = box.querySelector(".left-out");
+  leftOut.hidden = model.left_out === 0;
+  leftOut.textContent = `and ${model.left_out} features of smaller effects`;
+  for (const figure of all("figure.xy", box)) charts.get(figure).mark(path.values[i]);
+}
+
+for (const box of all(".path")) {
+  const path = parsed(box.querySelector("script.models"));
+  const slider = box.querySelector("input[type=range]");
+  slider.addEventListener("input", () => showModel(box, path, Number(slider.value)));
+  for (const figure of all("figure.xy", box))
+    figure.addEventListener("pick", ({ detail }) => {
+      const scale = charts.get(figure).fullX;
+      const distance = path.values.map((value) => Math.abs(scale.at(value) - scale.at(detail)));
+      showModel(box, path, distance.indexOf(Math.min(...distance)));
+    });
+}
+
 /* Text to be copied. */
 
 for (const block of all("pre[data-copy]")) {
