@@ -7,13 +7,14 @@ import scipy.sparse as sp
 
 from riata.data.memory import InMemory
 from riata.losses import LOSSES
-from riata.penalties import Cardinality, ElasticNet
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality
 
 PENALTIES = [
     ElasticNet(0.3),
     ElasticNet(0.2, 0.5),
     ElasticNet(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 2.0])),
     Cardinality(2),
+    GroupCardinality(2, np.array([0, 1, 1, 2, 0, 3])),
 ]
 LAYOUTS = {
     "dense": np.asarray,

@@ -5,8 +5,11 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from riata.data.gram import Gram, gram_of, load_gram
+from chunked import Chunked
+from riata.data.folds import fold_of
+from riata.data.gram import Gram, gram_of, grams_of
 from riata.data.memory import InMemory
+from riata.data.statistics import load_statistics, statistics_of
 from riata.errors import DataError, OptionError
 from riata.fitting import Spec, fit
 from riata.path import path
@@ -64,19 +67,55 @@ def test_give_the_same_models_as_the_data(rows, options):
     )
 
 
+def test_stand_in_rows_have_the_statistics(rows):
+    gram = gram_of(InMemory(*rows))
+    stand_in = gram.as_data()
+    assert stand_in.n_rows <= rows[0].shape[1] + 2
+    back = gram_of(stand_in)
+    for name in ("weight", "mean", "y_mean", "xx", "xy", "yy"):
+        assert_allclose(getattr(back, name), getattr(gram, name), rtol=1e-9, atol=1e-7, err_msg=name)
+
+
 def test_mean_loss_is_that_of_the_rows(rows):
     X, y, weight = rows
-    w, b = np.random.default_rng(1).normal(size=X.shape[1]), 3.0
-    expected = np.average(0.5 * (y - X @ w - b) ** 2, weights=weight)
-    assert_allclose(gram_of(InMemory(*rows)).mean_loss(w, b), expected, rtol=1e-9)
+    W, b = np.random.default_rng(1).normal(size=(2, X.shape[1])), np.array([3.0, -1.0])
+    expected = [np.average(0.5 * (y - X @ w - c) ** 2, weights=weight) for w, c in zip(W, b, strict=True)]
+    assert_allclose(gram_of(InMemory(*rows)).mean_loss(W, b), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("chunk_rows", [7, 1000])
+def test_of_folds_are_those_of_their_rows(rows, chunk_rows):
+    folds = fold_of(np.arange(len(rows[1])), 3, seed=4)
+    for fold, gram in enumerate(grams_of(Chunked(*rows[:2], chunk_rows, rows[2]), 3, seed=4)):
+        assert_same(gram, gram_of(InMemory(*(part[folds == fold] for part in rows))))
+
+
+def test_more_folds_than_rows_leave_some_empty(rows):
+    few = InMemory(*(part[:3] for part in rows))
+    assert_same(statistics_of(few, 5).total, gram_of(few))
 
 
 def test_through_a_file(rows, tmp_path):
-    gram = gram_of(InMemory(*rows, feature_names=[f"f{j}" for j in range(12)]))
-    gram.save(tmp_path / "day.npz")
-    back = load_gram(tmp_path / "day.npz")
-    assert_same(back, gram)
-    assert back.feature_names == gram.feature_names
+    found = statistics_of(InMemory(*rows, feature_names=[f"f{j}" for j in range(12)]), n_folds=3)
+    found.save(tmp_path / "day.npz")
+    back = load_statistics(tmp_path / "day.npz")
+    for ours, theirs in zip(back.folds, found.folds, strict=True):
+        assert_same(ours, theirs)
+    assert (back.feature_names, back.readings) == (found.feature_names, found.readings)
+
+
+def test_folds_of_days_add_up_and_a_day_can_be_taken_back(rows):
+    monday, tuesday = (
+        statistics_of(InMemory(*(part[days] for part in rows)), 3) for days in (slice(70), slice(70, 150))
+    )
+    both = tuesday + monday
+    for fold in range(3):
+        assert_same(both.folds[fold], monday.folds[fold] + tuesday.folds[fold])
+        assert_same((both - monday).folds[fold], tuesday.folds[fold])
+    in_one = statistics_of(InMemory(*rows), 3)
+    without = in_one - monday  # nobody knows in which folds of these Monday's rows were
+    assert len(without.folds) == 1
+    assert_same(without.total, tuesday.total)
 
 
 def test_what_is_refused(rows, tmp_path):
@@ -85,11 +124,15 @@ def test_what_is_refused(rows, tmp_path):
         gram - gram
     with pytest.raises(DataError, match="different features"):
         gram + gram_of(InMemory(rows[0][:, :5], *rows[1:]))
-    with pytest.raises(OptionError, match="need 0 MB, more than the budget of 0 MB"):
-        gram_of(InMemory(*rows), memory=100)
+    named = statistics_of(InMemory(*rows, feature_names=[f"f{j}" for j in range(12)]))
+    with pytest.raises(DataError, match="different features"):
+        named + statistics_of(InMemory(*rows))
+    with pytest.raises(OptionError, match="12 features in 5 folds need 0 MB, more than the budget of 0 MB"):
+        statistics_of(InMemory(*rows), 5, memory=100)
+    with pytest.raises(DataError, match="there is no file"):
+        load_statistics(tmp_path / "nothing")
     (tmp_path / "other").write_text("text")
-    with pytest.raises(DataError, match="cannot be read as statistics"):
-        load_gram(tmp_path / "other")
     np.savez(tmp_path / "foreign.npz", a=1)
-    with pytest.raises(DataError, match="holds no statistics that riata saved"):
-        load_gram(tmp_path / "foreign.npz")
+    for name in ("other", "foreign.npz"):
+        with pytest.raises(DataError, match="holds no statistics that riata saved"):
+            load_statistics(tmp_path / name)

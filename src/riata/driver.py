@@ -74,8 +74,9 @@ def run(
     for point in _until_interrupted(iterates, interrupted):
         F = point.objective
         if F is None and point.whole and data.in_memory:
+            read_before = data.passes
             F = objective(problem, point.coef, point.intercept)
-            watching += 1.0
+            watching += data.passes - read_before
         _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
         passes = data.passes - passes_before - watching

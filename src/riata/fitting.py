@@ -9,11 +9,12 @@ import numpy as np
 
 from riata.checkpoint import Checkpoints, data_fingerprint
 from riata.data.dataset import Dataset
+from riata.device.arrays import namespace
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
 from riata.objective import Problem, Start, alpha_max, elastic_net, empty_start, first_order
-from riata.penalties import Cardinality, ElasticNet
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality
 from riata.solvers.exact import exact
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS, choose_solver
@@ -38,6 +39,7 @@ class Spec:
     loss: str = "squared"
     solver: str = "auto"
     penalty_factors: Any = None  # one number per feature; 0 is always in
+    groups: np.ndarray | None = None  # the group of every feature, numbered from 0; k then counts groups
     nonnegative: bool = False
     fit_intercept: bool = True
     standardize: bool = True
@@ -56,8 +58,17 @@ class Spec:
     resume: bool = False
 
     @property
+    def counted(self) -> str:
+        """What k counts."""
+        return "features" if self.groups is None else "groups of features"
+
+    @property
     def takes(self) -> str:
         return "alpha" if self.k is None else "k"
+
+    def n_choices(self, n_features: int) -> int:
+        """How many features there are for k to count, or groups of them."""
+        return n_features if self.groups is None else int(np.max(self.groups)) + 1
 
     @property
     def solver_name(self) -> str:
@@ -78,12 +89,14 @@ class Fit:
 def check_spec(spec: Spec, n_features: int) -> None:
     """Refuse what makes no sense, one sentence each."""
     given = [name for name in ("k", "alpha", "alpha_ratio") if getattr(spec, name) is not None]
-    solver = SOLVERS[spec.solver_name]
+    solver, most = SOLVERS[spec.solver_name], spec.n_choices(n_features)
     checks = [
         (len(given) > 1, f"give one of k, alpha and alpha_ratio, not {' and '.join(given)}"),
         (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
-        (_whole(spec.k) and not 1 <= spec.k <= n_features,
-         f"k must lie between 1 and the number of features, {n_features}, not be {spec.k}"),
+        (_whole(spec.k) and not 1 <= spec.k <= most,
+         f"k must lie between 1 and the number of {spec.counted}, {most}, not be {spec.k}"),
+        (spec.groups is not None and spec.solver_name != "best-k",
+         f"groups go with k and solver 'best-k', not with solver {spec.solver_name!r}"),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
@@ -141,7 +154,12 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     """Refuse rows that a loss cannot learn from."""
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
-    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
+    if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
+        what = f"the squared loss only, not {spec.loss!r}"
+        if spec.loss == "squared":
+            what = f"no rows for solver {spec.solver_name!r} to visit"
+        raise OptionError(f"there are statistics in place of rows, and they know {what}")
+    if spec.loss == "poisson" and data.sum(lambda chunk: int(namespace(chunk.y).any(chunk.y < 0))):
         raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
 
 
@@ -152,7 +170,9 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
         return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
     bare = bare_problem(data, spec)
     if spec.k is not None:
-        return replace(bare, penalty=Cardinality(spec.k, spec.ridge * np.square(bare.scale))), None
+        l2 = spec.ridge * np.square(bare.scale)
+        few = Cardinality(spec.k, l2) if spec.groups is None else GroupCardinality(spec.k, spec.groups, l2)
+        return replace(bare, penalty=few), None
     alpha = spec.alpha
     if alpha is None:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
@@ -192,8 +212,10 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
 def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
     """Fit one linear model: a number, or the margin between -1 and +1."""
     check_spec(spec, data.n_features)
+    passes_before = data.passes
     check_rows(data, spec)
     problem, alpha = make_problem(data, spec)
+    first_passes = data.passes - passes_before  # for the moments, and for alpha_max
     solver = SOLVERS[spec.solver_name]
     checkpoints = checkpoints_of(data, spec)
     resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
@@ -202,7 +224,7 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
         checkpoints=checkpoints, resumed=resumed,
     )  # fmt: skip
-    return Fit(result, spec.solver_name, alpha, spec, problem)
+    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
 
 
 def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
@@ -223,7 +245,7 @@ def describe(fitted: Fit) -> str:
         text += ", with a penalty found while learning"
     elif fitted.alpha is None:
         text += f" + {spec.ridge:g} / 2 |w|_2^2{unit}" if spec.ridge else ""
-        text += f" over models of at most {spec.k} features"
+        text += f" over models of at most {spec.k} {spec.counted}"
     elif spec.l1_ratio == 1:
         text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
     else:

@@ -20,7 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from riata.data.chunk import margins
 from riata.data.dataset import Dataset
+from riata.device import parts
+from riata.device.arrays import namespace, to_host
+from riata.device.rows import DeviceRows
 from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
@@ -88,11 +92,11 @@ def mean_loss(problem: Problem, w, b) -> float:
     """The mean loss: one pass. No w stands for w = 0."""
 
     def part(chunk):
-        z = np.full(chunk.n_rows, b) if w is None else chunk.X @ w + b
-        return chunk.weight @ problem.loss.value(chunk.y, z), chunk.weight.sum()
+        z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
+        return float(chunk.weight @ problem.loss.value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
-    return float(loss / weight)
+    return loss / weight
 
 
 def objective(problem: Problem, w, b) -> float:
@@ -112,6 +116,8 @@ def first_order_part(loss: Loss, w, b):
 
     def part(chunk):
         X, y, weight = chunk
+        if isinstance(X, DeviceRows):
+            return parts.first_order(X, y, weight, loss, w, b)
         if sp.issparse(X):
             return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
         return dense_first_order(np.ascontiguousarray(X), y, weight, loss.code, w, support, b)
@@ -223,9 +229,14 @@ def _best_constant(problem, guess) -> float:
     return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
 
 
-def _slopes_at(loss, margins):
+def _slopes_at(loss, grid):
     """What a chunk adds to the slope of the loss at each of these margins."""
-    return lambda chunk: chunk.weight @ loss.derivative(chunk.y[:, None], margins)
+
+    def part(chunk):
+        z = namespace(chunk.y).asarray(grid)
+        return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
+
+    return part
 
 
 def empty_start(problem: Problem) -> Start:

@@ -46,6 +46,28 @@ class Cardinality:
         return hard_threshold(v / (1.0 + step * self.l2), self.k)
 
 
+@dataclass(frozen=True)
+class GroupCardinality:
+    """sum_j l2_j / 2 w_j^2 where at most k groups have a coefficient that is not zero, infinite elsewhere."""
+
+    k: int
+    groups: np.ndarray  # the group of every feature, numbered from 0
+    l2: float | np.ndarray = 0.0
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+    def value(self, w):
+        used = np.unique(self.groups[np.flatnonzero(w)])
+        return float(0.5 * np.sum(self.l2 * w * w)) if len(used) <= self.k else np.inf
+
+    def prox(self, v, step):
+        bend = 1.0 + step * self.l2
+        worth = np.bincount(self.groups, v * v / bend)
+        return np.where(hard_threshold(worth, self.k)[self.groups] > 0, v / bend, 0.0)
+
+
 def soft_threshold(v, threshold):
     """Each v_j moved towards zero by `threshold`, and no further than zero."""
     return v - np.clip(v, -threshold, threshold)

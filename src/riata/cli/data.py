@@ -1,6 +1,8 @@
 """`riata profile`, `convert`, `statistics` and `datasets`: what can be done with data alone."""
 
 import json
+import operator
+from functools import reduce
 from pathlib import Path
 
 import click
@@ -53,25 +55,29 @@ def convert(data, out, target, memory, cache, cache_dir, on_error, features, **c
 @main.command()
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
+@click.option("--cv", type=int, default=5, show_default=True, help="Folds to keep apart for --k auto; 1 is none.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
 @click.option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
 @click.option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
 @data_options
-def statistics(data, out, add, subtract, task, **options):
-    """Read DATA once, and write to OUT what a squared loss needs of it: riata fit takes the file in place of rows."""
-    from riata.data.gram import gram_of, load_gram
-    from riata.units import parse_bytes
+def statistics(data, out, cv, seed, add, subtract, task, **options):
+    """Read DATA once, and write to OUT what a squared loss needs of it: riata fit and path take the file for rows."""
+    from riata.data.budget import parse_memory
+    from riata.data.statistics import StandIn, load_statistics, statistics_of
 
     out = writable(out)
-    memory = parse_bytes(options["memory"])
-    rows, _ = open_rows(data, options | {"task": "regression"})
+    if cv < 1:
+        raise OptionError(f"--cv must be a whole number of folds, 1 for none, not {cv}")
+    memory = parse_memory(options["memory"])
+    more, less = ([load_statistics(path) for path in paths] for paths in (add, subtract))
+    encoding = next((known.encoding for known in more + less), None)  # features are those of the other days
+    rows, _ = open_rows(data, options | {"task": "regression"}, encoding=encoding)
     say_notes(rows)
-    gram = gram_of(rows, memory)
-    for path in add:
-        gram = gram + load_gram(path)
-    for path in subtract:
-        gram = gram - load_gram(path)
-    gram.save(out)
-    click.echo(f"{gram.rows} rows of {len(gram.mean)} features in {out}", err=True)
+    found = rows.statistics if isinstance(rows, StandIn) else statistics_of(rows, cv, seed, memory)
+    found = reduce(operator.sub, less, reduce(operator.add, more, found))
+    found.save(out)
+    folds = f" in {len(found.folds)} folds" if len(found.folds) > 1 else ""
+    click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {out}", err=True)
 
 
 @main.command()

@@ -17,10 +17,11 @@ from riata.cli.options import (
     selecting,
     selection_options,
     shows_progress,
+    structure_options,
     writable,
 )
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
-from riata.cli.rows import check_statistics, make_estimator, open_rows, say_notes
+from riata.cli.rows import make_estimator, open_rows, say_notes
 from riata.errors import OptionError
 
 
@@ -35,6 +36,7 @@ from riata.errors import OptionError
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
 @click.option("--nonnegative", is_flag=True, help="Only models without negative coefficients.")
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
+@structure_options
 @model_options
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
@@ -70,9 +72,8 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     if halvings is not None and report is None:
         raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
     target, memory = options["target"], options["memory"]
-    check_statistics(data, options | {"loss": loss, "validation": validation})
     with clock("opening the data"):
-        train, open_more = open_rows(data, options, quiet or as_json, statistics_do=True)
+        train, open_more = open_rows(data, options, quiet or as_json)
         say_notes(train, quiet)
         test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(

@@ -67,6 +67,7 @@ def data_options(command):
 def model_options(command):
     """Options that say what is minimised, the strength aside."""
     for option in (
+        click.option("--device", type=click.Choice(["cuda"]), help="Run passes on a GPU (exact, best-k, paths)."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of visits, folds and halves."),
         click.option("--tol", type=float, default=1e-6, show_default=True, help="Relative duality gap, or change."),
         click.option("--normalize", type=click.Choice(["rows"]), help="Divide every row by its norm."),
@@ -75,6 +76,32 @@ def model_options(command):
         click.option("--intercept/--no-intercept", default=True, show_default=True),
         click.option("--loss",
                      help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge."),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+class NameAndFactor(click.ParamType):
+    """NAME=NUMBER; the name may hold an = of its own."""
+
+    name = "name=number"
+
+    def convert(self, value, param, ctx):
+        name, _, number = value.rpartition("=")
+        try:
+            return name, float(number)
+        except ValueError:
+            self.fail(f"{value!r} is not NAME=NUMBER", param, ctx)
+
+
+def structure_options(command):
+    """Options that treat features differently, or together."""
+    for option in (
+        click.option("--penalty-factor", "penalty_factors", type=NameAndFactor(), multiple=True,
+                     callback=lambda _context, _parameter, pairs: dict(pairs) or None,
+                     help="Times the alpha of a feature or column, 0 is always in; may be given several times."),
+        click.option("--groups", type=click.Choice(["columns"]),
+                     help="Keep columns with several features (levels, parts of a date) whole; --k counts columns."),
     ):  # fmt: skip
         command = option(command)
     return command

@@ -14,6 +14,7 @@ from riata.cli.options import (
     selecting,
     selection_options,
     shows_progress,
+    structure_options,
     writable,
 )
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
@@ -27,6 +28,7 @@ from riata.errors import OptionError
 @selection_options
 @click.option("--l1-ratio", type=float, default=1.0, show_default=True, help="Share of L1 in an elastic net.")
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty along k.")
+@structure_options
 @model_options
 @click.option(
     "--plot", type=click.Path(path_type=Path), help="Draw coefficients and scores: a .png, .svg or .pdf file."

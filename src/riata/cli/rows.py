@@ -3,7 +3,6 @@
 import click
 
 from riata.cli.options import shows_progress
-from riata.errors import OptionError
 
 
 def reading(memory, cache, cache_dir, on_error) -> dict:
@@ -14,21 +13,16 @@ def reading(memory, cache, cache_dir, on_error) -> dict:
     return {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
 
 
-def open_rows(data, options: dict, quiet=False, statistics_do=False):
+def open_rows(data, options: dict, quiet=False, encoding=None):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
-    from riata.data.gram import is_gram, load_gram
     from riata.data.open import open_data
     from riata.progress import row_progress
 
     how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
-    if is_gram(data):
-        if not statistics_do:
-            raise OptionError(f"{data} holds statistics, which only riata fit takes in place of rows")
-        return load_gram(data).as_data(), lambda source: None if source is None else open_data(source, target, **how)
     with row_progress(shows_progress(quiet)):
-        rows = open_data(data, target, task=task, features=features or None, **columns, **how)
+        rows = open_data(data, target, task=task, features=features or None, encoding=encoding, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
 
     def open_more(source):
@@ -37,20 +31,6 @@ def open_rows(data, options: dict, quiet=False, statistics_do=False):
         return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **how)
 
     return rows, open_more
-
-
-def check_statistics(data, options) -> None:
-    """Refuse what statistics in place of rows cannot say."""
-    from riata.data.gram import is_gram
-
-    if not is_gram(data):
-        return
-    if options["loss"] not in (None, "squared"):
-        raise OptionError(f"{data} holds statistics, which know the squared loss only, not {options['loss']!r}")
-    if "auto" in (options["k"], options["alpha"]):
-        raise OptionError(
-            f"{data} holds statistics, and no rows to choose by: give --k, --alpha or --alpha-ratio a number"
-        )
 
 
 def make_estimator(rows, loss, options: dict, **more):

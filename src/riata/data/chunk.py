@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from riata.device.rows import DeviceRows
+
 
 class Chunk(NamedTuple):
     """Rows of X (a dense array or CSR), their targets and their positive weights."""
@@ -41,6 +43,19 @@ def unit_rows(X):
         return sp.csr_array((data, X.indices, X.indptr), shape=X.shape)
     norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
     return X / np.where(norms > 0, norms, 1.0).astype(X.dtype)[:, None]
+
+
+def margins(X, w, b):
+    """X w + b, wherever the rows are; of dense rows only the columns with a weight are read."""
+    if isinstance(X, DeviceRows):
+        return X.margins(w) + float(b)
+    support = slice(None) if sp.issparse(X) else np.flatnonzero(w)
+    return X[:, support] @ w[support] + b
+
+
+def some_columns(X, columns, rows=slice(None)):
+    """Some columns of some rows, where they are."""
+    return X.columns(columns, rows) if isinstance(X, DeviceRows) else X[rows][:, columns]
 
 
 def add(a, b):

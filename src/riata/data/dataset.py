@@ -35,12 +35,15 @@ class Dataset(ABC):
     feature_names: Sequence[str] | None = None
     classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
     in_memory = False  # whether a pass is cheap
+    once = False  # whether it can be read only once
+    passes_to_make = 0.0  # passes over other data that were read for it
     memory: int | None = None  # the budget it was opened with, in bytes, which solvers keep to as well
     encoding: "Encoding | None" = None  # how the rows of a file or frame became features
     profile: "Profile | None" = None  # what the first pass over them found
 
     def __init__(self) -> None:
         self.rows_read = 0
+        self._n_observed: int | None = None
         self._moments: Moments | None = None
         self._starts: np.ndarray | None = None
 
@@ -62,6 +65,16 @@ class Dataset(ABC):
         parts = [(chunk.y, chunk.weight) for chunk in self.visit()]
         return np.concatenate([y for y, _ in parts]), np.concatenate([w for _, w in parts])
 
+    def take(self, rows) -> "Dataset":
+        """A copy of the rows of these numbers; only data in memory can offer it."""
+        raise NotImplementedError
+
+    def held(self, chunk: Chunk) -> "Dataset":
+        """Rows of this data that were put into one chunk, held where passes over them are cheap."""
+        from riata.data.memory import InMemory
+
+        return InMemory(*chunk)
+
     def map(self, f: Callable[[Chunk], Chunk]) -> "Dataset":
         """The same rows with f applied to every chunk as it is read; f must keep every row."""
         return Mapped(self, f)
@@ -70,6 +83,16 @@ class Dataset(ABC):
     def total_weight(self) -> float:
         """The sum of the weights of all rows."""
         return self.moments.weight
+
+    @property
+    def n_observed(self) -> int:
+        """How many rows there are behind these: more, where a few stand for many."""
+        return self.n_rows if self._n_observed is None else self._n_observed
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether these rows have no more than the statistics of others."""
+        return self._n_observed is not None
 
     @property
     def passes(self) -> float:
@@ -100,7 +123,7 @@ class Mapped(Dataset):
         self._data, self._f = data, f
         self.n_rows, self.n_features, self.n_chunks = data.n_rows, data.n_features, data.n_chunks
         self.feature_names, self.in_memory, self.memory = data.feature_names, data.in_memory, data.memory
-        self.encoding, self.profile = data.encoding, data.profile
+        self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
 
     def visit(self, order=None):
         for chunk in self._data.visit(order):

@@ -12,7 +12,6 @@ import numpy as np
 
 from riata.data.chunk import Chunk, add
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
 from riata.data.outofcore import in_parallel
 
 COUNTED_AT_ONCE = 1 << 20
@@ -46,9 +45,8 @@ def outside(fold: int, n_folds: int, seed: int = 0) -> Keep:
 
 def some_rows(data: Dataset, keep: Keep) -> Dataset:
     """The rows that are kept: copied if the data is in memory anyway, a view that reads all rows otherwise."""
-    if isinstance(data, InMemory):
-        kept = data.chunk.rows(np.flatnonzero(keep(np.arange(data.n_rows))))
-        return InMemory(*kept, data.feature_names, data.classes)
+    if data.in_memory:
+        return data.take(np.flatnonzero(keep(np.arange(data.n_rows))))
     return SomeRows(data, keep)
 
 
@@ -67,7 +65,7 @@ class SomeRows(Dataset):
         super().__init__()
         self._data, self._keep = data, keep
         self.n_features, self.n_chunks, self.in_memory = data.n_features, data.n_chunks, data.in_memory
-        self.feature_names, self.classes = data.feature_names, data.classes
+        self.feature_names, self.classes, self.encoding = data.feature_names, data.classes, data.encoding
         starts = range(0, data.n_rows, COUNTED_AT_ONCE)
         self.n_rows = sum(
             int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts

@@ -1,25 +1,23 @@
 """Second-order statistics of all columns: X'X, X'y, y'y about the means, in one pass and d^2 numbers.
 
-They are all that the squared loss ever asks of the data. Those of several days or machines add up, those of rows to be
-forgotten (or of a fold) can be taken away, and `as_data` turns them back into rows that every solver takes.
+They are all that the squared loss ever asks of the data. Those of several sets of rows add up, those of some rows can
+be taken away, and `as_data` turns them back into rows that every solver takes.
 """
 
-from dataclasses import dataclass, replace
-from itertools import chain
-from pathlib import Path
-from typing import Any
-from zipfile import ZipFile, is_zipfile
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
 from riata.data.dataset import Dataset
+from riata.data.folds import fold_of, placed
 from riata.data.memory import InMemory
+from riata.data.moments import varies
 from riata.errors import DataError, OptionError
 
 BLOCK_ROWS = 2048
-NUMBERS = ("weight", "mean", "y_mean", "xx", "xy", "yy", "rows")
+COPIES = 6  # of d^2 numbers, beside those that are kept, while they are made and turned into rows
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,6 @@ class Gram:
     xy: np.ndarray
     yy: float
     rows: int = 0
-    feature_names: tuple[str, ...] | None = None
 
     def normal(self, fit_intercept):
         """(A, c, q) with mean squared loss = (v'Av - 2 c'v + q) / 2 at the best intercept, or at none."""
@@ -44,6 +41,11 @@ class Gram:
             self.xy / self.weight + self.mean * self.y_mean,
             self.yy / self.weight + self.y_mean**2,
         )
+
+    @property
+    def y_varies(self) -> bool:
+        """Whether the target takes more than one value."""
+        return bool(varies(np.sqrt(max(self.yy, 0.0) / self.weight), self.y_mean))
 
     def __add__(self, other: "Gram") -> "Gram":
         """The statistics of both sets of rows."""
@@ -56,7 +58,7 @@ class Gram:
         return self._merged(other, -1)
 
     def _merged(self, other, sign) -> "Gram":
-        if len(self.mean) != len(other.mean) or self.feature_names != other.feature_names:
+        if len(self.mean) != len(other.mean):
             raise DataError("these statistics are of different features, and do not go together")
         weight = self.weight + sign * other.weight
         shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
@@ -69,110 +71,101 @@ class Gram:
             self.xy + sign * other.xy + cross * shift * y_shift,
             self.yy + sign * other.yy + cross * y_shift**2,
             self.rows + sign * other.rows,
-            self.feature_names,
         )
 
     def mean_loss(self, w, b):
-        """The mean squared loss, halved, of the margins x . w + b over these rows."""
-        spread = self.yy - 2.0 * self.xy @ w + w @ self.xx @ w
-        return 0.5 * (max(spread, 0.0) / self.weight + (self.y_mean - self.mean @ w - b) ** 2)
+        """The mean squared loss, halved, of the margins x . w + b over these rows, for every row of w."""
+        spread = self.yy - 2.0 * w @ self.xy + np.sum((w @ self.xx) * w, axis=-1)
+        return 0.5 * (np.maximum(spread, 0.0) / self.weight + (self.y_mean - w @ self.mean - b) ** 2)
 
     def as_data(self) -> InMemory:
-        """At most 2 (d + 1) weighted rows with these statistics: for squared losses they are as good as the data.
+        """Rows with these statistics: for squared losses they are as good as the data."""
+        return InMemory(*self.as_rows())
 
-        With [xx xy; xy' yy] = R'R, rows mean + c r_i and mean - c r_i have the means and, for one c, the products.
+    def as_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """X, y and weights of at most d + 2 rows with these statistics.
+
+        With [xx xy; xy' yy] = R'R and m rows Q R, where Q has orthonormal columns that sum to zero, the rows
+        mean + c Q R of equal weight have the means and, for one c, the products.
         """
-        joint = np.block([[self.xx, self.xy[:, None]], [self.xy[None, :], np.array([[self.yy]])]])
-        R = _root(joint)
-        means = np.append(self.mean, self.y_mean)
-        c = np.sqrt(len(R) / self.weight)
-        rows = np.vstack([means + c * R, means - c * R])
-        weight = np.full(len(rows), self.weight / len(rows))
-        return InMemory(rows[:, :-1], rows[:, -1], weight, self.feature_names)
-
-    def save(self, path) -> None:
-        """Write a NumPy .npz file."""
-        parts: dict[str, Any] = {name: getattr(self, name) for name in NUMBERS}
-        if self.feature_names is not None:
-            parts["feature_names"] = np.array(self.feature_names)
-        with Path(path).open("wb") as file:
-            np.savez(file, riata_gram=1, **parts)
+        R = _centred_root(np.block([[self.xx, self.xy[:, None]], [self.xy[None, :], np.array([[self.yy]])]]))
+        m = len(R)
+        R *= np.sqrt(m / self.weight)
+        return R[:, :-1] + self.mean, R[:, -1] + self.y_mean, np.full(m, self.weight / m)
 
 
-def is_gram(path) -> bool:
-    """Whether a file is what `Gram.save` writes."""
-    if not (Path(path).is_file() and is_zipfile(path)):
-        return False
-    with ZipFile(path) as file:
-        return "riata_gram.npy" in file.namelist()
-
-
-def load_gram(path) -> Gram:
-    """Read what `Gram.save` wrote."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            parts = {key: file[key] for key in file}
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read as statistics: {error}") from error
-    if "riata_gram" not in parts:
-        raise DataError(f"{path} holds no statistics that riata saved")
-    names = parts.get("feature_names")
-    return Gram(
-        float(parts["weight"]), parts["mean"], float(parts["y_mean"]), parts["xx"], parts["xy"], float(parts["yy"]),
-        int(parts["rows"]), None if names is None else tuple(map(str, names)),
-    )  # fmt: skip
-
-
-def gram_bytes(n_features: int) -> int:
+def gram_bytes(n_features: int, n_folds: int = 1) -> int:
     """What the statistics of so many columns need while they are made and used."""
-    return 2 * 8 * n_features**2
+    return 8 * (n_folds + COPIES) * (n_features + 1) ** 2
 
 
-def check_gram_fits(n_features: int, memory: int | None) -> None:
+def check_gram_fits(n_features: int, n_folds: int, memory: int | None) -> None:
     """Refuse d x d numbers that the budget does not hold."""
-    need = gram_bytes(n_features)
+    need = gram_bytes(n_features, n_folds)
     if memory is not None and need > memory:
+        what = f"{n_features} features" + (f" in {n_folds} folds" if n_folds > 1 else "")
         raise OptionError(
-            f"the statistics of {n_features} features need {need / 1e6:.0f} MB, more than the budget of "
-            f"{memory / 1e6:.0f} MB; take solver 'exact', which needs those of a few features only"
+            f"the statistics of {what} need {need / 1e6:.0f} MB, more than the budget of {memory / 1e6:.0f} MB; give "
+            "it more memory, or rows that can be read again: solver 'exact' then needs those of a few features only"
         )
 
 
 def gram_of(data: Dataset, memory: int | None = None) -> Gram:
     """The statistics of a dataset: one pass, so that a source that can be read only once will do."""
-    check_gram_fits(data.n_features, memory)
-    names = None if data.feature_names is None else tuple(map(str, data.feature_names))
-    return replace(gram_of_chunks(data.visit(), data.n_features), feature_names=names)
+    return grams_of(data, 1, 0, memory)[0]
 
 
-def gram_of_chunks(chunks, n_features: int) -> Gram:
-    """Products about the means of the first chunk, which are near enough to all means to keep the digits."""
-    chunks = iter(chunks)
-    first = next(chunks, None)
-    if first is None:
-        raise DataError("there are no rows to learn from")
-    shift = np.append(first.weight @ first.X, first.weight @ first.y) / first.weight.sum()
-    products, sums, weight, rows = np.zeros((n_features + 1, n_features + 1)), np.zeros(n_features + 1), 0.0, 0
-    for chunk in chain([first], chunks):
+def grams_of(data: Dataset, n_folds: int, seed: int, memory: int | None = None) -> list[Gram]:
+    """The statistics of every fold of a dataset: one pass."""
+    check_gram_fits(data.n_features, n_folds, memory)
+    sums: list[_Sums] = []
+    for start, chunk in placed(data):
+        if not sums:  # the means of the first chunk are near enough to all means to keep the digits
+            shift = np.append(chunk.weight @ chunk.X, chunk.weight @ chunk.y) / chunk.weight.sum()
+            sums = [_Sums(shift) for _ in range(n_folds)]
         for i in range(0, chunk.n_rows, BLOCK_ROWS):
-            X, y, s = chunk.rows(slice(i, i + BLOCK_ROWS))
+            X, y, weight = chunk.rows(slice(i, i + BLOCK_ROWS))
             A = np.column_stack([X.toarray() if sp.issparse(X) else X, y]).astype(np.float64) - shift
-            sums += s @ A
-            weight += s.sum()
-            A *= np.sqrt(s)[:, None]
-            products += A.T @ A
-        rows += chunk.n_rows
-    off = sums / weight
-    products -= weight * np.outer(off, off)
-    mean = shift + off
-    return Gram(weight, mean[:-1], mean[-1], products[:-1, :-1], products[:-1, -1], products[-1, -1], rows)
+            folds = fold_of(np.arange(start + i, start + i + len(y)), n_folds, seed)
+            for fold, its_sums in enumerate(sums):
+                its_sums.add(A[folds == fold], weight[folds == fold])
+    if not sums:
+        raise DataError("there are no rows to learn from")
+    return [its_sums.about_means() for its_sums in sums]
 
 
-def _root(A):
-    """R with R'R = A for a matrix that is not negative: Cholesky's, with pivots, of columns of unit size."""
+class _Sums:
+    """Weighted sums of rows (x, y) less a shift, and of their products."""
+
+    def __init__(self, shift):
+        self._shift, self._products = shift, np.zeros((len(shift), len(shift)))
+        self._sums, self._weight, self._rows = np.zeros(len(shift)), 0.0, 0
+
+    def add(self, A, weight):
+        """Rows that are shifted already."""
+        self._sums += weight @ A
+        self._weight += weight.sum()
+        self._rows += len(weight)
+        A = A * np.sqrt(weight)[:, None]
+        self._products += A.T @ A
+
+    def about_means(self) -> Gram:
+        off = self._sums / self._weight if self._weight else self._sums
+        mean, products = self._shift + off, self._products - self._weight * np.outer(off, off)
+        return Gram(
+            self._weight, mean[:-1], mean[-1], products[:-1, :-1], products[:-1, -1], products[-1, -1], self._rows
+        )
+
+
+def _centred_root(A):
+    """R with R'R = A whose rows sum to zero, for a matrix that is not negative."""
     sizes = np.sqrt(np.maximum(np.diag(A), 0.0))
     unit = np.where(sizes > 0, sizes, 1.0)
-    U, pivots, rank, _ = dpstrf(A / np.outer(unit, unit))
-    R = np.zeros((max(rank, 1), len(A)))
-    R[:rank, pivots - 1] = np.triu(U)[:rank]
-    return R * sizes
+    U, pivots, rank, _ = dpstrf(A / np.outer(unit, unit))  # Cholesky's, with pivots, of columns of unit size
+    R = np.zeros((max(rank, 1) + 1, len(A)))
+    R[1 : rank + 1, pivots - 1] = np.triu(U)[:rank]
+    R *= sizes
+    # Householder's reflection that turns the first unit vector, of which R has nothing, into that of equal entries
+    v = np.full(len(R), -1.0 / np.sqrt(len(R)))
+    v[0] += 1.0
+    return R - np.outer(v, (2.0 / (v @ v)) * (v @ R))

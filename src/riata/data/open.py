@@ -7,6 +7,7 @@
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
 | .npy, NumPy, SciPy            | all columns                               | a column number, an array, or a file     |
+| what riata statistics wrote   | those that were read                      | the one that was read                    |
 | a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
@@ -38,6 +39,7 @@ from riata.data.sources.source import TARGET, WEIGHT, Beside, OneColumn, Source
 from riata.data.sources.streams import Kept, Once, Stream, from_chunks
 from riata.data.sources.svmlight import Svmlight
 from riata.data.sources.tables import Scanned, Table, column_table, matrix_batch, to_table
+from riata.data.statistics import is_statistics, load_statistics
 from riata.data.target import TASKS, TargetLearner
 from riata.errors import DataError, OptionError
 
@@ -101,6 +103,10 @@ def open_data(
         raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
     if on_error not in ("raise", "skip"):
         raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
+    if is_statistics(source):
+        if weight is not None or features or drop or categorical or text:
+            raise OptionError(f"{source} holds statistics, whose columns and weights are chosen already")
+        return load_statistics(source).as_data()
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names)

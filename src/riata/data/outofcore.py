@@ -42,7 +42,7 @@ class OutOfCore(Dataset):
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
         super().__init__()
         self.source, self.profile, self.encoding, self.memory = source, profile, profile.encoding, memory
-        self.n_rows, self.n_features = profile.n_rows, self.encoding.n_features
+        self.n_rows, self.n_features, self.once = profile.n_rows, self.encoding.n_features, source.once
         self.feature_names = self.encoding.feature_names if profile.named else None
         self.classes = self.encoding.target.labels if self.encoding.target else None
         per_row = max(self.encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD

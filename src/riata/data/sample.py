@@ -5,13 +5,12 @@ import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, joined
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
 
 SHARE = 16  # one row in so many
 LEAST_ROWS = 8192  # fewer say too little about the rest
 
 
-def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> InMemory | None:
+def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset | None:
     """Random rows (in memory) or random chunks (elsewhere), one in sixteen; None where that says too little.
 
     A sample takes at most a quarter of the memory budget. It costs a sixteenth of a pass, or less.
@@ -19,11 +18,10 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> InMemory
     if data.n_rows < SHARE * LEAST_ROWS:
         return None
     rng = np.random.default_rng(seed)
-    if isinstance(data, InMemory):
+    if data.in_memory:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
         data.rows_read += len(rows)
-        chunk = data.chunk.rows(rows)
-        return InMemory(*chunk)
+        return data.take(rows)
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # it is held twice while it is put together
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):
@@ -33,7 +31,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> InMemory
         chunks.append(chunk)
     if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS:
         return None
-    return InMemory(*joined(chunks))
+    return data.held(joined(chunks))
 
 
 def _nbytes(array) -> int:

@@ -15,7 +15,14 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
-from riata.errors import OptionError
+from riata.data.features import factors_of, groups_of
+from riata.data.statistics import statistics_of
+from riata.device.arrays import is_device_array, to_host
+from riata.device.cuda import host_array, rows_on_gpu
+from riata.device.rows import DeviceRows
+from riata.engines.device import OnDevice, check_device, check_finite, on_device
+from riata.engines.place import place_named
+from riata.errors import DataError, OptionError
 from riata.estimators.notebook import summary_html
 from riata.fitting import Fit, Spec, describe, fit, open_stream
 from riata.model import Model
@@ -43,6 +50,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "squared",
         solver: str = "auto",
@@ -63,6 +71,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -76,6 +85,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.l1_ratio = l1_ratio
         self.ridge = ridge
         self.penalty_factors = penalty_factors
+        self.groups = groups
         self.nonnegative = nonnegative
         self.loss = loss
         self.solver = solver
@@ -96,6 +106,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.device = device
         self.half_life = half_life
         self.checkpoint = checkpoint
         self.every = every
@@ -148,12 +159,68 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return unit_rows(X) if self.normalize == "rows" else X
 
     def _rows_seen(self, data: Dataset) -> Dataset:
-        """The data as the model sees it."""
-        return data.map(_unit_rows_of) if self.normalize == "rows" else data
+        """The data as the model sees it, in the place where it is summed."""
+        data = data.map(_unit_rows_of) if self.normalize == "rows" else data
+        if self.device is None or isinstance(data, OnDevice):
+            return data
+        check_device(self._spec().solver_name)
+        return on_device(data, place_named(self.device))
+
+    def _on_device(self, X, y, sample_weight, classes=None, reset=True) -> OnDevice:
+        """Rows that are on a GPU already, with a target from anywhere."""
+        check_device(self._spec().solver_name)
+        if self.normalize is not None:
+            raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
+        rows = self._device_rows(X, reset)
+        weight = None if sample_weight is None else host_array(sample_weight)
+        return OnDevice(place_named("cuda"), rows, y, weight, classes=classes)
+
+    def _device_rows(self, X, reset=False) -> DeviceRows:
+        """X on a GPU, of the right width, every entry finite."""
+        rows = rows_on_gpu(X)
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+        if rows.shape[1] != self.n_features_in_:
+            raise DataError(f"X has {rows.shape[1]} features, and the model {self.n_features_in_}")
+        check_finite(rows)
+        return rows
+
+    def _margins(self, X) -> np.ndarray:
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
+        check_is_fitted(self)
+        coef = np.atleast_2d(self.coef_)
+        if is_device_array(X):
+            rows = self._device_rows(X)
+            return np.stack([to_host(rows.margins(w)) for w in coef], axis=1) + self.intercept_
+        (X,) = self._validated(X, reset=False)
+        return self._seen(X) @ coef.T + self.intercept_
+
+    def _ready(self, data: Dataset) -> Dataset:
+        """The rows as the model sees them, or statistics in their place where they can be read only once."""
+        if data.stands_in:
+            if self.normalize is not None:
+                raise OptionError("there are statistics in place of rows, and no rows to normalise")
+            return data
+        data, spec, search = self._rows_seen(data), self._spec(), self._search()
+        if not data.once or SOLVERS[spec.solver_name].stochastic:
+            return data
+        if self.loss != "squared":
+            raise OptionError(
+                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
+                "read (cache=True), or take solver 'online'"
+            )
+        n_folds = 1 if search is None else search.n_folds
+        statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
+        return statistics.as_data(passes_to_make=data.passes)
 
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        passes_before = data.passes
+        self._check_target(data)
+        checking = data.passes - passes_before
+        factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
+        spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if label and spec.checkpoint is not None:
@@ -175,7 +242,10 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return fitted
+        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+
+    def _check_target(self, data: Dataset) -> None:
+        """Refuse a target that there is nothing to learn from."""
 
     def _remember(self, fits: list[Fit], data: Dataset):
         """What every fit leaves behind; lists where there are several margins."""
@@ -188,7 +258,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(len(result.history) for result in results)
-        self.n_passes_ = sum(result.passes for result in results)
+        self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
@@ -208,7 +278,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 "k": fits[0].spec.k if one else [f.spec.k for f in fits],
                 "selection": "; ".join(f.selection.reason for f in chosen) or None,
                 "alpha": self.alpha_,
-                "n_rows": data.n_rows,
+                "n_rows": data.n_observed,
                 "objective_value": self.objective_,
                 "gap": self.gap_,
                 "converged": self.converged_,
@@ -266,6 +336,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
         if self.standardize and not SOLVERS[self.solver].own_alpha:
             raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+        if self.penalty_factors is not None or self.groups is not None:
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for partial_fit")
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         targets = margins(y)
         if not hasattr(self, "_streams"):

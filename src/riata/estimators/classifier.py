@@ -5,11 +5,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device.arrays import is_device_array, namespace, to_host
+from riata.device.cuda import host_array
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.losses import BY_TASK
@@ -54,6 +56,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty_factors=None,
+        groups=None,
         nonnegative: bool = False,
         loss: str = "logistic",
         class_weight: dict | str | None = None,
@@ -75,6 +78,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -89,9 +93,14 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
+        if data.once:
+            raise OptionError(
+                "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
+                "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+            )
         self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
-        counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))
+        counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -120,6 +129,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
             data = X
+        elif is_device_array(X):
+            classes, codes = np.unique(host_array(y), return_inverse=True)
+            data = self._on_device(X, codes, sample_weight, classes, reset)
         else:
             X, y = self._validated(X, y, reset=reset)
             check_classification_targets(y)
@@ -160,9 +172,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
-        check_is_fitted(self)
-        (X,) = self._validated(X, reset=False)
-        z = self._seen(X) @ self.coef_.T + self.intercept_
+        z = self._margins(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X) -> np.ndarray:
@@ -180,9 +190,10 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
     """The data with target +1 for one class and -1 for all others."""
 
     def relabel(chunk):
-        codes = chunk.y.astype(np.intp)
-        y = np.where(codes == position, 1.0, -1.0)
-        return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
+        xp = namespace(chunk.y)
+        mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
+        codes = xp.astype(chunk.y, xp.int64)
+        return Chunk(chunk.X, mine, chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0))
 
     return data.map(relabel)
 

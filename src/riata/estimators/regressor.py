@@ -3,10 +3,12 @@
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device.arrays import is_device_array
+from riata.device.cuda import host_array
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.losses import BY_TASK, mean_target
@@ -33,8 +35,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty_factors : array of n_features numbers, optional
-        What ``alpha`` is multiplied by for each feature; a feature with 0 is always in.
+    penalty_factors : array of n_features numbers, or dict, optional
+        What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
+        with 0 is always in.
+    groups : array of n_features labels, or "columns", optional
+        Features of equal label enter or leave whole, and ``k`` counts groups. "columns": the levels of a category, the
+        parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     loss : {"squared", "huber", "poisson"}
@@ -73,6 +79,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
+    device : "cuda" or None
+        Where passes run: on a GPU with "cuda", for solvers exact and best-k and for paths. Rows that fit are held
+        there, others are sent there in every pass. X that is there already (CuPy, PyTorch) stays where it is.
     half_life : float, optional
         Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
     checkpoint : str, optional
@@ -110,23 +119,26 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
-        data = self._dataset(X, y, sample_weight)
-        if not data.moments.y_varies:
-            raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_rows}): "
-                "there is nothing to learn"
-            )
+        data = self._ready(self._dataset(X, y, sample_weight))
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
-        data = self._rows_seen(data)
         fitted = self._fit_margin(data, validation=others)
         self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
         self._remember([fitted], data)
         return self
 
+    def _check_target(self, data: Dataset) -> None:
+        if not data.moments.y_varies:
+            raise DataError(
+                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_observed}): "
+                "there is nothing to learn"
+            )
+
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
             data = X
+        elif is_device_array(X):
+            data = self._on_device(X, host_array(y), sample_weight, reset=reset)
         else:
             X, y = self._validated(X, y, reset=reset, y_numeric=True)
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -145,6 +157,4 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def predict(self, X) -> np.ndarray:
         """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
-        check_is_fitted(self)
-        (X,) = self._validated(X, reset=False)
-        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
+        return mean_target(self.loss, self._margins(X)[:, 0])

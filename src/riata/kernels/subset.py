@@ -119,3 +119,17 @@ def swap_gains(W, diagonal, w, c, v, least):
             if norm2 > least and product * product / norm2 - cost > gains[j]:
                 gains[j], partners[j] = product * product / norm2 - cost, i
     return gains, partners
+
+
+@njit(cache=True, fastmath=FAST, nogil=True)
+def independent(H, least):
+    """Whether each column keeps more than `least` of its squared norm beside those before it: Cholesky, row by row."""
+    left, keep = H.copy(), np.zeros(H.shape[0], dtype=np.bool_)
+    for p in range(H.shape[0]):
+        keep[p] = left[p, p] > least
+        if keep[p]:
+            for i in range(p + 1, H.shape[0]):
+                share = left[p, i] / left[p, p]
+                for j in range(i, H.shape[0]):
+                    left[i, j] -= share * left[p, j]
+    return keep

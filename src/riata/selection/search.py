@@ -12,12 +12,14 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.data.folds import inside, outside, some_rows
+from riata.data.gram import Gram
+from riata.data.statistics import Statistics
 from riata.errors import DataError, OptionError
 from riata.fitting import Spec, check_rows
 from riata.losses import LOSSES
 from riata.selection.paths import ModelPath, alpha_path, k_path
-from riata.selection.products import FoldProducts, StandIn, products_serve
-from riata.selection.scoring import CRITERIA, HeldOut, criterion, held_out, score_name
+from riata.selection.products import fold_statistics
+from riata.selection.scoring import CRITERIA, HeldOut, criterion, held_out, score_name, scored_loss
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
 DEFAULT_K_MAX = 50
@@ -34,6 +36,11 @@ class Search:
     alpha_reach: float = 0.01  # the last alpha as a share of the first
     k_max: int | None = None
     target_k: int | None = None  # of a path of alphas, choose the model with this many features instead
+
+    @property
+    def n_folds(self) -> int:
+        """Folds that the rule needs; 1 where it needs none."""
+        return self.cv if self.target_k is None and self.rule in ("cv", "cv-1se") else 1
 
 
 @dataclass(frozen=True)
@@ -59,13 +66,10 @@ def search_path(
     """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
     _check(search, spec, data.n_features, validation)
     check_rows(data, spec)
-    by_folds = search.target_k is None and search.rule in ("cv", "cv-1se")
-    n_folds = search.cv if by_folds else 1
-    if n_folds > data.n_rows:
-        raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_rows}")
-    folds: RowFolds | ProductFolds = (ProductFolds if products_serve(data, spec, n_folds) else RowFolds)(
-        data, spec, search, n_folds
-    )
+    n_folds = search.n_folds
+    if n_folds > data.n_observed:
+        raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_observed}")
+    folds = _folds(data, spec, search, n_folds)
     path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
@@ -74,7 +78,7 @@ def search_path(
         scores = held_out(validation, path, spec.loss).scores
         return path, _least(path, search.rule, score_name(spec.loss), scores, f"on {validation.n_rows} rows held out")
     if search.rule in CRITERIA:
-        scores = criterion(search.rule, path, spec.loss, data.n_rows)
+        scores = criterion(search.rule, path, spec.loss, data.n_observed)
         return path, _least(path, search.rule, search.rule, scores, f"of {len(path)} models")
     parts = []
     for fold in range(n_folds):
@@ -85,6 +89,7 @@ def search_path(
 
 
 def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
+    most = spec.n_choices(n_features)
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
@@ -99,8 +104,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
          f"cv must be a whole number of at least 2 folds, not {search.cv!r}"),
         (search.n_alphas < 2, f"a path needs at least 2 alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
-        (search.k_max is not None and not 1 <= search.k_max <= n_features,
-         f"k_max must lie between 1 and the number of features, {n_features}, not be {search.k_max}"),
+        (search.k_max is not None and not 1 <= search.k_max <= most,
+         f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
         (spec.solver not in ("auto", _SOLVER[search.by]),
          f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
     ]  # fmt: skip
@@ -136,27 +141,37 @@ class RowFolds:
         return scored
 
 
+@dataclass(frozen=True)
 class ProductFolds:
     """Folds of which the products of columns say all."""
 
-    def __init__(self, data: Dataset, spec: Spec, search: Search, n_folds: int):
-        self._data, self._spec, self._search, self._n_folds = data, spec, search, n_folds
-        self._passes_before = data.passes
-        self._products = FoldProducts(data, n_folds, spec.seed or 0)
+    statistics: Statistics
+    spec: Spec
+    search: Search
+    passes: float  # that they cost
 
     def path(self) -> ModelPath:
         """The path of all rows."""
-        passes = self._data.passes - self._passes_before
-        return replace(self._path_of(self._products.rows_without(None, self._spec)), passes=passes)
+        return replace(self._path_of(self.statistics.total), passes=self.passes)
 
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to the other folds, score on this one."""
-        others = self._products.rows_without(fold, self._spec)
-        _check_fold(others.y_varies, self._spec.loss, fold, self._n_folds)
-        return self._products.held_out(fold, self._path_of(others, like=path))
+        others, rest = self.statistics.without(fold), self.statistics.folds[fold]
+        _check_fold(others.y_varies, self.spec.loss, fold, len(self.statistics.folds))
+        models = self._path_of(others, like=path)
+        return scored_loss(self.spec.loss, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
 
-    def _path_of(self, rows: StandIn, like=None) -> ModelPath:
-        return rows.in_units_of_the_data(_path(rows.data, rows.spec, self._search, like, self._data.n_rows))
+    def _path_of(self, gram: Gram, like=None) -> ModelPath:
+        return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
+
+
+def _folds(data, spec, search: Search, n_folds) -> RowFolds | ProductFolds:
+    """The folds, by the way that costs least."""
+    passes_before = data.passes
+    statistics = fold_statistics(data, spec, n_folds)
+    if statistics is None:
+        return RowFolds(data, spec, search, n_folds)
+    return ProductFolds(statistics, spec, search, data.passes - passes_before)
 
 
 def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int | None = None) -> ModelPath:
@@ -166,8 +181,8 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
         return alpha_path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None:
         return k_path(data, spec, int(like.values[-1]))
-    rows_allow = max(1, (n_rows or data.n_rows) // 2)  # more features than that say nothing about other rows
-    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, data.n_features, rows_allow))
+    rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows
+    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
 
 
 def _check_fold(y_varies: bool, loss, fold, n_folds) -> None:

@@ -83,6 +83,8 @@ def stability_selection(
     if rounds < 1:
         raise OptionError(f"rounds must be at least 1, not {rounds}")
     data = clone(estimator)._dataset(X, y, sample_weight)
+    if data.stands_in:
+        raise OptionError("there are statistics in place of rows, and stability selection needs halves of the rows")
     if data.n_rows < 4:
         raise OptionError(f"stability selection needs halves of at least 2 rows, and there are {data.n_rows} in all")
     counts, n_halves = np.zeros(data.n_features), 0

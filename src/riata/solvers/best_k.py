@@ -16,6 +16,8 @@ import numpy as np
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
+from riata.penalties import GroupCardinality
+from riata.solvers.best_groups import best_groups
 from riata.solvers.best_k_refits import PRECISION, by_refits, next_count, wanting
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.local_model import LocalModel, Outlook
@@ -27,6 +29,9 @@ EARLY = 2  # rounds whose supports will change too much to be worth their rows o
 
 def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
     """Forward selection, swaps, and a check over all features, until nothing outside wants in."""
+    if isinstance(problem.penalty, GroupCardinality):
+        yield from best_groups(problem, options)
+        return
     k, d = problem.penalty.k, problem.data.n_features
     model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
     rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options))

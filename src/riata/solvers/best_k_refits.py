@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from riata.device.rows import DeviceRows
 from riata.objective import Problem, gap_unit
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.local_model import LocalModel
@@ -42,7 +43,7 @@ def by_refits(problem: Problem, options: Options, support, candidates) -> Iterat
         model = LocalModel(problem, w, fit.intercept)
         outlook = model.outlook(fit.support, k)
         swaps = _swapped(model, outlook, fit.support, unit)
-        better = _first_better(model, fit, swaps, options, unit)
+        better = first_better(model, fit, swaps, options, unit)
         if better is None:
             proof = what_looks_best(fit, k, d, len(swaps), unit)
         else:
@@ -55,6 +56,8 @@ def _cut_to(problem: Problem, columns, options) -> Problem:
     memory = DEFAULT_MEMORY if options.memory is None else options.memory
 
     def cut(chunk):
+        if isinstance(chunk.X, DeviceRows):
+            return chunk._replace(X=chunk.X.narrowed(columns))
         X = chunk.X[:, columns]
         return chunk._replace(X=X if sp.issparse(X) else np.ascontiguousarray(X))
 
@@ -73,15 +76,15 @@ def _improved(problem, fit: Fitted, columns, options, unit) -> Fitted:
         w = np.zeros(len(columns))
         w[fit.support] = fit.coef
         model = LocalModel(problem, w, fit.intercept, np.arange(len(columns)))
-        better = _first_better(model, fit, _searched(model, fit.support, unit), options, unit)
+        better = first_better(model, fit, _searched(model, fit.support, unit), options, unit)
         if better is None:
             outlook = model.outlook(fit.support, problem.penalty.k)
-            better = _first_better(model, fit, _swapped(model, outlook, fit.support, unit), options, unit)
+            better = first_better(model, fit, _swapped(model, outlook, fit.support, unit), options, unit)
     fit = fit if better is None else better
     return fit._replace(support=columns[fit.support])
 
 
-def _first_better(model: LocalModel, fit: Fitted, proposals: list[Proposal], options, unit) -> Fitted | None:
+def first_better(model: LocalModel, fit: Fitted, proposals: list[Proposal], options, unit) -> Fitted | None:
     """The first of these supports, most promising first, whose refit has a lower objective, if any."""
     if not proposals or fit.objective <= SEPARATED * unit:
         return None

@@ -13,11 +13,13 @@ import numpy as np
 
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
+from riata.penalties import GroupCardinality
+from riata.solvers.best_groups import check_memory, refitted, searched
 from riata.solvers.best_k import first_count, make_room, row_limit
 from riata.solvers.best_k_refits import PRECISION, next_count, wanting
 from riata.solvers.iterate import Options
 from riata.solvers.local_model import LocalModel
-from riata.solvers.refit import Fitted, Refits
+from riata.solvers.refit import Fitted
 from riata.solvers.subset import Subset
 from riata.threads import one_blas_thread
 
@@ -37,7 +39,24 @@ class KPath:
 def k_path(problem: Problem, k_max: int, options: Options) -> KPath:
     """The best model found for every number of features up to k_max."""
     with one_blas_thread():  # hundreds of small factorisations
-        return _k_path(problem, k_max, options)
+        return (_group_path if isinstance(problem.penalty, GroupCardinality) else _k_path)(problem, k_max, options)
+
+
+def _group_path(problem, k_max, options):
+    """One sweep upwards, exchanging groups at every size."""
+    check_memory(problem.data.n_features, options.memory)
+    model, search = searched(problem, np.zeros(problem.data.n_features), empty_intercept(problem))
+    supports = []
+    for k in range(1, k_max + 1):
+        search.forward(k)
+        if len(search.members) < k:
+            break
+        search.swap(k)
+        supports.append(search.look.support)
+    if problem.loss == Squared() or not supports:
+        models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
+        return KPath(models, "for every size, no swap of one group inside for one outside improves the objective")
+    return KPath(refitted(problem, supports, options), "supports are those of the local model, refitted")
 
 
 def _k_path(problem, k_max, options):
@@ -48,11 +67,11 @@ def _k_path(problem, k_max, options):
     if problem.loss == Squared() or not supports:
         models = [_fitted(model, support) for support in supports]
         return KPath(models, "for every size, no swap of one feature inside for one outside improves the objective")
-    models = _refitted(problem, supports, options)
+    models = refitted(problem, supports, options)
     w = np.zeros(d)
     w[models[-1].support] = models[-1].coef
     others = _settled(LocalModel(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
-    found = models + _refitted(problem, others, options)
+    found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
     return KPath(best, "supports are the better of those of two local models, refitted")
 
@@ -115,9 +134,3 @@ def _fitted(model, support) -> Fitted:
     outlook = model.outlook(support, len(support))
     w, b = model.coefficients(support, outlook.weights)
     return Fitted(support, w[support], b, model.loss - 0.5 * outlook.fall)
-
-
-def _refitted(problem, supports, options) -> list[Fitted]:
-    """Every support fitted to the true loss, all in the same passes."""
-    refits = Refits(problem, np.unique(np.concatenate(supports)), options.memory)
-    return refits.fit(supports, [(np.zeros(len(S)), 0.0) for S in supports])

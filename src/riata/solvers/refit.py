@@ -10,8 +10,12 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
+from riata.data.chunk import some_columns
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device import parts
+from riata.device.arrays import at_least, namespace, to_host
+from riata.device.rows import DeviceRows
 from riata.objective import Problem, gap_unit
 from riata.threads import one_blas_thread
 
@@ -63,12 +67,15 @@ class Refits:
         return [self._in_units_of_the_data(newton) for newton in newtons]
 
     def _narrowed(self, data, memory) -> Dataset:
+        constant = float(self._problem.fit_intercept)
+
         def cut(chunk):
+            if isinstance(chunk.X, DeviceRows):
+                return chunk._replace(X=parts.standardised(chunk.X, self._columns, self._mean, self._scale, constant))
             X = chunk.X[:, self._columns]
             X = (X.toarray() if sp.issparse(X) else X) - self._mean
             X /= self._scale
-            ones = np.full((len(X), 1), float(self._problem.fit_intercept))
-            return chunk._replace(X=np.hstack([X, ones]))
+            return chunk._replace(X=np.hstack([X, np.full((len(X), 1), constant)]))
 
         return held(data, cut, len(self._columns), memory)
 
@@ -87,12 +94,13 @@ class Refits:
             X, y, weight = chunk
             sums = []
             for newton in newtons:
-                A = X[:, newton.places]
-                z = A @ newton.trial
-                curvature = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
-                slope = A.T @ (weight * loss.derivative(y, z))
-                bent = A * np.sqrt(weight * curvature)[:, None]
-                sums.append((weight @ loss.value(y, z), slope, dsyrk(1.0, bent, trans=1)))  # its upper half
+                A = some_columns(X, newton.places)
+                xp = namespace(A)
+                z = A @ xp.asarray(newton.trial)
+                curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
+                slope = to_host(A.T @ (weight * loss.derivative(y, z)))
+                bent = A * xp.sqrt(weight * curvature)[:, None]
+                sums.append((float(weight @ loss.value(y, z)), slope, _squares(bent)))
             return tuple(sums)
 
         return part
@@ -133,6 +141,11 @@ class _Newton:
             self._step = 0.5 * self._step
             self.done = bool(np.max(np.abs(self._step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self._step
+
+
+def _squares(A):
+    """The upper half of A'A."""
+    return dsyrk(1.0, A, trans=1) if isinstance(A, np.ndarray) else to_host(A.T @ A)
 
 
 def _solve(H, slope):

@@ -1,0 +1,132 @@
+"""Statistics in place of rows: what the squared loss needs of every fold, read once, kept in a file, added up by days.
+
+A model, a path, the best k and cross-validation then need no data. Rows of one day keep the folds they had when it was
+read, so folds of several days add up, and those of a day that was added before can be taken away again.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add, sub
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile, is_zipfile
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.data.encoding import Encoding
+from riata.data.gram import Gram, grams_of
+from riata.data.memory import InMemory
+from riata.errors import DataError
+from riata.files import replacing
+
+NUMBERS = ("weight", "mean", "y_mean", "xx", "xy", "yy", "rows")
+MARK = "riata_statistics"
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The statistics of every fold (of all rows, where there is but one), and what their columns are."""
+
+    folds: tuple[Gram, ...]
+    readings: tuple[str, ...]  # a mark for each of those that were added up
+    feature_names: tuple[str, ...] | None = None
+    encoding: Encoding | None = None
+
+    @cached_property
+    def total(self) -> Gram:
+        return reduce(add, self.folds)
+
+    def without(self, fold: int) -> Gram:
+        """The statistics of the other folds."""
+        return reduce(add, (gram for i, gram in enumerate(self.folds) if i != fold))
+
+    def __add__(self, other: "Statistics") -> "Statistics":
+        """The statistics of both sets of rows, fold by fold where both have the same number of them."""
+        return self._merged(other, add, self.readings + other.readings, len(self.folds) == len(other.folds))
+
+    def __sub__(self, other: "Statistics") -> "Statistics":
+        """The statistics of these rows without the others; without folds too, unless the others were added before."""
+        left = Counter(self.readings)
+        left.subtract(other.readings)
+        known = min(left.values()) >= 0 and len(self.folds) == len(other.folds)
+        known = known and all(a.weight > b.weight for a, b in zip(self.folds, other.folds, strict=True))
+        return self._merged(other, sub, tuple(left.elements()), known)
+
+    def _merged(self, other, operator, readings, by_folds):
+        if self.feature_names != other.feature_names:
+            raise DataError("these statistics are of different features, and do not go together")
+        pairs = zip(self.folds, other.folds, strict=True) if by_folds else [(self.total, other.total)]
+        return Statistics(tuple(operator(a, b) for a, b in pairs), readings, self.feature_names, self.encoding)
+
+    def as_data(self, passes_to_make: float = 0.0) -> "StandIn":
+        """A few rows that every solver takes for all of them."""
+        return StandIn(self, passes_to_make)
+
+    def save(self, path) -> None:
+        """Write a NumPy .npz file."""
+        parts: dict[str, Any] = {MARK: len(self.folds), "readings": np.array(self.readings)}
+        for i, gram in enumerate(self.folds):
+            parts |= {f"{name}_{i}": getattr(gram, name) for name in NUMBERS}
+        if self.feature_names is not None:
+            parts["feature_names"] = np.array(self.feature_names)
+        if self.encoding is not None:
+            parts["encoding"] = json.dumps(self.encoding.to_json())
+        with replacing(path) as file:
+            np.savez(file, **parts)
+
+
+class StandIn(InMemory):
+    """A few rows with the statistics of many: no row of the data is read when they are."""
+
+    def __init__(self, statistics: Statistics, passes_to_make: float = 0.0):
+        super().__init__(*statistics.total.as_rows(), statistics.feature_names)
+        self.statistics, self.encoding = statistics, statistics.encoding
+        self._n_observed, self.passes_to_make = statistics.total.rows, passes_to_make
+
+    @property
+    def passes(self):
+        return 0.0
+
+
+def statistics_of(data: Dataset, n_folds: int = 1, seed: int = 0, memory: int | None = None) -> Statistics:
+    """The statistics of a dataset by folds: one pass, so that a source that can be read only once will do."""
+    folds = tuple(grams_of(data, n_folds, seed, memory))
+    names = None if data.feature_names is None else tuple(map(str, data.feature_names))
+    mark = hashlib.sha256(b"".join(np.append(gram.xy, gram.yy).tobytes() + gram.mean.tobytes() for gram in folds))
+    return Statistics(folds, (mark.hexdigest(),), names, data.encoding)
+
+
+def is_statistics(path) -> bool:
+    """Whether a file is what `Statistics.save` writes."""
+    if not (isinstance(path, str | Path) and Path(path).is_file() and is_zipfile(path)):
+        return False
+    with ZipFile(path) as file:
+        return f"{MARK}.npy" in file.namelist()
+
+
+def load_statistics(path) -> Statistics:
+    """Read what `Statistics.save` wrote."""
+    if not Path(path).exists():
+        raise DataError(f"there is no file {path}")
+    if not is_statistics(path):
+        raise DataError(f"{path} holds no statistics that riata saved")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            parts = {key: file[key] for key in file}
+        folds = tuple(_gram(parts, i) for i in range(int(parts[MARK])))
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(f"{path} cannot be read as statistics: {error}") from error
+    names = parts.get("feature_names")
+    encoding = Encoding.from_json(json.loads(str(parts["encoding"]))) if "encoding" in parts else None
+    return Statistics(
+        folds, tuple(map(str, parts["readings"])), None if names is None else tuple(map(str, names)), encoding
+    )
+
+
+def _gram(parts, fold) -> Gram:
+    values = {name: parts[f"{name}_{fold}"] for name in NUMBERS}
+    return Gram(**{name: value if value.ndim else value.item() for name, value in values.items()})
