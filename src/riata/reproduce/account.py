@@ -15,9 +15,10 @@ def write_account(findings: Findings, path: Path) -> None:
     """Write the page."""
     judged = claims(findings)
     drawn = {figure.number: figure for figure in figures(findings)}
+    command = f"riata reproduce --data {findings.facts['data']}{' --quick' * findings.quick} --seeds {findings.seeds}"
     parts = [
         f"# {words.TITLE}",
-        f"Made by `make docs/paper.md`, which runs `riata reproduce`. {words.lead(findings)}",
+        f"Made by `{command}`. {words.lead(findings)}",
         words.in_short(findings, judged),
         _image(drawn[8]),
         "## What the paper says, and what is found",

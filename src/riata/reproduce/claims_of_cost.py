@@ -30,15 +30,16 @@ def l0_is_fastest(findings: Findings) -> Found:
 
 
 def small_alphas_are_best(findings: Findings) -> Found:
-    best = {}
-    for name in (*FOBOS, *SUBGRADIENTS):
-        for reading in ALGORITHMS[name].readings:
-            points = findings.along(name, reading)
-            if points:
-                best[name, reading] = min(points, key=lambda point: point.mean("objective")).strength
-    least = min((p.strength for p in findings.points if p.algorithm in FOBOS), default=None)
-    said = "; ".join(f"{ALGORITHMS[name].name} ({reading}) {alpha:g}" for (name, reading), alpha in best.items())
-    return Found(verdict(alpha == least for alpha in best.values()), f"Alpha of the least final objective: {said}.")
+    ways = [points for name in (*FOBOS, *SUBGRADIENTS) for r in ("text", "code") if (points := findings.along(name, r))]
+    best = [min(points, key=lambda point: point.mean("objective")) for points in ways]
+    least = [points[0].strength == chosen.strength for points, chosen in zip(ways, best, strict=True)]
+    others = "".join(
+        f"; {point.label} at {point.strength:g}" for point, is_least in zip(best, least, strict=True) if not is_least
+    )
+    return Found(
+        verdict(least),
+        f"The final objective is least at the smallest alpha in {sum(least)} of {len(least)} cases{others}.",
+    )
 
 
 def large_sizes_are_best(findings: Findings) -> Found:

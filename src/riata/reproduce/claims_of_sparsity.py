@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+from riata.report.numbers import count
 from riata.reproduce.algorithms import ALGORITHMS, PAPERS
 from riata.reproduce.findings import Findings
 from riata.reproduce.paper import CD_RANGE
@@ -32,7 +33,8 @@ def same_alpha_online(findings: Findings) -> Found:
         if (online := findings.at("fobos", "text", batch.strength)) and 0 < batch.share < 0.9
     ]
     evidence = "; ".join(
-        f"alpha {batch.strength:g}: {batch.features:.0f} features by coordinate descent, {online.features:.0f} by Fobos"
+        f"alpha {batch.strength:g}: {count(round(batch.features), 'feature')} by coordinate descent, "
+        f"{online.features:,.0f} by Fobos"
         for batch, online in pairs
     )
     return (
@@ -100,7 +102,7 @@ def sparse_fobos_is_chance(findings: Findings) -> Found:
 def coordinate_descent_range(findings: Findings) -> Found:
     points = [p for p in findings.along("cd", "code") if CD_RANGE[0] <= p.strength <= CD_RANGE[1]]
     both = [is_sparse(point) and point.accuracy >= ACCURATE for point in points]
-    said = "; ".join(f"{p.strength:g}: {p.accuracy:.3f} with {p.features:.0f} features" for p in points)
+    said = "; ".join(f"{p.strength:g}: {p.accuracy:.3f} with {count(round(p.features), 'feature')}" for p in points)
     return Found(verdict(both), f"In the code's reading, at alpha {said}.")
 
 
@@ -156,19 +158,18 @@ def chosen_features(findings: Findings) -> Found:
     if not findings.facts["probes"]:
         return NOT_MEASURED
     chance = findings.facts["probes"] / findings.facts["features"]
-    points = [
-        p
+    shares = {
+        name: {p.strength: p.probes / p.features for p in all_points([name], findings) if p.probes is not None}
         for name in ("l0-sgd", "best-k")
-        for reading in ALGORITHMS[name].readings
-        for p in findings.along(name, reading)
-    ]
-    shares = {p: p.probes / p.features for p in points if p.probes is not None}
-    l0 = [share for p, share in shares.items() if p.algorithm == "l0-sgd"]
-    if not l0:
+    }
+    if not shares["l0-sgd"]:
         return NOT_MEASURED
-    said = "; ".join(f"{ALGORITHMS[p.algorithm].name} K = {p.strength:g}: {share:.0%}" for p, share in shares.items())
+    said = "; ".join(
+        f"{ALGORITHMS[name].name} " + ", ".join(f"{share:.0%} (K = {k:g})" for k, share in of_method.items())
+        for name, of_method in shares.items()
+    )
     return Found(
-        verdict(share < 0.5 * chance for share in l0),
+        verdict(share < 0.5 * chance for share in shares["l0-sgd"].values()),
         f"Share of probes among the features, by chance {chance:.0%}: {said}.",
     )
 

@@ -37,6 +37,8 @@ def draw(figure: Figure, folder: Path) -> None:
         for axes, panel in zip(np.ravel(sheet.subplots(1, len(figure.panels))), figure.panels, strict=True):
             _draw_panel(axes, panel)
         sheet.suptitle(f"Figure {figure.number}. {figure.title}", fontweight="bold", x=0.01, ha="left")
+        sheet.draw_without_rendering()
+        sheet.set_layout_engine("none")  # laid out once for both formats
         for ending in FORMATS:
             with replacing(folder / f"{figure.name}.{ending}") as file:
                 sheet.savefig(file, format=ending, dpi=130, metadata={"Date": None} if ending == "svg" else None)
@@ -64,7 +66,7 @@ def _draw_panel(axes, panel: Panel) -> None:
 def _draw_series(axes, series: Series, number: int) -> None:
     colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
     x, y = np.asarray(series.x, dtype=float), np.asarray(series.y, dtype=float)
-    style = "none" if series.dots else "-"
+    style = "-" if series.line else "none"
     size = 3.5 if len(x) <= 12 else 0.0
     axes.plot(x, y, color=colour, marker=marker if size or series.dots else None, markersize=size or 2.5,
               linestyle=style, linewidth=1.6, label=series.name)  # fmt: skip

@@ -62,7 +62,7 @@ def sparsity(findings: Findings) -> Figure:
     panels = []
     for reading in ("text", "code"):
         lines = [
-            _line(ALGORITHMS[name].name, points, "strength", "share")
+            _series(ALGORITHMS[name].name, points, "strength", "share")
             for name in BY_ALPHA
             if (points := findings.along(name, reading) or findings.along(name, "riata"))
         ]
@@ -113,10 +113,10 @@ def accuracy_and_features(findings: Findings) -> Figure:
         points = sorted(_own_reading(names, findings), key=lambda point: point.features)
         many = len(names) > 1
         label = ALGORITHMS[label].name if label in ALGORITHMS else label
-        accuracy.append(_line(label, points, "features", "accuracy", dots=many))
+        accuracy.append(_series(label, points, "features", "accuracy", line=not many))
         if findings.facts["probes"]:
             shares = [(point.probes or 0.0) / point.features for point in points]
-            probes.append(Series(label, [point.features for point in points], shares, dots=many))
+            probes.append(Series(label, [point.features for point in points], shares, line=not many, dots=many))
     if probes:
         chance = findings.facts["probes"] / findings.facts["features"]
         probes.append(Series("chance", [1, findings.facts["features"]], [chance, chance], background=True))
@@ -163,7 +163,8 @@ def accuracy_and_time(findings: Findings) -> Figure:
             best = findings.best(name, reading) or findings.best(name, findings.readings(name)[0])
             if best is not None:
                 seconds, reached = zip(*[(note["seconds"], note["accuracy"]) for note in best.trace], strict=True)
-                lines.append(Series(ALGORITHMS[name].name, seconds, reached, dots=len(seconds) == 1))
+                one = len(seconds) == 1
+                lines.append(Series(ALGORITHMS[name].name, seconds, reached, line=not one, dots=one))
         panels.append(Panel(NAMES[reading], lines, SECONDS, Axis("accuracy", low=0.48, high=1.0)))
     return Figure(
         10, "Accuracy against time",
@@ -172,7 +173,8 @@ def accuracy_and_time(findings: Findings) -> Figure:
     )  # fmt: skip
 
 
-def _line(label: str, points: list[Point], x: str, y: str, dots: bool = False) -> Series:
+def _series(label: str, points: list[Point], x: str, y: str, line: bool = True) -> Series:
     """A series over properties of points, with the spread of accuracies."""
     spread = [point.spread("accuracy") for point in points] if y == "accuracy" else None
-    return Series(label, [getattr(p, x) for p in points], [getattr(p, y) for p in points], dots=dots, spread=spread)
+    across, up = [getattr(point, x) for point in points], [getattr(point, y) for point in points]
+    return Series(label, across, up, line=line, dots=not line, spread=spread if line else None)

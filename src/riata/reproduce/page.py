@@ -30,7 +30,7 @@ def write_reproduction(findings: Findings, path: Path) -> None:
         _table(sheet1(findings)),
         Section("figures", "Figures 1 to 7", Markup("").join(_figure(drawn[n]) for n in sorted(drawn) if n < 8)),
         Section("memory", "Memory", _figure(drawn[9])),
-        Section("time", "Time", _figure(drawn[10]) + _sheet(times)),
+        Section("time", "Time", _figure(drawn[10]) + _heading(times.title) + _sheet(times)),
         Section("data", "The data", _data(findings)),
         Section("settings", "How it was run", facts(words.settings(findings))),
     ]
@@ -76,6 +76,10 @@ def _sheet(sheet: Sheet) -> Markup:
     return note + _whole(data_table(f"{sheet.name}-rows", columns, sheet.rows))
 
 
+def _heading(title: str) -> Markup:
+    return Markup("<h3>{}</h3>").format(title)
+
+
 def _whole(table: Markup) -> Markup:
     """A table that is not cut to the height of a screen."""
     return Markup('<div class="whole">{}</div>').format(table)
@@ -83,7 +87,7 @@ def _whole(table: Markup) -> Markup:
 
 def _readings(findings: Findings) -> Markup:
     items = Markup("").join(Markup("<li>{}</li>").format(sentence) for sentence in words.readings(findings))
-    return Markup("<h3>Which reading gives which row of the paper</h3><ul>{}</ul>").format(items)
+    return _heading("Which reading gives which row of the paper") + Markup("<ul>{}</ul>").format(items)
 
 
 def _figure(figure: Figure) -> Markup:

@@ -26,8 +26,7 @@ class Sheet:
 def sheet1(findings: Findings) -> Sheet:
     """Table 1."""
     columns = (
-        "algorithm", "time of a step", "grows as", "paper", "memory", "grows as", "paper", "convergence", "paper",
-        "share of weights", "its accuracy", "paper's score",
+        "algorithm", "a step", "grows as", "paper", "memory", "grows as", "paper", "rate", "paper", "sparsest", "paper",
     )  # fmt: skip
     rows = [
         (
@@ -35,31 +34,31 @@ def sheet1(findings: Findings) -> Sheet:
             NONE if row["most_mb"] is None else f"{row['most_mb']:.0f} MB",
             _powers(row["memory_by_n"], row["memory_by_d"]), row["paper_memory"] or NONE,
             NONE if row["rate"] is None else f"T^{_signed(-row['rate'])}", row["paper_rate"] or NONE,
-            _share(row["share"]), _accuracy(row["share_accuracy"]), row["paper_sparsity"] or NONE,
+            NONE if row["share"] is None else f"{row['share']:.4f} ({row['share_accuracy']:.3f})",
+            row["paper_sparsity"] or NONE,
         )
         for row in table1(findings)
     ]  # fmt: skip
     note = (
         "Time of one step (of a whole fit for exact and best-k) at the largest shape measured, and peak memory above a "
         "tiny fit, with the powers of n and d that fit the measurements; the paper's O() beside them, m being the 20 "
-        "rows of a batch. Convergence: the power of the number of steps T with which the objective approaches the "
-        "least there is, median over penalties or k. Sparsity: the share of weights that are not zero in the sparsest "
-        f"model within {NEAR_BEST} of the method's best accuracy; the paper's scores go from 1 to 4, the sparsest."
+        "rows of a batch. Rate: the power of the number of steps T with which the objective approaches the least there "
+        "is, median over penalties or k. Sparsest: the share of weights that are not zero in the sparsest model within "
+        f"{NEAR_BEST} of the method's best accuracy, and its accuracy; the paper's scores go from 1 to 4, the sparsest."
     )
-    return Sheet("table1", "Table 1. Costs, convergence and sparsity", note, columns, rows)
+    return Sheet("table1", "Table 1: costs, convergence, sparsity", note, columns, rows)
 
 
 def sheet2(findings: Findings) -> Sheet:
     """Table 2."""
     columns = (
-        "algorithm", "reading", "accuracy", "share", "features", "probes", "alpha or K",
-        "the paper", "here, there", "nearer",
+        "algorithm", "reading", "accuracy", "share", "features (probes)", "at", "the paper", "here, there", "nearer",
     )  # fmt: skip
     nearest = {ALGORITHMS[name].name: nearest_reading(name, findings) for name in ALGORITHMS}
     rows = [
         (
             row["algorithm"], row["reading"], _accuracy(row["accuracy"], row["accuracy_spread"]), _share(row["share"]),
-            f"{row['features']:.0f}", NONE if row["probes"] is None else f"{row['probes']:.0f}",
+            f"{row['features']:.0f}" + ("" if row["probes"] is None else f" ({row['probes']:.0f})"),
             _strength(row["takes"], row["strength"]),
             _papers(row), _there(row),
             "yes" if nearest[row["algorithm"]] == row["reading"] else "",
@@ -72,7 +71,7 @@ def sheet2(findings: Findings) -> Sheet:
         "zero; the paper's row; accuracy and share here at the paper's own penalty or K, and which reading comes "
         "nearer to the paper there. Models are chosen on the test rows, as in the paper, which flatters all alike."
     )
-    return Sheet("table2", "Table 2. Best accuracy, its sparsity and its parameter", note, columns, rows, texts=2)
+    return Sheet("table2", "Table 2: the best models", note, columns, rows, texts=2)
 
 
 def sheet_of_times(findings: Findings) -> Sheet:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from riata import __version__
 from riata.errors import OptionError
 from riata.files import replacing
 from riata.reproduce.plan import Cell, Settings
@@ -20,7 +21,7 @@ class Store:
 
     def open(self, settings: Settings) -> None:
         """Make the folder, or see that what it holds is of these settings."""
-        mine = {"version": VERSION} | asdict(settings)
+        mine = {"format": VERSION, "riata": __version__} | asdict(settings)
         there = self._read(self._settings_file)
         if there is None:
             self._cells.mkdir(parents=True, exist_ok=True)

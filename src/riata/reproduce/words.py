@@ -63,8 +63,8 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
                  "intercept, as MATLAB's lasso has by default"),
         ("scored", "the code's coordinate descent, scored as the code does: without the intercept"),
         ("batch methods", f"at most {effort.batch_passes} passes of coordinate descent and of full sub-gradients"),
-        ("seeds", f"{seeds}; in the code's reading, away from the paper's own penalty or K, the first two of single rows "
-                  "and the first of batches; and one where alpha is so large that nothing is learnt"),
+        ("seeds", f"{seeds}; in the code's reading, away from the paper's own penalty or K, the first two of single "
+                  "rows and the first of batches; and one where alpha is so large that nothing is learnt"),
         ("diverged", "; ".join(
             f"{ALGORITHMS[fit['algorithm']].name}, {fit['reading']}, at {fit['strength']:g}"
             for fit in findings.failures
