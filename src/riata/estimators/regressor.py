@@ -156,5 +156,5 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         return self
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
         return mean_target(self.loss, self._margins(X)[:, 0])
