@@ -159,7 +159,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         return self
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
         return mean_target(self.loss, self._margins(X)[:, 0])
