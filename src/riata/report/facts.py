@@ -89,7 +89,7 @@ def gather(fitted, origin: Origin, quality=None, stability: Stability | None = N
         quality,
         stability,
         fitted._all_names(),
-        getattr(fitted, "scale_", np.ones(model.n_features)),
+        getattr(fitted, "scale_", None),
         searched(fitted) if hasattr(fitted, "path_") else (),
         list(zip(labels, histories, strict=True)) if histories else (),
         getattr(fitted, "profile_", None),
