@@ -35,7 +35,7 @@ def connect(engine) -> tuple[Client, bool]:
         except ValueError:
             engine = "dask"
     if engine == "dask":
-        return Client(LocalCluster(threads_per_worker=1, dashboard_address=None), set_as_default=False), True
+        return Client(LocalCluster(threads_per_worker=1, dashboard_address=":0"), set_as_default=False), True
     if not isinstance(engine, str) or "://" not in engine:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
