@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PAGES = "".join((Path(__file__).parents[1] / page).read_text() for page in ("README.md", "docs/selection.md"))
+PAGES = "".join(
+    (Path(__file__).parents[1] / page).read_text() for page in ("README.md", "docs/selection.md", "docs/dask.md")
+)
 BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", PAGES, flags=re.DOTALL)
 EXAMPLES = [(kind, code) for kind, code in BLOCKS if "make " not in code and "pip " not in code]
 

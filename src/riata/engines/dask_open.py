@@ -34,6 +34,7 @@ PARTS_PER_THREAD = 4  # enough to share the work evenly, and to lose little with
 LEAST_PART = 8 << 20  # bytes of a file
 BYTES_PER_TASK = 1 << 18  # that a thread reads and sums while the scheduler takes care of one task
 LOOKS_AT_ONCE = 8  # statistics of columns are small
+THREADS = 4  # of a worker, for which chunks of the usual size keep to the budget
 
 
 def open_files(client: Client, source: Source, wishes: Wishes, rows, encoding, target, memory, cache) -> OnWorkers:
@@ -91,7 +92,8 @@ def _encoded(client, task, parts, profile: Profile, memory: int, folder) -> OnWo
     """The parts as encoded rows, once they have counted them."""
     encoding = profile.encoding
     per_row = max(encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
-    chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
+    sharing = max(1.0, max(client.nthreads().values(), default=1) / THREADS)
+    chunk_rows = int(max(1, chunk_bytes(memory) // (per_row * sharing)))
     how = carry(client, Carried((encoding, chunk_rows, folder, profile.n_read == profile.n_rows > 0)))
     encoded = submit_all(client, task, parts, [how] * len(parts))
     nothing = carry(client, Carried(()))
