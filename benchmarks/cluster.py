@@ -41,10 +41,10 @@ workers of 4 threads, rows in the page cache, a pass then costs
 
 {model}
 
-`sent` is what the function of a pass takes to reach all workers, which hand it on to each other; `added` is what goes up
-the tree of additions, most of it between workers at the same time. The scheduler's time for tasks is what bounds a large
-cluster, so parts are never more than the square root of the data's bytes allows (`riata.engines.dask_open.part_count`):
-a thousand workers are for more data than this, or for passes that cost more than reading.
+`sent` is what the function of a pass takes to reach all workers, which hand it on to each other; `added` is what goes
+up the tree of additions, most of it between workers at the same time. The scheduler's time for tasks bounds a large
+cluster, so parts are no more than the data's bytes are worth (`riata.engines.dask_open.part_count`): a
+thousand workers are for more data than this, or for passes that cost more than reading.
 """
 
 
@@ -117,7 +117,7 @@ def _parts_of_the_model(client) -> dict:
 
     import riata
     from riata.data.chunk import Chunk, add
-    from riata.engines.dask_worker import Carried
+    from riata.engines.dask_carried import Carried
     from riata.losses import Squared
     from riata.objective import first_order_part
 
