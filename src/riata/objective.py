@@ -90,10 +90,11 @@ def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) 
 
 def mean_loss(problem: Problem, w, b) -> float:
     """The mean loss: one pass. No w stands for w = 0."""
+    value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
         z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
-        return float(chunk.weight @ problem.loss.value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
+        return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
     return loss / weight

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.device.arrays import is_device_array, to_host
 from riata.device.cuda import host_array, rows_on_gpu
@@ -163,6 +164,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         data = data.map(_unit_rows_of) if self.normalize == "rows" else data
         if self.device is None or isinstance(data, OnDevice):
             return data
+        if isinstance(data, Remote):
+            raise OptionError("a GPU takes rows of this machine, not those of a cluster: leave device or engine out")
         check_device(self._spec().solver_name)
         return on_device(data, place_named(self.device))
 
