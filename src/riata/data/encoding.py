@@ -101,6 +101,8 @@ class Encoding:
                     raise DataError(
                         f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
                     )
+        if not self.encoders:  # of a model without features
+            return np.empty((batch.num_rows, 0), self.dtype)
         parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
         if not self.sparse:
             return _beside([part.toarray() if sp.issparse(part) else part for part in parts])

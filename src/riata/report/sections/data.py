@@ -80,7 +80,7 @@ def _columns(facts: Facts) -> Markup:
     rows = []
     for name, found in profile.columns.items():
         encoder = encoders.get(name)
-        used = 0 if encoder is None else sum(feature in chosen for feature in encoder.names)
+        used = None if encoder is None else sum(feature in chosen for feature in encoder.names)
         width = None if encoder is None else encoder.width
         missing = int(found["missing"])
         rows.append([name, found["type"], width, used, missing, holds(found), spread(found)])

@@ -45,20 +45,21 @@ def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
     points = [Series("", predicted, truth, line=False, dots=True)]
     x, y = Axis("predicted"), Axis("true")
     scatter = xy_chart("Predicted and true", points, x, y, note=note, diagonal=True, kind="predicted")
-    edges, counts, outside = _middle(found.residuals)
+    bars = min(MOST_BARS, max(8, round(2 * found.n_rows ** (1 / 3))))  # Rice's rule
+    edges, counts, outside = _middle(found.residuals, bars)
     note = f"all {count(found.n_rows, 'row')}"
     note += f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
     return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")], None
 
 
-def _middle(residuals: Histogram):
-    """Bins for a picture, without far tails that would fill it with nothing: edges, counts, and the share outside."""
+def _middle(residuals: Histogram, most: int):
+    """At most so many bins, without far tails that would fill it with nothing: edges, counts, and the share outside."""
     edges, counts = residuals.edges, residuals.counts
     share = np.cumsum(counts) / counts.sum()
     ends = np.searchsorted(share, [TAIL, 1.0 - TAIL])
     if ends[1] - ends[0] > len(counts) // 2:
         ends = np.array([0, len(counts) - 1])
-    step = -(-(ends[1] - ends[0] + 1) // MOST_BARS)
+    step = -(-(ends[1] - ends[0] + 1) // most)
     starts = np.arange(ends[0], ends[1] + 1, step)
     ends = np.minimum(starts + step, len(counts))
     shown = np.array([counts[a:b].sum() for a, b in zip(starts, ends, strict=True)])
