@@ -35,6 +35,7 @@ bench: $(BENCH)/.riata
 	$(BENCH)/bin/python benchmarks/convex.py --out docs/benchmarks.md
 	$(BENCH)/bin/python benchmarks/best_k.py
 	$(BENCH)/bin/python benchmarks/online.py --out docs/online.md
+	$(BENCH)/bin/python benchmarks/sketch.py --out docs/sketch.md
 
 clean:
 	rm -rf $(VENV) $(BENCH)
