@@ -71,5 +71,5 @@ def _draw_series(axes, series: Series, number: int) -> None:
     axes.plot(x, y, color=colour, marker=marker if size or series.dots else None, markersize=size or 2.5,
               linestyle=style, linewidth=1.6, label=series.name)  # fmt: skip
     if series.spread is not None:
-        spread = np.nan_to_num(np.asarray(series.spread, dtype=float))
+        spread = np.asarray(series.spread, dtype=float)
         axes.fill_between(x, y - spread, y + spread, color=colour, alpha=0.15, linewidth=0)
