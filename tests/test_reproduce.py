@@ -16,6 +16,7 @@ from numpy.testing import assert_allclose
 
 import naive
 import reproduction
+from browser import chromium, opened
 from riata.cli import main
 from riata.errors import OptionError
 from riata.losses import Squared
@@ -31,6 +32,7 @@ from riata.reproduce.rows import load_rows
 from riata.reproduce.sheets import sheet1, sheet2
 from riata.reproduce.store import Store
 from riata.reproduce.verdicts import FAILS, HOLDS
+from riata.reproduce.words import settings
 from riata.reproduce.work import run_cells
 from riata.solvers.visits import uniform
 
@@ -183,7 +185,7 @@ def test_bad_input_gets_one_sentence(options, sentence, tmp_path, monkeypatch):
 def test_table_2_is_what_the_cells_say(finished):
     out, _, _ = finished
     accuracies = defaultdict(list)
-    for fit in (fit for fit in table(out / "fits.csv") if not fit["failed"]):
+    for fit in table(out / "fits.csv"):
         accuracies[ALGORITHMS[fit["algorithm"]].name, fit["reading"], fit["strength"]].append(float(fit["accuracy"]))
     rows = [row for row in table(out / "table2.csv") if row["reading"] != "scored"]
     assert len(rows) == sum(len(algorithm.readings) for algorithm in ALGORITHMS.values())
@@ -239,6 +241,15 @@ def test_the_beginning_of_a_way_is_that_of_the_long_run(uci, small):
         assert_allclose(note["objective"] - note["loss"], alpha * np.abs(x).sum(), rtol=1e-6)
 
 
+def test_a_fit_that_diverges_is_said_and_left_out(uci, small):
+    failed = FitCell("mini-subgd", "text", 100.0, 0, QUICK).run(load_rows(str(uci)))
+    assert "diverged" in failed["failed"]
+    findings = made_up(("mini-subgd", "text", 1e-5, 0.9, 5000))
+    findings.results.append(failed)
+    assert len(findings.points) == 1
+    assert dict(settings(findings))["diverged"] == "Sub-gradient (batches), text, at 100"
+
+
 def test_the_page_has_every_figure_and_every_number_of_table_2(finished):
     out, findings, _ = finished
     page = (out / "index.html").read_text()
@@ -262,6 +273,17 @@ def test_the_page_has_every_figure_and_every_number_of_table_2(finished):
         assert f">{claim.verdict}</strong>" in page
         assert f"| {claim.verdict} | {claim.sentence} |" in account
     assert "http" not in page.replace("http-equiv", "").replace("http://www.w3.org", "")
+
+
+def test_the_page_opens_and_every_chart_is_drawn(finished):
+    out, findings, _ = finished
+    drawn = [panel for figure in figures(findings) for panel in figure.panels]
+    with chromium() as browser, opened(browser, out / "index.html") as page:
+        for width in (360, 1200):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        assert page.locator("figure.xy").count() == len(drawn)
+        assert page.locator(".series").count() == sum(len(panel.series) for panel in drawn)
 
 
 # Verdicts follow the numbers
