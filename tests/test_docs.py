@@ -1,4 +1,4 @@
-"""The site leaves nothing out: every solver, every public name. That links resolve, `make docs` checks."""
+"""The site leaves nothing out: every solver, command, loss and public name. That links resolve, `make docs` checks."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import riata
+from riata.cli import main
 from riata.losses import LOSSES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -33,6 +34,11 @@ def test_every_public_name_has_its_place_in_the_reference():
     names += [f"riata.plot.{name}" for name in riata.plot.__all__ if f"`{name}`" not in API]
     missing = [name for name in names if f":: {name}\n" not in API]
     assert not missing
+
+
+def test_every_command_is_listed():
+    (listed,) = re.findall(r":commands: (.*)", (DOCS / "cli.md").read_text())
+    assert sorted(listed.split(", ")) == sorted(main.commands)
 
 
 def test_every_loss_is_explained():
