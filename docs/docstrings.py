@@ -7,7 +7,7 @@ by the comment behind each of them, which autodoc does not see.
 import inspect
 import re
 
-FIELD = re.compile(r"^    (?P<name>[a-z]\w*): [^#\n]*?(?:  # (?P<comment>.*))?$", re.MULTILINE)
+FIELD = re.compile(r"^    (?P<name>[a-z]\w*)(?:: | = )[^#\n]*?(?:  # (?P<comment>.*))?$", re.MULTILINE)
 REFERENCE = re.compile(r"\b(\w+_)(?!\w)")  # coef_ would be a link
 ONE_LINE = re.compile(r"^(?P<names>\w[\w, ]*) : (?P<text>.*)$")
 
@@ -24,7 +24,9 @@ def attributes_below(lines: list[str]) -> list[str]:
 
 def _below(line: str) -> list[str]:
     found = ONE_LINE.match(line)
-    return [line] if found is None else [found["names"], f"    {found['text']}"]
+    if found is None:
+        return [line]
+    return [part for name in found["names"].split(", ") for part in (f"``{name}``", f"    {found['text']}")]
 
 
 def fields_of(kind: type) -> list[str]:
@@ -40,6 +42,8 @@ def rewrite(_app, what, _name, obj, _options, lines) -> None:
     """For autodoc, before napoleon reads the lines."""
     if what == "class":
         lines[:] = attributes_below([*lines, *fields_of(obj)])
+    elif what == "property":
+        lines.insert(0, "\\ ")  # nothing, or what stands before a colon in the first line is taken for a type
 
 
 def setup(app) -> dict:
