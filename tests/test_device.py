@@ -1,12 +1,16 @@
 """The passes of a GPU, with NumPy or a strict array API in its place: the same sums, and so the same answers."""
 
+import json
 import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 
+from chunked import Chunked
 from riata import SparseClassifier, SparseRegressor
+from riata.cli import main
 from riata.data.memory import InMemory
 from riata.data.moments import chunk_moments
 from riata.data.products import chunk_products
@@ -107,6 +111,20 @@ def test_streamed_is_resident(both, loss):
         np.testing.assert_allclose(fit(there, spec).result.coef, here.result.coef, rtol=1e-5, atol=1e-7)
 
 
+def test_chunks_from_elsewhere_are_streamed(both):
+    place, kind = both
+    data = rows(kind)
+    there = on_device(Chunked(data.X, data.targets()[0], 64), place)
+    assert isinstance(there, Streamed)
+    _equal_fits(InMemory(data.X, data.targets()[0]), there)
+
+
+def _equal_fits(here, there):
+    for strength in ({"alpha_ratio": 0.1}, {"k": 3}):
+        spec = Spec(tol=1e-9, **strength)
+        np.testing.assert_allclose(fit(there, spec).result.coef, fit(here, spec).result.coef, rtol=1e-5, atol=1e-7)
+
+
 def test_sample_and_folds_stay_on_the_device(monkeypatch):
     monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 8)
     data = rows("dense", n=400)
@@ -181,6 +199,11 @@ class TestOnGpu:
         np.testing.assert_allclose(found[0].objective, here.objective, rtol=1e-6)
         np.testing.assert_array_equal(found[0].coef, found[1].coef)  # a repeated fit gives the same bits
 
+    def test_chunks_from_elsewhere(self, gpu, kind):
+        data = rows(kind, n=3000)
+        y = data.targets()[0]
+        _equal_fits(InMemory(data.X, y), on_device(Chunked(data.X, y, 700), gpu))
+
     def test_arrays_stay_where_they_are(self, gpu, kind):
         import cupy
         import cupyx.scipy.sparse
@@ -204,6 +227,16 @@ class TestOnGpu:
             tensor = torch.as_tensor(data.X, device="cuda")
             again = SparseRegressor(alpha=0.1).fit(tensor, torch.as_tensor(y, device="cuda"))
             np.testing.assert_array_equal(again.coef_, model.coef_)
+
+
+def test_command_line(gpu, tmp_path):
+    models = [tmp_path / "there.json", tmp_path / "here.json"]
+    for model, device in zip(models, (["--device", "cuda"], []), strict=True):
+        command = ["fit", "digits49", "--alpha-ratio", "0.1", "--out", str(model), "--quiet", *device]
+        result = CliRunner().invoke(main, command)
+        assert result.exit_code == 0, result.output
+    there, here = (json.loads(model.read_text()) for model in models)
+    assert there["training"]["objective_value"] == pytest.approx(here["training"]["objective_value"], rel=1e-6)
 
 
 def test_device_is_for_solvers_that_sum():

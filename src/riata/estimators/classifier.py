@@ -7,13 +7,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array, namespace, to_host
 from riata.device.cuda import host_array
+from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients
 from riata.losses import BY_TASK
 from riata.model import probabilities
 
@@ -120,7 +121,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
             for c in positives
         ]
-        self.coef_ = np.vstack([f.result.coef for f in fits])
+        self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
         self._remember(fits, data)
         return self
@@ -129,6 +130,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
             data = X
+        elif is_distributed(X):
+            data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
         elif is_device_array(X):
             classes, codes = np.unique(host_array(y), return_inverse=True)
             data = self._on_device(X, codes, sample_weight, classes, reset)
@@ -172,17 +175,25 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
+        if is_distributed(X):
+            return lazily(
+                self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
+            )
         z = self._margins(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X) -> np.ndarray:
         """The label of the largest margin."""
+        if is_distributed(X):
+            return lazily(self.predict, X, self.classes_.dtype)
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     @available_if(lambda estimator: estimator.loss == "logistic")
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
+        if is_distributed(X):
+            return lazily(self.predict_proba, X, np.float64, len(self.classes_))
         return probabilities(self.decision_function(X))
 
 
@@ -193,7 +204,8 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
         xp = namespace(chunk.y)
         mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
         codes = xp.astype(chunk.y, xp.int64)
-        return Chunk(chunk.X, mine, chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0))
+        weight = chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0)
+        return chunk._replace(y=mine, weight=weight)
 
     return data.map(relabel)
 
