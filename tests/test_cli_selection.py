@@ -32,7 +32,7 @@ TABLE = ["t.csv", "--target", "price"]
 
 def test_a_path_along_alpha_is_shown_written_and_drawn(here):
     text = riata_command("path", *TABLE, "--n-alphas", "12", "--cv", "3", "--out", "p.csv", "--plot", "p.png")
-    for part in ("alpha", "features", "objective", "mse", "standard error", "chosen", "over 3 folds", "1 pass"):
+    for part in ("alpha", "features", "objective", "mse", "standard error", "chosen", "over 3 folds", "2 passes"):
         assert part in text
     table = pd.read_csv("p.csv")
     assert len(table) == 12

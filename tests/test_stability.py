@@ -54,7 +54,7 @@ def test_frequencies_are_those_of_the_halves():
 
 
 def test_the_bound_is_its_formula():
-    found = Stability(np.full(100, 0.05), threshold=0.75, n_halves=10, q=5.0)
+    found = Stability(np.full(100, 0.05), threshold=0.75, n_halves=10, q=5.0, spread=np.zeros((1, 100)))
     assert_allclose(found.error_bound, 5.0**2 / ((2 * 0.75 - 1) * 100))
     assert len(found.stable) == 0
 
@@ -84,3 +84,13 @@ def test_a_half_without_a_class_says_so():
     y = np.r_[np.ones(19), 2.0]
     with pytest.raises(DataError, match=r"one class|no row"):
         riata.stability_selection(riata.SparseClassifier(k=1), X, y, rounds=1)
+
+
+def test_the_spread_over_halves_is_the_standard_error():
+    """About that of least squares, which is known."""
+    X, y = make(n=400, d=6)
+    found = riata.stability_selection(riata.SparseRegressor(k=6), X, y, rounds=100)
+    centred = X - X.mean(axis=0)
+    noise = np.var(y - riata.SparseRegressor(k=6).fit(X, y).predict(X), ddof=7)
+    errors = np.sqrt(noise * np.diag(np.linalg.inv(centred.T @ centred)))
+    assert_allclose(found.spread[0], errors, rtol=0.4)

@@ -8,9 +8,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from riata.data.open import open_data as open
+    from riata.engines.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.model import load_model
+    from riata.report.fit_report import write_report
     from riata.selection.stability import stability_selection
     from riata.solvers.registry import SOLVERS
 
@@ -23,7 +24,9 @@ __all__ = [
     "errors",
     "load_model",
     "open",
+    "plot",
     "stability_selection",
+    "write_report",
 ]
 
 _HOMES = {
@@ -32,12 +35,13 @@ _HOMES = {
     "SparseRegressor": "riata.estimators",
     "load_model": "riata.model",
     "stability_selection": "riata.selection.stability",
+    "write_report": "riata.report.fit_report",
 }
-_RENAMED = {"open": ("riata.data.open", "open_data")}
+_RENAMED = {"open": ("riata.engines.open", "open_data")}
 
 
 def __getattr__(name: str):
-    if name in ("datasets", "errors"):
+    if name in ("datasets", "errors", "plot"):
         return import_module(f"riata.{name}")
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)

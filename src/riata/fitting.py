@@ -9,6 +9,8 @@ import numpy as np
 
 from riata.checkpoint import Checkpoints, data_fingerprint
 from riata.data.dataset import Dataset
+from riata.data.remote import Remote
+from riata.device.arrays import namespace
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
@@ -23,6 +25,7 @@ from riata.solvers.visits import ORDERS
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
+WIDEST = 1 << 34  # features: one number for each would take 128 GiB
 NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
 
 
@@ -116,7 +119,10 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
-        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solver 'online'"),
+        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solvers 'online' and 'sketch'"),
+        (n_features > WIDEST and not solver.any_width,
+         f"solver {spec.solver_name!r} keeps a number for every feature, and there are {n_features:,}: take "
+         "solver 'sketch'"),
         (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and solver.method is None,
@@ -153,12 +159,17 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     """Refuse rows that a loss cannot learn from."""
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
+    if isinstance(data, Remote) and SOLVERS[spec.solver_name].stochastic:
+        raise OptionError(
+            f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
+            "solver 'exact' or 'best-k' there, or leave the engine out"
+        )
     if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {spec.loss!r}"
         if spec.loss == "squared":
             what = f"no rows for solver {spec.solver_name!r} to visit"
         raise OptionError(f"there are statistics in place of rows, and they know {what}")
-    if spec.loss == "poisson" and data.sum(lambda chunk: np.count_nonzero(chunk.y < 0)):
+    if spec.loss == "poisson" and data.sum(lambda chunk: int(namespace(chunk.y).any(chunk.y < 0))):
         raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
 
 
@@ -211,8 +222,10 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
 def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
     """Fit one linear model: a number, or the margin between -1 and +1."""
     check_spec(spec, data.n_features)
+    passes_before = data.passes
     check_rows(data, spec)
     problem, alpha = make_problem(data, spec)
+    first_passes = data.passes - passes_before  # for the moments, and for alpha_max
     solver = SOLVERS[spec.solver_name]
     checkpoints = checkpoints_of(data, spec)
     resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
@@ -221,7 +234,7 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
         checkpoints=checkpoints, resumed=resumed,
     )  # fmt: skip
-    return Fit(result, spec.solver_name, alpha, spec, problem)
+    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
 
 
 def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
@@ -272,6 +285,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     method: Any = solver.method(penalty)
     if solver.own_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
+    if solver.any_width and spec.memory is not None:
+        method = replace(method, budget=spec.memory)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features))
 

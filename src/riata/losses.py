@@ -2,7 +2,8 @@
 
 Each knows its value, its first and second derivative in `z`, a bound on the second derivative
 (`curvature`, which sets safe steps; infinite for Poisson), its convex conjugate in `z` (for duality gaps) and the
-constant margin that fits a target of given mean (`constant`; None where the mean does not tell).
+constant margin that fits a target of given mean (`constant`; None where the mean does not tell). Values and derivatives
+take arrays of any library that follows the array API, so that they can be had where the rows are.
 
 Conjugate: `conjugate(y, u) = sup_z u z - value(y, z)`, finite at every `u = derivative(y, z)` and at 0. The best margin
 of a row has loss 0 here, so `conjugate(y, 0) = 0`.
@@ -12,7 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-from scipy.special import expit, xlogy
+
+from riata.device.arrays import namespace
 
 
 class Loss(Protocol):
@@ -48,7 +50,7 @@ class Squared:
         return z - y
 
     def second_derivative(self, y, z):
-        return np.ones_like(z)
+        return namespace(z).ones_like(z)
 
     def conjugate(self, y, u):
         return u * y + 0.5 * u * u
@@ -68,17 +70,17 @@ class Logistic:
     least_curvature: ClassVar[float] = 0.0
 
     def value(self, y, z):
-        return np.logaddexp(0.0, -y * z)
+        return namespace(z).logaddexp(-y * z, namespace(z).zeros_like(z))
 
     def derivative(self, y, z):
-        return -y * expit(-y * z)
+        return -y * _expit(-y * z)
 
     def second_derivative(self, y, z):
-        return expit(z) * expit(-z)
+        return _expit(z) * _expit(-z)
 
     def conjugate(self, y, u):
         t = np.clip(-u * y, 0.0, 1.0)  # rounding may leave the interval by an ulp
-        return xlogy(t, t) + xlogy(1.0 - t, 1.0 - t)
+        return _xlogx(t) + _xlogx(1.0 - t)
 
     def constant(self, mean_y):
         mean_y = np.clip(mean_y, -1.0 + 1e-15, 1.0 - 1e-15)  # one label only: as sure as numbers allow
@@ -96,13 +98,13 @@ class SquaredHinge:
     least_curvature: ClassVar[float] = 1e-4
 
     def value(self, y, z):
-        return 0.5 * np.maximum(1.0 - y * z, 0.0) ** 2
+        return 0.5 * namespace(z).maximum(1.0 - y * z, namespace(z).zeros_like(z)) ** 2
 
     def derivative(self, y, z):
-        return -y * np.maximum(1.0 - y * z, 0.0)
+        return -y * namespace(z).maximum(1.0 - y * z, namespace(z).zeros_like(z))
 
     def second_derivative(self, y, z):
-        return (y * z < 1.0).astype(float)
+        return _one_where(y * z < 1.0, z)
 
     def conjugate(self, y, u):
         t = np.maximum(-u * y, 0.0)
@@ -126,15 +128,15 @@ class Huber:
     least_curvature: ClassVar[float] = 1e-4
 
     def value(self, y, z):
-        r = np.abs(y - z)
-        near = np.minimum(r, HUBER_BEND)
+        r = abs(y - z)
+        near = namespace(r).clip(r, 0.0, HUBER_BEND)
         return near * (r - 0.5 * near)
 
     def derivative(self, y, z):
-        return np.clip(z - y, -HUBER_BEND, HUBER_BEND)
+        return namespace(z).clip(z - y, -HUBER_BEND, HUBER_BEND)
 
     def second_derivative(self, y, z):
-        return (np.abs(y - z) < HUBER_BEND).astype(float)
+        return _one_where(abs(y - z) < HUBER_BEND, z)
 
     def conjugate(self, y, u):
         return u * y + 0.5 * u * u
@@ -154,20 +156,37 @@ class Poisson:
     least_curvature: ClassVar[float] = 0.0
 
     def value(self, y, z):
-        return np.exp(z) - y * z + (xlogy(y, y) - y)
+        return namespace(z).exp(z) - y * z + (_xlogx(y) - y)
 
     def derivative(self, y, z):
-        return np.exp(z) - y
+        return namespace(z).exp(z) - y
 
     def second_derivative(self, y, z):
-        return np.exp(z)
+        return namespace(z).exp(z)
 
     def conjugate(self, y, u):
         v = np.maximum(u + y, 0.0)
-        return xlogy(v, v) - v - (xlogy(y, y) - y)
+        return _xlogx(v) - v - (_xlogx(y) - y)
 
     def constant(self, mean_y):
         return np.log(np.maximum(mean_y, 1e-300))  # no counts at all: as small a mean as numbers allow
+
+
+def _expit(z):
+    """1 / (1 + exp(-z)), with all digits at either end."""
+    xp = namespace(z)
+    tail = xp.exp(-abs(z))
+    return xp.where(z >= 0.0, xp.ones_like(tail), tail) / (1.0 + tail)
+
+
+def _xlogx(x):
+    xp = namespace(x)
+    return x * xp.log(xp.where(x > 0.0, x, xp.ones_like(x)))
+
+
+def _one_where(condition, like):
+    xp = namespace(like)
+    return xp.where(condition, xp.ones_like(like), xp.zeros_like(like))
 
 
 LOSSES: dict[str, Loss] = {

@@ -20,7 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from riata.data.chunk import margins
 from riata.data.dataset import Dataset
+from riata.device import parts
+from riata.device.arrays import namespace, to_host
+from riata.device.rows import DeviceRows
 from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
@@ -86,13 +90,14 @@ def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) 
 
 def mean_loss(problem: Problem, w, b) -> float:
     """The mean loss: one pass. No w stands for w = 0."""
+    value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z = np.full(chunk.n_rows, b) if w is None else chunk.X @ w + b
-        return chunk.weight @ problem.loss.value(chunk.y, z), chunk.weight.sum()
+        z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
+        return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
-    return float(loss / weight)
+    return loss / weight
 
 
 def objective(problem: Problem, w, b) -> float:
@@ -112,6 +117,8 @@ def first_order_part(loss: Loss, w, b):
 
     def part(chunk):
         X, y, weight = chunk
+        if isinstance(X, DeviceRows):
+            return parts.first_order(X, y, weight, loss, w, b)
         if sp.issparse(X):
             return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
         return dense_first_order(np.ascontiguousarray(X), y, weight, loss.code, w, support, b)
@@ -199,7 +206,7 @@ def _constant_loss(problem, b) -> float:
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
     if problem.loss == Squared() and not data.in_memory:
-        moments = data.moments
+        moments = data.target_moments
         return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
     return mean_loss(problem, None, b)
 
@@ -207,14 +214,15 @@ def _constant_loss(problem, b) -> float:
 def _target_mean(data) -> float:
     """The weighted mean of the target, without the moments of X where that is cheaper."""
     if not data.in_memory:
-        return data.moments.y_mean
+        return data.target_moments.y_mean
     y, weight = data.targets()
     return float(weight @ y / weight.sum())
 
 
 def _best_constant(problem, guess) -> float:
     """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
-    spread = np.sqrt(problem.data.moments.y_squares / problem.data.moments.weight)
+    moments = problem.data.target_moments
+    spread = np.sqrt(moments.y_squares / moments.weight)
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
     for _ in range(4):
         grid = np.linspace(low, high, 100)
@@ -225,9 +233,14 @@ def _best_constant(problem, guess) -> float:
     return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
 
 
-def _slopes_at(loss, margins):
+def _slopes_at(loss, grid):
     """What a chunk adds to the slope of the loss at each of these margins."""
-    return lambda chunk: chunk.weight @ loss.derivative(chunk.y[:, None], margins)
+
+    def part(chunk):
+        z = namespace(chunk.y).asarray(grid)
+        return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
+
+    return part
 
 
 def empty_start(problem: Problem) -> Start:

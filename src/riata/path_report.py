@@ -1,7 +1,7 @@
 """A path on paper: as a table on the terminal, as rows of a file, as a picture."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -9,28 +9,12 @@ from rich.table import Table
 
 from riata.errors import MissingPackageError, OptionError
 from riata.files import replacing
-from riata.selection.paths import ModelPath
-from riata.selection.search import Selection
+from riata.plot.path_display import PathDisplay
+from riata.plot.selection_display import SelectionDisplay
+from riata.selection.searched import Searched
 
 SHOWN = 25  # models in the table on a terminal
 PICTURES = (".png", ".svg", ".pdf")
-NAMED = 8  # features that get a name in the picture
-
-
-class Searched(NamedTuple):
-    """A path, which of its models was chosen, and of which class it is where there are several."""
-
-    path: ModelPath
-    selection: Selection
-    label: str | None = None
-
-
-def searched(estimator) -> list[Searched]:
-    """What a fitted estimator searched: one path, or one per class."""
-    if isinstance(estimator.path_, ModelPath):
-        return [Searched(estimator.path_, estimator.selection_)]
-    labels = [str(label) for label in estimator.classes_]
-    return [Searched(*parts) for parts in zip(estimator.path_, estimator.selection_, labels, strict=True)]
 
 
 def columns(one: Searched) -> dict[str, np.ndarray]:
@@ -122,48 +106,15 @@ def write_path(paths: list[Searched], names, out: Path) -> None:
         pyarrow.csv.write_csv(pa.concat_tables(tables), file)
 
 
-def plot_path(paths: list[Searched], names, deviations, out: Path) -> None:
+def plot_path(paths: list[Searched], names, scale, out: Path) -> None:
     """Effects of one standard deviation above, scores below; a dashed line at the chosen model."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.0 * len(paths), 7.0), layout="constrained")
     axes = figure.subplots(2, len(paths), sharex="col", squeeze=False)
     for one, (upper, lower) in zip(paths, axes.T, strict=True):
-        _plot_effects(upper, one, names, deviations)
-        _plot_scores(lower, one)
-        if one.path.by == "alpha":
-            lower.set_xscale("log")
-            lower.invert_xaxis()  # the sparsest model is on the left, as it is along k
-        lower.set_xlabel(one.path.by)
+        PathDisplay(searched=one, names=names, scale=scale).plot(ax=upper)
+        SelectionDisplay(searched=one).plot(ax=lower)
+        upper.set_xlabel("")
     with replacing(out) as file:
         figure.savefig(file, format=out.suffix[1:], dpi=150)
-
-
-def _plot_effects(axis, one: Searched, names, deviations) -> None:
-    path, i = one.path, one.selection.index
-    effects = path.coefs * deviations
-    largest = np.argsort(-np.abs(effects[i]), kind="stable")[:NAMED]
-    named = [j for j in largest if effects[i, j] != 0]
-    others = np.setdiff1d(np.flatnonzero(np.any(effects != 0, axis=0)), named)
-    axis.plot(path.values, effects[:, others], color="0.8", linewidth=0.8)
-    for j in named:
-        axis.plot(path.values, effects[:, j], label=str(names[j]))
-    axis.axvline(path.values[i], color="0.3", linestyle="--", linewidth=1.0)
-    axis.set_ylabel("effect of one standard deviation")
-    axis.set_title(
-        f"{int(path.n_selected[i])} features at the dashed line" + (f", class {one.label}" if one.label else "")
-    )
-    if named:
-        axis.legend(fontsize="small", loc="best")
-
-
-def _plot_scores(axis, one: Searched) -> None:
-    path, selection = one.path, one.selection
-    scores = path.objectives if selection.scores is None else selection.scores
-    shown = np.isfinite(scores)
-    axis.plot(path.values[shown], scores[shown], color="tab:blue")
-    if selection.errors is not None:
-        low, high = scores - selection.errors, scores + selection.errors
-        axis.fill_between(path.values, low, high, color="tab:blue", alpha=0.2, linewidth=0)
-    axis.axvline(path.values[selection.index], color="0.3", linestyle="--", linewidth=1.0)
-    axis.set_ylabel("objective" if selection.scores is None else selection.score.replace("_", " "))

@@ -87,13 +87,13 @@ def show_profile(name: str, data) -> None:
     for title in ("column", "type", "features", "missing", "what it holds"):
         table.add_column(title, justify="right" if title in ("features", "missing") else "left")
     for column, found in profile.columns.items():
-        table.add_row(column, found["type"], str(widths.get(column, "")), f"{found['missing']:,}", _holds(found))
+        table.add_row(column, found["type"], str(widths.get(column, "")), f"{found['missing']:,}", holds(found))
     console.print(table)
     for note in profile.notes:
         console.print(f"[bold]note[/] {note}", markup=True)
 
 
-def _holds(found: dict) -> str:
+def holds(found: dict) -> str:
     """A few words on the values of a column."""
     if found.get("mean") is not None:
         return f"{found['least']:.6g} to {found['largest']:.6g}, mean {found['mean']:.6g}"

@@ -20,7 +20,9 @@ from riata.cli.options import (
     structure_options,
     writable,
 )
+from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
 from riata.cli.rows import make_estimator, open_rows, say_notes
+from riata.errors import OptionError
 
 
 @main.command()
@@ -48,20 +50,32 @@ from riata.cli.rows import make_estimator, open_rows, say_notes
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
 @click.option("--test", "test_data", help="Data to score the model on.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
+@report_option
+@click.option(
+    "--stability",
+    "halvings",
+    type=int,
+    metavar="ROUNDS",
+    help="Show in the report how certain coefficients are, by fits to so many pairs of halves of the rows.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--quiet", is_flag=True, help="Print nothing.")
-def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n_alphas, **options):
+def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
-    from riata.scores import scores
+    from riata.quality import quality
     from riata.summary import as_dict, peak_rss_mb, show_fit
 
-    started = time.perf_counter()
+    started, clock = time.perf_counter(), Stopwatch()
     check_one_of(options)
     out = writable(out or default_file(data))
+    check_report(report)
+    if halvings is not None and report is None:
+        raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
     target, memory = options["target"], options["memory"]
-    train, open_more = open_rows(data, options, quiet or as_json)
-    say_notes(train, quiet)
-    test, others = open_more(test_data), open_more(validation)
+    with clock("opening the data"):
+        train, open_more = open_rows(data, options, quiet or as_json)
+        say_notes(train, quiet)
+        test, others = open_more(test_data), open_more(validation)
     estimator = make_estimator(
         train,
         loss,
@@ -70,19 +84,35 @@ def fit(data, loss, test_data, out, as_json, quiet, batch, validation, select, n
         batch=parse_batch(batch),
         verbose=shows_progress(quiet or as_json),
     )
-    estimator.fit(train, validation=others)
+    with clock("fitting"):
+        estimator.fit(train, validation=others)
     model = estimator.to_model()
     model.training.update(data=data, target=target)
-    test_scores = None if test is None else scores(model, test)
+    with clock("testing"):
+        found = None if test is None else quality(model, test)
     model.save(out)
     seconds = time.perf_counter() - started
     summary = as_dict(model) | {
-        "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(), "test": test_scores, "model": str(out)
+        "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
+        "test": None if found is None else found.scores, "model": str(out),
     }  # fmt: skip
+    if report is not None:
+        how_certain = certainty(estimator, train, halvings, clock)
+        write_fit_report(report, estimator, data, quality=found, test=test_data, stability=how_certain, clock=clock)
     if as_json:
         click.echo(json.dumps(summary))
     elif not quiet:
         show_fit(model, summary)
+
+
+def certainty(estimator, train, rounds: int | None, clock: Stopwatch):
+    """How stable the fit is at the strength that it has; None where nobody asked."""
+    from riata.selection.stability import at_chosen_strength, stability_selection
+
+    if rounds is None:
+        return None
+    with clock("fitting halves"):
+        return stability_selection(at_chosen_strength(estimator), train, rounds=rounds, seed=estimator.random_state)
 
 
 def default_file(data: str) -> Path:

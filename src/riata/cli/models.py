@@ -7,19 +7,25 @@ import click
 
 from riata.cli.group import main
 from riata.cli.options import reading_options, shows_progress, writable
+from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import encoding_of, reading
 
 
 @main.command()
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@click.option("--out", type=click.Path(path_type=Path), help="CSV or Parquet file [default: CSV on standard output].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
+)
 @reading_options
 def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
-    from riata.data.open import open_data
+    from riata.data.remote import Remote
+    from riata.engines.open import open_data
     from riata.model import load_model
-    from riata.predictions import predictions, write_predictions
+    from riata.predictions import predictions, write_parts, write_predictions
     from riata.progress import row_progress
 
     model = load_model(model_file)
@@ -29,32 +35,42 @@ def predict(model_file, data, out, **how):
         **reading(**how),
     )  # fmt: skip
     with row_progress(shows_progress(quiet=out is None)):
-        write_predictions(predictions(model, rows), out)
+        if out is not None and isinstance(rows, Remote):
+            write_parts(model, rows, out)
+        else:
+            write_predictions(predictions(model, rows), out)
 
 
 @main.command()
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
 @click.option("--target", help="Column (or array) that the model predicts.")
+@report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @reading_options
-def evaluate(model_file, data, target, as_json, **how):
+def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
-    from riata.data.open import open_data
+    from riata.engines.open import open_data
     from riata.model import load_model
-    from riata.scores import scores
+    from riata.quality import quality
     from riata.summary import show_scores
 
+    check_report(report)
+    clock = Stopwatch()
     model = load_model(model_file)
     target = target or model.training.get("target")
-    rows = open_data(
-        data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
-    )
-    result = scores(model, rows)
+    with clock("opening the data"):
+        rows = open_data(
+            data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
+        )
+    with clock("testing"):
+        found = quality(model, rows)
+    if report is not None:
+        write_model_report(report, model, model_file, data, found, clock)
     if as_json:
-        click.echo(json.dumps(result))
+        click.echo(json.dumps(found.scores))
     else:
-        show_scores(result)
+        show_scores(found.scores)
 
 
 @main.command()

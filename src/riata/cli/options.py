@@ -29,6 +29,11 @@ def listed(_context, _parameter, values):
     return tuple(name for value in values for name in value.split(","))
 
 
+def crosses(_context, _parameter, values):
+    """Groups of names, one for each time the option was given."""
+    return tuple(tuple(value.split(",")) for value in values)
+
+
 def names_option(flag, text):
     return click.option(flag, multiple=True, callback=listed, metavar="COLUMN,...", help=text)
 
@@ -36,6 +41,8 @@ def names_option(flag, text):
 def reading_options(command):
     """Options that say how any file is read."""
     for option in (
+        click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask [default: a cluster on this machine]."),
+        click.option("--engine", type=click.Choice(["dask"]), help="Let the workers of a cluster read DATA."),
         click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
         click.option("--cache/--no-cache", default=True, show_default=True,
                      help="Keep encoded rows of slow formats in a temporary file for later passes."),
@@ -53,6 +60,8 @@ def data_options(command):
         click.option("--task", type=click.Choice(["auto", "classification", "regression"]), default="auto",
                      help="auto: classes if the target is text or has two values."),
         click.option("--word-pairs", is_flag=True, help="Count pairs of neighbouring words in text, too."),
+        click.option("--cross", "crosses", multiple=True, metavar="COLUMN,COLUMN", callback=crosses,
+                     help="Columns whose levels are features in combination, too; may be repeated."),
         names_option("--text", "Columns of free text."),
         names_option("--categorical", "Columns of levels, even if they look like numbers."),
         names_option("--drop", "Columns to leave out."),
@@ -67,6 +76,7 @@ def data_options(command):
 def model_options(command):
     """Options that say what is minimised, the strength aside."""
     for option in (
+        click.option("--device", type=click.Choice(["cuda"]), help="Run passes on a GPU (exact, best-k, paths)."),
         click.option("--seed", type=int, default=0, show_default=True, help="Of visits, folds and halves."),
         click.option("--tol", type=float, default=1e-6, show_default=True, help="Relative duality gap, or change."),
         click.option("--normalize", type=click.Choice(["rows"]), help="Divide every row by its norm."),

@@ -17,6 +17,7 @@ from riata.cli.options import (
     structure_options,
     writable,
 )
+from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
 from riata.cli.rows import make_estimator, names_of, open_rows, say_notes
 from riata.errors import OptionError
 
@@ -33,29 +34,36 @@ from riata.errors import OptionError
     "--plot", type=click.Path(path_type=Path), help="Draw coefficients and scores: a .png, .svg or .pdf file."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write every model with its coefficients: a .csv file.")
+@report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def path(data, loss, validation, select, n_alphas, plot, out, as_json, **options):
+def path(data, loss, validation, select, n_alphas, plot, out, report, as_json, **options):
     """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
     from riata import path_report
+    from riata.selection.searched import searched
     from riata.summary import peak_rss_mb
 
-    started = time.perf_counter()
+    started, clock = time.perf_counter(), Stopwatch()
     if options["k_max"] is not None and n_alphas is not None:
         raise OptionError("a path goes along k or along alpha: give --k-max or --n-alphas, not both")
     plot, out = (None if file is None else writable(file) for file in (plot, out))
     path_report.check_files(plot, out)
+    check_report(report)
     memory = options["memory"]
-    train, open_more = open_rows(data, options, as_json)
-    say_notes(train, as_json)
+    with clock("opening the data"):
+        train, open_more = open_rows(data, options, as_json)
+        say_notes(train, as_json)
     along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
     options |= along | selecting(select, n_alphas, validation)
     estimator = make_estimator(train, loss, options, memory=memory, verbose=shows_progress(as_json))
-    estimator.fit(train, validation=open_more(validation))
-    names, paths = names_of(train), path_report.searched(estimator)
+    with clock("fitting the path"):
+        estimator.fit(train, validation=open_more(validation))
+    names, paths = names_of(train), searched(estimator)
     if out is not None:
         path_report.write_path(paths, names, out)
     if plot is not None:
         path_report.plot_path(paths, names, train.moments.scale, plot)
+    if report is not None:
+        write_fit_report(report, estimator, data, clock=clock)
     cost = {"passes": round(estimator.n_passes_, 2), "seconds": round(time.perf_counter() - started, 3)}
     if as_json:
         found = [path_report.as_json(one, names) for one in paths]

@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import Chunk, add, columns_of
 from riata.data.moments import Moments, chunk_moments
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
     from riata.data.profile import Profile
+
+
+WIDE = 1 << 20  # features of which no vector is made that can be avoided
 
 
 class Dataset(ABC):
@@ -45,15 +48,41 @@ class Dataset(ABC):
         self.rows_read = 0
         self._n_observed: int | None = None
         self._moments: Moments | None = None
+        self._target_moments: Moments | None = None
         self._starts: np.ndarray | None = None
 
     @abstractmethod
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         """Chunks in the order of these numbers; all of them, as they lie, by default."""
 
+    @property
+    def in_order(self) -> bool:
+        """Whether chunks come as they lie, whatever the order asked for."""
+        return False
+
+    def shuffled(self, rng: np.random.Generator) -> np.ndarray:
+        """The order of chunks for a pass of a stochastic method: random, where the source lets one jump."""
+        order = rng.permutation(self.n_chunks)
+        return np.sort(order) if self.in_order else order
+
     def sum(self, f: Callable[[Chunk], object]):
         """f(chunk) added over chunks, always in the same order: a repeated pass gives the same bits."""
         return reduce(add, map(f, self.visit()))
+
+    def placed(self) -> Iterator[tuple[int, Chunk]]:
+        """All chunks as they lie, each with the position of its first row."""
+        start = 0
+        for chunk in self.visit():
+            yield start, chunk
+            start += chunk.n_rows
+
+    def runs(self, f: Callable[[int, Iterator[tuple[int, Chunk]]], object]) -> list:
+        """f(number, placed chunks) of every run of rows that is read in one go: here there is one, of all rows."""
+        return [f(0, self.placed())]
+
+    def sum_runs(self, f: Callable[[Iterator[tuple[int, Chunk]]], object]):
+        """f(placed chunks) added over runs of rows: for sums so large that one per chunk would be too many."""
+        return reduce(add, self.runs(lambda _, run: f(run)))
 
     def gather(self, columns):
         """Columns of X over all rows: dense if X is, CSC otherwise. The one thing that grows with the rows."""
@@ -65,6 +94,16 @@ class Dataset(ABC):
         parts = [(chunk.y, chunk.weight) for chunk in self.visit()]
         return np.concatenate([y for y, _ in parts]), np.concatenate([w for _, w in parts])
 
+    def take(self, rows) -> "Dataset":
+        """A copy of the rows of these numbers; only data in memory can offer it."""
+        raise NotImplementedError
+
+    def held(self, chunk: Chunk) -> "Dataset":
+        """Rows of this data that were put into one chunk, held where passes over them are cheap."""
+        from riata.data.memory import InMemory
+
+        return InMemory(*chunk)
+
     def map(self, f: Callable[[Chunk], Chunk]) -> "Dataset":
         """The same rows with f applied to every chunk as it is read; f must keep every row."""
         return Mapped(self, f)
@@ -72,7 +111,12 @@ class Dataset(ABC):
     @property
     def total_weight(self) -> float:
         """The sum of the weights of all rows."""
-        return self.moments.weight
+        return self.target_moments.weight
+
+    @property
+    def wide(self) -> bool:
+        """Whether a vector over all features is to be avoided."""
+        return self.n_features > WIDE
 
     @property
     def n_observed(self) -> int:
@@ -97,6 +141,15 @@ class Dataset(ABC):
         return self._moments
 
     @property
+    def target_moments(self) -> Moments:
+        """The moments as far as the target is concerned, without those of columns where they are many."""
+        if self._moments is not None or not self.wide:
+            return self.moments
+        if self._target_moments is None:
+            self._target_moments = Columns(self, np.empty(0, dtype=np.int64)).moments
+        return self._target_moments
+
+    @property
     def chunk_starts(self) -> np.ndarray:
         """The position of every chunk's first row among all rows: one pass, the first time it is asked for."""
         if self._starts is None:
@@ -115,6 +168,10 @@ class Mapped(Dataset):
         self.feature_names, self.in_memory, self.memory = data.feature_names, data.in_memory, data.memory
         self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
 
+    @property
+    def in_order(self):
+        return self._data.in_order
+
     def visit(self, order=None):
         for chunk in self._data.visit(order):
             self.rows_read += chunk.n_rows
@@ -127,3 +184,11 @@ class Mapped(Dataset):
     @property
     def chunk_starts(self):
         return self._data.chunk_starts
+
+
+class Columns(Mapped):
+    """Some columns of another dataset, by their numbers."""
+
+    def __init__(self, data: Dataset, ids: np.ndarray):
+        super().__init__(data, lambda chunk: chunk._replace(X=columns_of(chunk.X, ids)))
+        self.n_features, self.feature_names, self.encoding = len(ids), None, None

@@ -58,12 +58,17 @@ class InMemory(Dataset):
 
     @cached_property
     def _blocks(self) -> list[Chunk]:
-        """Runs of rows for threads to share: views, cut once."""
+        """Runs of rows for threads to share, cut once."""
+        X = self._chunk.X
+        if sp.issparse(X) and X.data.nbytes > BLOCK_BYTES:
+            return self.blocks(-(-X.data.nbytes // (cpu_count() or 1)))  # each block pays for a vector of d
+        return self.blocks(BLOCK_BYTES)
+
+    def blocks(self, n_bytes: int) -> list[Chunk]:
+        """Runs of rows of so many bytes, as views."""
         X = self._chunk.X
         row_bytes = max(1, (X.data.nbytes if sp.issparse(X) else X.nbytes) // max(1, self.n_rows))
-        step = max(1, BLOCK_BYTES // row_bytes)
-        if sp.issparse(X) and self.n_rows > step:
-            step = max(step, -(-self.n_rows // (cpu_count() or 1)))  # each block pays for a vector of d
+        step = max(1, n_bytes // row_bytes)
         return [self._block(slice(i, min(i + step, self.n_rows))) for i in range(0, self.n_rows, step)]
 
     def _block(self, rows: slice) -> Chunk:
@@ -87,6 +92,11 @@ class InMemory(Dataset):
 
     def targets(self):
         return self._chunk.y, self._chunk.weight
+
+    def take(self, rows) -> "InMemory":
+        data = InMemory(*self._chunk.rows(rows), self.feature_names, self.classes)
+        data.encoding = self.encoding
+        return data
 
     def map(self, f):
         X, y, weight = f(self._chunk)

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from riata.device import parts
+from riata.device.arrays import namespace
+from riata.device.rows import DeviceRows
 from riata.kernels.moments import dense_moments
 
 
@@ -56,10 +59,13 @@ def varies(deviation, mean):
 def chunk_moments(chunk) -> Moments:
     """The moments of one chunk, in float64."""
     X, y, weight = chunk
-    total = weight.sum()
-    y_mean = weight @ y / total
-    mean, squares = _sparse(X, weight, total) if sp.issparse(X) else dense_moments(X, weight)
-    return Moments(total, mean, squares, y_mean, weight @ (y - y_mean) ** 2)
+    total = float(namespace(weight).sum(weight))
+    y_mean = float(weight @ y) / total
+    if isinstance(X, DeviceRows):
+        mean, squares = parts.moments(X, weight)
+    else:
+        mean, squares = _sparse(X, weight, total) if sp.issparse(X) else dense_moments(X, weight)
+    return Moments(total, mean, squares, y_mean, float(weight @ (y - y_mean) ** 2))
 
 
 def _sparse(X, weight, total):

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from riata.device import parts
+from riata.device.rows import DeviceRows
 from riata.kernels.products import csr_products
 
 BLOCK_ROWS = 4096  # centred copies of columns are this long
@@ -40,12 +42,14 @@ class Products:
 
 def chunk_products(X, weight, left, right) -> Products:
     """The products of columns `left` with columns `right` over the rows of a chunk."""
+    if isinstance(X, DeviceRows):
+        return Products(*parts.products(X, weight, left, right))
     if sp.issparse(X):
         return _sparse(X, weight, left, right)
     starts = range(0, max(1, X.shape[0]), BLOCK_ROWS)
     blocks = (slice(i, i + BLOCK_ROWS) for i in starts)
-    parts = [_dense(X[block], weight[block], left, right) for block in blocks]
-    return sum(parts[1:], start=parts[0])
+    first, *others = [_dense(X[block], weight[block], left, right) for block in blocks]
+    return sum(others, start=first)
 
 
 def _dense(X, weight, left, right):

@@ -10,11 +10,13 @@ import pyarrow as pa
 
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
+from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
-from riata.data.columns.lists import DenseLearner, SparseLearner, stem
+from riata.data.columns.hashed import LevelsLearner, WordsLearner
+from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner
-from riata.data.encoding import Encoding, weights_of
+from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.sources.filesource import is_text
 from riata.data.sources.source import DENSE, INDICES, VALUES, Source
 from riata.data.target import Target, TargetLearner
@@ -41,6 +43,8 @@ class Wishes:
     word_pairs: bool = False
     hash_bits: int = 16
     hash_text: bool = False
+    crosses: tuple[tuple[str, ...], ...] = ()
+    hashed: bool = False  # no vocabulary: features are known by hashes of their names
     on_error: str = "raise"
 
 
@@ -69,6 +73,7 @@ class Profile:
 def check_columns(schema: pa.Schema, wishes: Wishes) -> None:
     """Refuse a column that is not there."""
     named = [wishes.target, wishes.weight, *(wishes.features or ()), *wishes.drop, *wishes.categorical, *wishes.text]
+    named += [name for cross in wishes.crosses for name in cross]
     for name in named:
         if name is not None and name not in schema.names:
             raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
@@ -93,16 +98,29 @@ def feature_columns(source: Source, wishes: Wishes) -> list[str]:
 
 def learn_profile(source: Source, wishes: Wishes, rows: int) -> Profile:
     """One pass over the source, `rows` at a time."""
-    check_columns(source.schema, wishes)
-    features = feature_columns(source, wishes)
-    roles = [name for name in (wishes.target, wishes.weight) if name is not None]
-    batches = source.batches(list(dict.fromkeys(features + roles)), rows)
-    batches = watched(batches, "looking at the columns", lambda batch: batch.num_rows, source.n_rows)
-    return _Pass(source, wishes, features).over(batches)
+    look = FirstPass(source, wishes)
+    batches = source.batches(look.columns, rows)
+    look.over(watched(batches, "looking at the columns", lambda batch: batch.num_rows, source.n_rows))
+    return look.profile()
 
 
 def known_profile(source: Source, encoding: Encoding, rows: int, target: str | None) -> Profile:
     """What there is to know when the encoding is that of a model. Rows are counted only where a target is needed."""
+    names = source.schema.names
+    encoding = known_encoding(source, encoding, target)
+    n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
+    if target is not None:
+        n_read = n_rows = 0
+        n_bytes = 0.0
+        for batch in source.batches(encoding.columns, rows):
+            n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
+            n_rows += int(encoding.roles(batch)[2].sum())
+    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
+                   has_names(source) and not encoding.hashed)  # fmt: skip
+
+
+def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
+    """The encoding of a model for this source: with its weights if it has any, and with the target that is needed."""
     names = source.schema.names
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
@@ -111,15 +129,7 @@ def known_profile(source: Source, encoding: Encoding, rows: int, target: str | N
     known = None
     if target is not None:
         known = Target(target) if encoding.target is None else replace(encoding.target, column=target)
-    encoding = replace(encoding, target=known, weight=weight)
-    n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
-    if target is not None:
-        n_read = n_rows = 0
-        n_bytes = 0.0
-        for batch in source.batches(encoding.columns, rows):
-            n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
-            n_rows += int(encoding.roles(batch)[2].sum())
-    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding, has_names(source))
+    return replace(encoding, target=known, weight=weight)
 
 
 def has_names(source: Source) -> bool:
@@ -127,26 +137,48 @@ def has_names(source: Source) -> bool:
     return not source.bare or source.any_base or bool(source.feature_names)
 
 
-class _Pass:
+class FirstPass:
     """The learners of all columns, and what is counted along the way."""
 
-    def __init__(self, source: Source, wishes: Wishes, features: list[str]):
-        self.source, self.wishes, self.features = source, wishes, features
+    def __init__(self, source: Source, wishes: Wishes):
+        check_columns(source.schema, wishes)
+        self.source, self.wishes, self.features = source, wishes, feature_columns(source, wishes)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
         self.target = None
         if wishes.target is not None:
             self.target = TargetLearner(source.schema.field(wishes.target), wishes.task, wishes.categorical)
-        self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = 0
+        self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
-    def over(self, batches: Iterator[pa.RecordBatch]) -> Profile:
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are looked at, each once."""
+        roles = [name for name in (self.wishes.target, self.wishes.weight) if name is not None]
+        crossed = [name for cross in self.wishes.crosses for name in cross]
+        return list(dict.fromkeys(self.features + crossed + roles))
+
+    def begin(self, batch: pa.RecordBatch) -> None:
+        """Decide by the first rows what kind of column each is."""
+        if not self.learners:
+            self.learners = dict(self._learners(batch))
+
+    def over(self, batches: Iterator[pa.RecordBatch]) -> None:
+        """Learn from all rows of the source."""
         for batch in batches:
-            if not self.learners:
-                self.learners = dict(self._learners(batch))
+            self.begin(batch)
             self._add(batch)
             self.n_read += batch.num_rows
             self.n_bytes += batch.nbytes
-        return self._profile()
+        self.skipped += self.source.skipped
+
+    def merge(self, later: "FirstPass") -> None:
+        """Learn what another pass that began alike has seen of later rows."""
+        for name in ("n_read", "n_rows", "without_target", "zero_weight", "n_bytes", "skipped"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        if self.target and later.target:
+            self.target.merge(later.target)
+        for columns, learner in self.learners.items():
+            learner.merge(later.learners[columns])
 
     def _add(self, batch):
         keep = np.ones(batch.num_rows, dtype=bool)
@@ -188,32 +220,45 @@ class _Pass:
                     self.notes.append(f"column {name!r} is {batch.column(name).type}, which is no feature: dropped")
                 else:
                     yield (name,), learner
+        for cross in self.wishes.crosses:
+            yield cross, self._cross(cross, batch)
 
     def _sparse(self, indices, values):
         width, names = self.source.width, self.source.feature_names
         first = None if self.source.any_base else 0
         return SparseLearner(indices, values, width, first, names)
 
+    def _categories(self, name: str) -> Learner:
+        wishes = self.wishes
+        return LevelsLearner(name) if wishes.hashed else CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+
+    def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
+        numeric = tuple(is_number(batch.column(name).type) for name in cross)
+        return CrossLearner(cross, numeric, self._categories("^".join(cross)))
+
     def _learner(self, name: str, column: pa.Array) -> Learner | None:
         kind, wishes = column.type, self.wishes
+        if name in wishes.text and wishes.hashed:
+            return WordsLearner(name, wishes.word_pairs)
         if name in wishes.text:
             return TextLearner(
                 name, wishes.max_words, wishes.word_pairs, wishes.hash_bits if wishes.hash_text else None
             )
         if name in wishes.categorical:
-            return CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+            return self._categories(name)
         if is_list(kind):
             return DenseLearner(name, self.source.feature_names)
         if is_text(kind):
             dates = look_like_dates(as_strings(column))
-            return DateLearner(name) if dates else CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+            return DateLearner(name) if dates else self._categories(name)
         if pa.types.is_dictionary(kind):
-            return CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+            return self._categories(name)
         if is_number(kind):
             return NumberLearner(name)
         return DateLearner(name) if pa.types.is_temporal(kind) else None
 
-    def _profile(self) -> Profile:
+    def profile(self) -> Profile:
+        """All that was found."""
         if self.n_rows == 0:
             raise DataError(
                 f"there are no rows to learn from: of {self.n_read} rows {self.without_target} have no target "
@@ -222,16 +267,22 @@ class _Pass:
         target = self.target.target() if self.target else None
         encoders = tuple(learner.encoder(self.n_rows) for learner in self.learners.values())
         single = all(learner.single for learner in self.learners.values())
-        encoding = Encoding(encoders, target, self.wishes.weight, single)
+        hashed = self.wishes.hashed and any(e.kind not in MATRICES for e in encoders)
+        if hashed and any(e.kind == Sparse.kind for e in encoders):
+            raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
+        encoding = Encoding(encoders, target, self.wishes.weight, single, hashed)
         if encoding.n_features == 0:
             raise DataError("there are 0 features: no column is left to be one")
-        columns = {columns[0]: learner.summary() for columns, learner in self.learners.items()}
+        columns = {
+            "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]: learner.summary()
+            for columns, learner in self.learners.items()
+        }
         if self.target:
             columns[self.target.column] = self.target.summary()
         self.notes += self._remarks(columns, target)
         return Profile(
             self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
-            columns, encoding, has_names(self.source), self.notes,
+            columns, encoding, has_names(self.source) and not hashed, self.notes,
         )  # fmt: skip
 
     def _remarks(self, columns, target) -> Iterator[str]:
@@ -242,8 +293,8 @@ class _Pass:
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
-        if self.source.skipped:
-            yield f"{self.source.skipped} rows could not be read: left out"
+        if self.skipped:
+            yield f"{self.skipped} rows could not be read: left out"
         for name, summary in columns.items():
             if "counts from" in summary and self.source.any_base:
                 yield f"the indices count from {summary['counts from']}"

@@ -16,9 +16,17 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
-from riata.errors import OptionError
-from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.device.arrays import is_device_array, to_host
+from riata.device.cuda import host_array, rows_on_gpu
+from riata.device.rows import DeviceRows
+from riata.engines.device import OnDevice, check_device, check_finite, on_device
+from riata.engines.place import place_named
+from riata.errors import DataError, OptionError
+from riata.estimators.notebook import summary_html
+from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
+from riata.fitting import WIDEST, Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
 from riata.selection.fits import SelectedFit, debiased, fit_selected
@@ -65,6 +73,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -99,6 +108,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.step = step
         self.order = order
         self.memory = memory
+        self.device = device
         self.half_life = half_life
         self.checkpoint = checkpoint
         self.every = every
@@ -112,9 +122,22 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    def get_support(self, indices=False):
+        """The selected features: their numbers, or a mask over all features."""
+        check_is_fitted(self)
+        return support_of(self.coef_) if indices else self._get_support_mask()
+
     def _get_support_mask(self):
         check_is_fitted(self)
-        return (np.atleast_2d(self.coef_) != 0).any(axis=0)
+        if self.n_features_in_ > WIDEST:
+            raise OptionError("a mask over so many features does not fit in memory: ask for get_support(indices=True)")
+        return np.isin(np.arange(self.n_features_in_), support_of(self.coef_))
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the selected features."""
+        if sp.issparse(getattr(self, "coef_", None)):
+            return np.array(self._names_of(support_of(self.coef_)), dtype=object)
+        return super().get_feature_names_out(input_features)
 
     def _spec(self) -> Spec:
         own = {field.name: getattr(self, field.name) for field in fields(Spec) if hasattr(self, field.name)}
@@ -151,8 +174,42 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return unit_rows(X) if self.normalize == "rows" else X
 
     def _rows_seen(self, data: Dataset) -> Dataset:
-        """The data as the model sees it."""
-        return data.map(_unit_rows_of) if self.normalize == "rows" else data
+        """The data as the model sees it, in the place where it is summed."""
+        data = data.map(_unit_rows_of) if self.normalize == "rows" else data
+        if self.device is None or isinstance(data, OnDevice):
+            return data
+        if isinstance(data, Remote):
+            raise OptionError("a GPU takes rows of this machine, not those of a cluster: leave device or engine out")
+        check_device(self._spec().solver_name)
+        return on_device(data, place_named(self.device))
+
+    def _on_device(self, X, y, sample_weight, classes=None, reset=True) -> OnDevice:
+        """Rows that are on a GPU already, with a target from anywhere."""
+        check_device(self._spec().solver_name)
+        if self.normalize is not None:
+            raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
+        rows = self._device_rows(X, reset)
+        weight = None if sample_weight is None else host_array(sample_weight)
+        return OnDevice(place_named("cuda"), rows, y, weight, classes=classes)
+
+    def _device_rows(self, X, reset=False) -> DeviceRows:
+        """X on a GPU, of the right width, every entry finite."""
+        rows = rows_on_gpu(X)
+        if reset:
+            self.n_features_in_ = rows.shape[1]
+        if rows.shape[1] != self.n_features_in_:
+            raise DataError(f"X has {rows.shape[1]} features, and the model {self.n_features_in_}")
+        check_finite(rows)
+        return rows
+
+    def _margins(self, X) -> np.ndarray:
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
+        check_is_fitted(self)
+        if is_device_array(X):
+            rows = self._device_rows(X)
+            return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
+        (X,) = self._validated(X, reset=False)
+        return margins(self._seen(X), self.coef_) + self.intercept_
 
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
@@ -175,6 +232,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
         spec, search = self._spec(), self._search()
+        passes_before = data.passes
+        self._check_target(data)
+        checking = data.passes - passes_before
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
@@ -198,7 +258,10 @@ class SparseLinear(SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return fitted
+        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+
+    def _check_target(self, data: Dataset) -> None:
+        """Refuse a target that there is nothing to learn from."""
 
     def _remember(self, fits: list[Fit], data: Dataset):
         """What every fit leaves behind; lists where there are several margins."""
@@ -206,7 +269,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         one = len(fits) == 1
         gaps = [result.gap for result in results]
         self.n_features_in_ = data.n_features
-        if data.feature_names is not None and not hasattr(self, "feature_names_in_"):
+        numbered = results[0].features is not None
+        self._known = known_features(results) if numbered else {}
+        if numbered:
+            self._numbered_names = data.feature_names
+        elif data.feature_names is not None and not hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
@@ -217,6 +284,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
+        self.profile_ = data.profile
+        if not numbered:
+            self.scale_ = data.moments.scale
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
@@ -224,7 +294,6 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
         self._made = {
             "objective": describe(fits[0]) + debiased,
-            "deviations": data.moments.scale[self.get_support()],
             "encoding": data.encoding,
             "training": {
                 "solver": self.solver_,
@@ -248,7 +317,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
         made = getattr(self, "_made", {})
-        names = [str(name) for name in self._all_names()[chosen]]
+        names = self._names_of(chosen)
         encoding = made.get("encoding")
         if encoding is not None and self.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
@@ -260,17 +329,44 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             n_features=self.n_features_in_,
             names=names,
             indices=chosen.tolist(),
-            coef=np.atleast_2d(self.coef_)[:, chosen],
-            deviations=np.broadcast_to(made.get("deviations", 1.0), len(chosen)).tolist(),
+            coef=dense_part(self.coef_, chosen),
+            deviations=self._deviations_of(chosen),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
             encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
 
+    def _repr_html_inner(self):
+        return self._with_summary(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {kind: self._with_summary(text) if kind == "text/html" else text for kind, text in bundle.items()}
+
+    def _with_summary(self, diagram: str) -> str:
+        """What a notebook shows: scikit-learn's diagram, under a summary of the model once there is one."""
+        if not hasattr(self, "coef_"):
+            return diagram
+        return summary_html(type(self).__name__, self.to_model()) + diagram
+
+    def _names_of(self, features: np.ndarray) -> list[str]:
+        """The names of some features, by their numbers."""
+        known, named = getattr(self, "_known", {}), getattr(self, "feature_names_in_", None)
+        if named is None:
+            named = getattr(self, "_numbered_names", None)
+        return [known.get(j, (None,))[0] or (f"x{j}" if named is None else str(named[j])) for j in features.tolist()]
+
     def _all_names(self) -> np.ndarray:
-        named = getattr(self, "feature_names_in_", None)
-        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if named is None else named
+        """The names of all features, or of the selected ones where nobody knows the others."""
+        known = support_of(self.coef_) if sp.issparse(self.coef_) else np.arange(self.n_features_in_)
+        return np.array(self._names_of(known), dtype=object)
+
+    def _deviations_of(self, features) -> list[float]:
+        """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
+        if hasattr(self, "scale_"):
+            return self.scale_[features].tolist()
+        return [getattr(self, "_known", {}).get(j, (None, 1.0))[1] for j in features.tolist()]
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
@@ -286,7 +382,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             stream.learn(Chunk(self._seen(X), target, weight))
         self.solver_ = self.solver
         self.n_iter_ = self._streams[0].state.steps
-        return np.vstack([s.coef for s in self._streams]), np.array([s.intercept for s in self._streams])
+        if self._streams[0].features is not None:
+            self._known = known_features(self._streams)
+        return coefficients(self._streams, X.shape[1]), np.array([s.intercept for s in self._streams])
 
 
 def _unit_rows_of(chunk):
@@ -298,11 +396,11 @@ def _plain(value) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-def parts_of(validation) -> tuple[Any, Any, Any]:
-    """X, y and weights of a validation set."""
-    if isinstance(validation, Dataset):
-        return validation, None, None
-    if not isinstance(validation, tuple | list) or len(validation) not in (2, 3):
-        raise OptionError("validation must be a Dataset, or (X, y), or (X, y, sample_weight)")
-    X, y, *weight = validation
+def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
+    """X, y and weights of rows beside those to learn from."""
+    if isinstance(rows, Dataset):
+        return rows, None, None
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = rows
     return X, y, weight[0] if weight else None

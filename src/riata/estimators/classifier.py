@@ -5,13 +5,16 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
-from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device.arrays import is_device_array, namespace, to_host
+from riata.device.cuda import host_array
+from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients
 from riata.losses import BY_TASK
 from riata.model import probabilities
 
@@ -30,7 +33,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Attributes
     ----------
-    classes_ : the labels.
+    classes_, class_count_ : the labels, and how many rows have each.
     coef_, intercept_ : one row per class, or a single one for two classes, whose positive side is ``classes_[1]``.
 
     Examples
@@ -76,6 +79,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         step: float | str | None = None,
         order: str | None = None,
         memory: str | int | None = None,
+        device: str | None = None,
         half_life: float | None = None,
         checkpoint: str | None = None,
         every: str | float = "60s",
@@ -97,7 +101,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
         self.classes_ = np.asarray(data.classes)
         n_classes = len(self.classes_)
-        counts = data.sum(lambda chunk: np.bincount(chunk.y.astype(np.intp), minlength=n_classes))
+        counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -106,6 +110,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if validation is not None:
             others = self._rows_seen(with_classes(self._dataset(*parts_of(validation), reset=False), self.classes_))
         data = self._rows_seen(data)
+        self.class_count_ = counts
         weights = self._class_weights(counts)
         positives = [1] if n_classes == 2 else range(n_classes)
         fits = [
@@ -116,7 +121,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
             for c in positives
         ]
-        self.coef_ = np.vstack([f.result.coef for f in fits])
+        self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
         self._remember(fits, data)
         return self
@@ -125,6 +130,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
             data = X
+        elif is_distributed(X):
+            data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
+        elif is_device_array(X):
+            classes, codes = np.unique(host_array(y), return_inverse=True)
+            data = self._on_device(X, codes, sample_weight, classes, reset)
         else:
             X, y = self._validated(X, y, reset=reset)
             check_classification_targets(y)
@@ -165,19 +175,25 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
-        check_is_fitted(self)
-        (X,) = self._validated(X, reset=False)
-        z = self._seen(X) @ self.coef_.T + self.intercept_
+        if is_distributed(X):
+            return lazily(
+                self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
+            )
+        z = self._margins(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X) -> np.ndarray:
         """The label of the largest margin."""
+        if is_distributed(X):
+            return lazily(self.predict, X, self.classes_.dtype)
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     @available_if(lambda estimator: estimator.loss == "logistic")
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
+        if is_distributed(X):
+            return lazily(self.predict_proba, X, np.float64, len(self.classes_))
         return probabilities(self.decision_function(X))
 
 
@@ -185,9 +201,11 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
     """The data with target +1 for one class and -1 for all others."""
 
     def relabel(chunk):
-        codes = chunk.y.astype(np.intp)
-        y = np.where(codes == position, 1.0, -1.0)
-        return Chunk(chunk.X, y, chunk.weight * class_weights[codes])
+        xp = namespace(chunk.y)
+        mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
+        codes = xp.astype(chunk.y, xp.int64)
+        weight = chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0)
+        return chunk._replace(y=mine, weight=weight)
 
     return data.map(relabel)
 

@@ -1,14 +1,19 @@
 """Regression."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.device.arrays import is_device_array
+from riata.device.cuda import host_array
+from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients
 from riata.losses import BY_TASK, mean_target
 
 
@@ -77,6 +82,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
+    device : "cuda" or None
+        Where passes run: on a GPU with "cuda", for solvers exact and best-k and for paths. Rows that fit are held
+        there, others are sent there in every pass. X that is there already (CuPy, PyTorch) stays where it is.
     half_life : float, optional
         Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
     checkpoint : str, optional
@@ -98,6 +106,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
+    scale_ : standard deviation of every column of X.
+    profile_ : of a file or a table, what the first pass found in its columns.
 
     Examples
     --------
@@ -113,21 +123,29 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._ready(self._dataset(X, y, sample_weight))
-        if not data.moments.y_varies:
-            raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_observed}): "
-                "there is nothing to learn"
-            )
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
         fitted = self._fit_margin(data, validation=others)
-        self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
+        coef = coefficients([fitted.result], data.n_features)
+        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
         self._remember([fitted], data)
         return self
+
+    def _check_target(self, data: Dataset) -> None:
+        target = data.target_moments
+        if not target.y_varies:
+            raise DataError(
+                f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_observed}): "
+                "there is nothing to learn"
+            )
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
             data = X
+        elif is_distributed(X):
+            data = open_data(X, y, weight=sample_weight, task="regression", memory=self.memory)
+        elif is_device_array(X):
+            data = self._on_device(X, host_array(y), sample_weight, reset=reset)
         else:
             X, y = self._validated(X, y, reset=reset, y_numeric=True)
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -141,11 +159,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """Learn from these rows, in order, keeping what was learnt before."""
         X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
         coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
-        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), float(intercept[0])
         return self
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
-        check_is_fitted(self)
-        (X,) = self._validated(X, reset=False)
-        return mean_target(self.loss, self._seen(X) @ self.coef_ + self.intercept_)
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
+        if is_distributed(X):
+            return lazily(self.predict, X, np.float64)
+        return mean_target(self.loss, self._margins(X)[:, 0])

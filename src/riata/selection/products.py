@@ -29,7 +29,7 @@ def products_serve(data: Dataset, spec: Spec, n_folds: int) -> bool:
     """Whether the products of all columns fit half of the memory, and cost less than the passes that they save."""
     d = data.n_features
     fit = gram_bytes(d, n_folds) <= parse_memory(spec.memory) // 2
-    cheap = not data.in_memory or (d <= WIDEST_IN_MEMORY and not (isinstance(data, InMemory) and sp.issparse(data.X)))
+    cheap = not data.in_memory or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not sp.issparse(data.X))
     return spec.loss == "squared" and data.n_rows >= 2 * d and fit and cheap
 
 

@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from riata.data.chunk import some_columns
 from riata.data.dataset import Dataset
+from riata.device.arrays import namespace, to_host
 from riata.errors import OptionError
 from riata.losses import LOSSES
 from riata.selection.paths import ModelPath
@@ -40,13 +42,16 @@ def held_out(data: Dataset, path: ModelPath, loss: str) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
     used = np.flatnonzero(np.any(path.coefs != 0, axis=0))
     W, value = np.ascontiguousarray(path.coefs[:, used].T), LOSSES[loss].value
+    intercepts = path.intercepts
 
     def part(chunk):
-        total = np.zeros(len(path))
+        total, xp = np.zeros(len(intercepts)), namespace(chunk.y)
+        W_there, b_there = xp.asarray(W), xp.asarray(intercepts)
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
-            X, y, weight = chunk.rows(slice(i, i + ROWS_AT_ONCE))
-            total += weight @ value(y[:, None], X[:, used] @ W + path.intercepts)
-        return total, chunk.weight.sum()
+            rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
+            z = some_columns(chunk.X, used, rows) @ W_there + b_there
+            total += to_host(chunk.weight[rows] @ value(chunk.y[rows][:, None], z))
+        return total, float(xp.sum(chunk.weight))
 
     total, weight = data.sum(part)
     return scored_loss(loss, total / weight, weight)

@@ -6,6 +6,9 @@ chooses, on average, of p. The expected number of stable features that a half wo
 with probability q / p or less, is at most
     E[V] <= q^2 / ((2 threshold - 1) p),
 the bound of Meinshausen & Buehlmann (2010), which for pairs needs no assumption about the noise features.
+
+The coefficients of the halves tell how certain those of all rows are: their standard deviation over random halves
+estimates the standard error of the fit to all rows (the jackknife that deletes half; Shao & Wu, 1989).
 """
 
 from dataclasses import dataclass
@@ -15,6 +18,7 @@ from sklearn.base import clone
 
 from riata.data.folds import inside, some_rows
 from riata.errors import OptionError
+from riata.selection.paths import ModelPath
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,7 @@ class Stability:
     threshold: float
     n_halves: int
     q: float  # features that a half chooses, on average
+    spread: np.ndarray  # of the coefficients over halves, one row per margin: about the standard error of coef_
 
     @property
     def stable(self) -> np.ndarray:
@@ -36,6 +41,15 @@ class Stability:
     def error_bound(self) -> float:
         """The most that the expected number of stable noise features can be."""
         return self.q**2 / ((2.0 * self.threshold - 1.0) * len(self.frequencies))
+
+
+def at_chosen_strength(estimator):
+    """An estimator like this one, not fitted, with the alpha or k that its search chose in place of "auto"."""
+    path = getattr(estimator, "path_", None)
+    if not isinstance(path, ModelPath):  # nothing was searched, or every class has a strength of its own
+        return clone(estimator)
+    chosen = path.values[estimator.selection_.index].item()
+    return clone(estimator).set_params(**{"alpha": None, "k": None, path.by: chosen})
 
 
 def stability_selection(
@@ -73,9 +87,16 @@ def stability_selection(
         raise OptionError("there are statistics in place of rows, and stability selection needs halves of the rows")
     if data.n_rows < 4:
         raise OptionError(f"stability selection needs halves of at least 2 rows, and there are {data.n_rows} in all")
-    counts = np.zeros(data.n_features)
+    counts, n_halves = np.zeros(data.n_features), 0
+    mean, squares = np.zeros((1, 1)), np.zeros((1, 1))  # of coefficients, and their squares about it
     for number in range(rounds):
         for half in (0, 1):
             rows = some_rows(data, inside(half, 2, seed + number))
-            counts += clone(estimator).fit(rows).get_support()
-    return Stability(counts / (2 * rounds), threshold, 2 * rounds, float(counts.sum()) / (2 * rounds))
+            fitted = clone(estimator).fit(rows)
+            counts += fitted.get_support()
+            n_halves += 1
+            shift = np.atleast_2d(fitted.coef_) - mean
+            mean = mean + shift / n_halves
+            squares = squares + shift * (np.atleast_2d(fitted.coef_) - mean)
+    spread = np.sqrt(squares / (n_halves - 1))
+    return Stability(counts / n_halves, threshold, n_halves, float(counts.sum()) / n_halves, spread)

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from riata.device.rows import DeviceRows
 from riata.objective import Problem, gap_unit
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.local_model import LocalModel
@@ -55,6 +56,8 @@ def _cut_to(problem: Problem, columns, options) -> Problem:
     memory = DEFAULT_MEMORY if options.memory is None else options.memory
 
     def cut(chunk):
+        if isinstance(chunk.X, DeviceRows):
+            return chunk._replace(X=chunk.X.narrowed(columns))
         X = chunk.X[:, columns]
         return chunk._replace(X=X if sp.issparse(X) else np.ascontiguousarray(X))
 

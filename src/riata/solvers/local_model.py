@@ -18,6 +18,10 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dgemm
 
+from riata.data.chunk import margins
+from riata.device import parts
+from riata.device.arrays import at_least, namespace
+from riata.device.rows import DeviceRows
 from riata.kernels.columns import csr_sums, dense_sums
 from riata.kernels.products import csr_products
 from riata.kernels.subset import swap_gains
@@ -70,6 +74,11 @@ class LocalModel:
         self.candidates, self._among = NOTHING, np.empty((0, 0))
         if len(candidates):
             self.add_candidates(candidates)
+
+    def __getstate__(self):
+        """What chunks need of it, wherever they are: neither the data, nor the rows of H."""
+        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type]
+        return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
 
     @property
     def n_rows(self) -> int:
@@ -156,9 +165,11 @@ class LocalModel:
         if (self._place[support] >= 0).all():
             return weights @ self._rows[self._place[support]]
         w = weights / self._unit[support]
+        all_w = np.zeros_like(self.w)
+        all_w[support] = w
 
         def part(chunk):
-            z = chunk.X[:, support] @ w - self._shift[support] @ w
+            z = margins(chunk.X, all_w, -self._shift @ all_w)
             return self._column_sums(chunk.X, self._by_row(chunk)[2] * z)[0]
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
@@ -180,19 +191,21 @@ class LocalModel:
     def _by_row(self, chunk):
         """Of every row s loss, s loss' and s loss''."""
         X, y, weight = chunk
-        support = np.flatnonzero(self.w)
-        z = X[:, support] @ self.w[support] + self.b
+        z = margins(X, self.w, self.b)
         loss = self.problem.loss
-        curvature = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+        curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
         return weight * loss.value(y, z), weight * loss.derivative(y, z), weight * curvature
 
     def _sums(self, chunk):
         loss, u, D = self._by_row(chunk)
-        return loss.sum(), D.sum(), u.sum(), *self._column_sums(chunk.X, u, D)
+        total = namespace(D).sum
+        return float(total(loss)), float(total(D)), float(total(u)), *self._column_sums(chunk.X, u, D)
 
     def _column_sums(self, X, u, D=None):
         """Sums over rows of u a, D a and D a^2 for every column, a = x - shift."""
         D = u if D is None else D
+        if isinstance(X, DeviceRows):
+            return X.sums(self._shift, u, D)
         if sp.issparse(X):
             return csr_sums(X.indptr, X.indices, X.data, self._shift, u, D)
         return dense_sums(X, self._shift, u, D)
@@ -209,6 +222,8 @@ class LocalModel:
         if len(left) == 0:
             return np.zeros((0, d if right is None else len(right)))
         _, _, D = self._by_row(chunk)
+        if isinstance(X, DeviceRows):
+            return parts.column_products(X, left, right, self._shift[left], D)
         if sp.issparse(X):
             right = np.arange(d) if right is None else right
             place = np.full((2, d), -1, dtype=np.int32)

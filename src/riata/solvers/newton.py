@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from riata.data.chunk import margins
 from riata.data.products import Products, chunk_products
+from riata.device.arrays import at_least
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, first_order_part, summarise
@@ -82,14 +84,12 @@ def pass_part(loss, w, b, left, features):
 
 def _products_part(loss, w, b, left, features):
     """What a chunk adds to the products of some features with all features of the working set."""
-    support = np.flatnonzero(w)
     right = left if len(left) == len(features) else features
 
     def part(chunk):
         X, y, weight = chunk
         if loss != Squared():
-            z = X[:, support] @ w[support] + b
-            weight = weight * np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+            weight = weight * at_least(loss.second_derivative(y, margins(X, w, b)), loss.least_curvature)
         return chunk_products(X, weight, left, right)
 
     return part
@@ -133,11 +133,13 @@ def worse(F, known) -> bool:
 def cut_back(problem: Problem, good, bad):
     """The best of some fractions of a step from `good` that went too far: one pass."""
     (w, b), (w_far, b_far) = good, bad
+    loss = problem.loss  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z, z_far = chunk.X @ w + b, chunk.X @ w_far + b_far
+        z, z_far = margins(chunk.X, w, b), margins(chunk.X, w_far, b_far)
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.array([chunk.weight @ problem.loss.value(chunk.y, z + t * (z_far - z)) for t in FRACTIONS])
+            values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in FRACTIONS)
+            return np.array([float(chunk.weight @ value) for value in values])
 
     losses = problem.data.sum(part) / problem.data.total_weight
     values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, FRACTIONS, strict=True)]

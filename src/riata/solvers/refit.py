@@ -10,8 +10,13 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
+from riata.data.chunk import some_columns
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.data.remote import Remote
+from riata.device import parts
+from riata.device.arrays import at_least, namespace, to_host
+from riata.device.rows import DeviceRows
 from riata.objective import Problem, gap_unit
 from riata.threads import one_blas_thread
 
@@ -63,12 +68,16 @@ class Refits:
         return [self._in_units_of_the_data(newton) for newton in newtons]
 
     def _narrowed(self, data, memory) -> Dataset:
+        columns, mean, scale = self._columns, self._mean, self._scale
+        constant = float(self._problem.fit_intercept)
+
         def cut(chunk):
-            X = chunk.X[:, self._columns]
-            X = (X.toarray() if sp.issparse(X) else X) - self._mean
-            X /= self._scale
-            ones = np.full((len(X), 1), float(self._problem.fit_intercept))
-            return chunk._replace(X=np.hstack([X, ones]))
+            if isinstance(chunk.X, DeviceRows):
+                return chunk._replace(X=parts.standardised(chunk.X, columns, mean, scale, constant))
+            X = chunk.X[:, columns]
+            X = (X.toarray() if sp.issparse(X) else X) - mean
+            X /= scale
+            return chunk._replace(X=np.hstack([X, np.full((len(X), 1), constant)]))
 
         return held(data, cut, len(self._columns), memory)
 
@@ -87,12 +96,13 @@ class Refits:
             X, y, weight = chunk
             sums = []
             for newton in newtons:
-                A = X[:, newton.places]
-                z = A @ newton.trial
-                curvature = np.maximum(loss.second_derivative(y, z), loss.least_curvature)
-                slope = A.T @ (weight * loss.derivative(y, z))
-                bent = A * np.sqrt(weight * curvature)[:, None]
-                sums.append((weight @ loss.value(y, z), slope, dsyrk(1.0, bent, trans=1)))  # its upper half
+                A = some_columns(X, newton.places)
+                xp = namespace(A)
+                z = A @ xp.asarray(newton.trial)
+                curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
+                slope = to_host(A.T @ (weight * loss.derivative(y, z)))
+                bent = A * xp.sqrt(weight * curvature)[:, None]
+                sums.append((float(weight @ loss.value(y, z)), slope, _squares(bent)))
             return tuple(sums)
 
         return part
@@ -107,6 +117,8 @@ def held(data: Dataset, cut, n_columns, memory) -> Dataset:
     """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
     if data.in_memory or 8 * data.n_rows * n_columns > memory:
         return data.map(cut)
+    if isinstance(data, Remote):
+        return data.persisted(cut)
     X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
     stack = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
     return InMemory(stack, np.concatenate(y), np.concatenate(weight))
@@ -133,6 +145,11 @@ class _Newton:
             self._step = 0.5 * self._step
             self.done = bool(np.max(np.abs(self._step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self._step
+
+
+def _squares(A):
+    """The upper half of A'A."""
+    return dsyrk(1.0, A, trans=1) if isinstance(A, np.ndarray) else to_host(A.T @ A)
 
 
 def _solve(H, slope):

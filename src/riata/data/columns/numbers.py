@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
+from riata.data.columns.histogram import Histogram, histogram_of
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class NumberLearner(Learner):
         self.weight = 0.0
         self.means = np.zeros(2)  # of x and y
         self.products = np.zeros((2, 2))  # centred sums of xx, xy, yy
+        self.histogram: Histogram | None = None
+        self.whole = True  # whether all values are whole numbers
 
     def add(self, columns, weight, y):
         values = as_floats(columns[0], self.column)
@@ -67,20 +70,34 @@ class NumberLearner(Learner):
         self.n_zero += len(values) - int(np.count_nonzero(values))
         self.least, self.largest = min(self.least, values.min()), max(self.largest, values.max())
         self.single = self.single and bool((values.astype(np.float32) == values).all())
+        self.whole = self.whole and bool((values == np.floor(values)).all())
+        seen = histogram_of(values)
+        self.histogram = seen if self.histogram is None else self.histogram + seen
         self._merge(values, np.zeros(len(values)) if y is None else y, weight)
 
     def _merge(self, x, y, weight):
-        """Chan's formula, for two variables."""
         total = weight.sum()
         means = np.array([(weight * x).sum(), (weight * y).sum()]) / total
         x, y = x - means[0], y - means[1]
         cross = (weight * x * y).sum()
-        products = np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]])
+        self._add(total, means, np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]]))
+
+    def _add(self, total, means, products):
+        """Chan's formula, for two variables."""
         shift = means - self.means
         both = self.weight + total
         self.products += products + np.outer(shift, shift) * (self.weight * total / both)
         self.means += shift * (total / both)
         self.weight = both
+
+    def merge(self, later):
+        for name in ("n_rows", "n_missing", "n_zero"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
+        self.single, self.whole = self.single and later.single, self.whole and later.whole
+        if later.weight > 0:
+            self._add(later.weight, later.means, later.products)
+            self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     @property
     def explains(self) -> float:
@@ -99,5 +116,11 @@ class NumberLearner(Learner):
             "type": "number", "missing": self.n_missing,
             "mean": float(self.means[0]) if seen else None, "deviation": float(spread) if seen else None,
             "least": float(self.least) if seen else None, "largest": float(self.largest) if seen else None,
-            "explains": self.explains,
+            "explains": self.explains, "histogram": self._bins(),
         }  # fmt: skip
+
+    def _bins(self) -> dict | None:
+        """How the values are spread; whole numbers in bins of whole numbers."""
+        if self.histogram is None:
+            return None
+        return (self.histogram.coarser(0) if self.whole else self.histogram).to_json()

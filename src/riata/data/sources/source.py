@@ -38,6 +38,11 @@ class Source(ABC):
         """Some rows, at their own cost, for a source that can jump."""
         return None
 
+    @property
+    def jumps(self) -> bool:
+        """Whether some rows can be had without those before them."""
+        return type(self).slice is not Source.slice
+
     def fingerprint(self) -> object | None:
         """A value that changes when the rows may have changed; None where nobody can know."""
         return None
@@ -72,7 +77,7 @@ class Beside(Source):
     """The rows of a source with columns from other sources beside them, row by row."""
 
     def __init__(self, source: Source, others: Sequence[Source]):
-        self._source, self._others = source, others
+        self._source, self.sources = source, (source, *others)
         self.schema = source.schema
         for other in others:
             for field in other.schema:
@@ -94,13 +99,17 @@ class Beside(Source):
         parts = [s.slice(names, start, stop) for s, names in self._shares(columns)]
         return None if any(part is None for part in parts) else _side_by_side(parts)
 
+    @property
+    def jumps(self):
+        return all(source.jumps for source in self.sources)
+
     def _shares(self, columns):
         """The sources that hold these columns, each with its own."""
-        shares = [(s, [c for c in columns if c in s.schema.names]) for s in (self._source, *self._others)]
+        shares = [(s, [c for c in columns if c in s.schema.names]) for s in self.sources]
         return [(s, names) for s, names in shares if names]
 
     def fingerprint(self):
-        marks = [s.fingerprint() for s in (self._source, *self._others)]
+        marks = [s.fingerprint() for s in self.sources]
         return None if None in marks else marks
 
     def where(self, row):
@@ -113,20 +122,24 @@ class OneColumn(Source):
     def __init__(self, source: Source, name: str):
         if len(source.schema.names) != 1:
             raise DataError(f"the {name} needs one column of its own, and there are {', '.join(source.schema.names)}")
-        self._source = source
+        self.inner = source
         self.schema = pa.schema([pa.field(name, source.schema.types[0])])
         self.n_rows, self.n_bytes, self.once, self.fast = source.n_rows, source.n_bytes, source.once, source.fast
 
     def batches(self, columns, rows):
-        for batch in self._source.batches(self._source.schema.names, rows):
+        for batch in self.inner.batches(self.inner.schema.names, rows):
             yield batch.rename_columns(self.schema.names)
 
     def slice(self, columns, start, stop):
-        batch = self._source.slice(self._source.schema.names, start, stop)
+        batch = self.inner.slice(self.inner.schema.names, start, stop)
         return None if batch is None else batch.rename_columns(self.schema.names)
 
+    @property
+    def jumps(self):
+        return self.inner.jumps
+
     def fingerprint(self):
-        return self._source.fingerprint()
+        return self.inner.fingerprint()
 
 
 def _together(readers):

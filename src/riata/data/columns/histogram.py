@@ -1,0 +1,77 @@
+"""Counts of numbers whose range is known only at the end, in bounded memory."""
+
+from dataclasses import dataclass
+from math import floor, frexp, ldexp
+from typing import Any
+
+import numpy as np
+
+MOST_BINS = 64
+DIGITS = 50  # bits of a bin's number, at most: doubles have 53
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bin i counts numbers in [(first + i) width, (first + i + 1) width), where width = 2^exponent.
+
+    The exponent is the least that needs no more than `most` bins. Wider bins are made of whole narrower ones, so
+    histograms add without loss: how rows were cut into chunks makes no difference.
+    """
+
+    exponent: int
+    first: int
+    counts: np.ndarray
+    most: int = MOST_BINS
+
+    @property
+    def width(self) -> float:
+        return ldexp(1.0, self.exponent)
+
+    @property
+    def edges(self) -> np.ndarray:
+        return np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
+
+    def __add__(self, other: "Histogram") -> "Histogram":
+        exponent = max(self.exponent, other.exponent)
+        while True:
+            a, b = self.coarser(exponent), other.coarser(exponent)
+            first, last = min(a.first, b.first), max(a.first + len(a.counts), b.first + len(b.counts))
+            if last - first <= self.most:
+                break
+            exponent += 1
+        counts = np.zeros(last - first)
+        for part in (a, b):
+            counts[part.first - first :][: len(part.counts)] += part.counts
+        return Histogram(exponent, first, counts, self.most)
+
+    def coarser(self, exponent: int) -> "Histogram":
+        """The same counts in bins of this exponent, unless they are as wide already."""
+        if exponent <= self.exponent:
+            return self
+        numbers = (self.first + np.arange(len(self.counts))) >> min(exponent - self.exponent, 63)
+        first = int(numbers[0])
+        return Histogram(exponent, first, np.bincount(numbers - first, self.counts), self.most)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"start": self.first * self.width, "width": self.width, "counts": self.counts.astype(np.int64).tolist()}
+
+
+def histogram_of(values: np.ndarray, weight: np.ndarray | None = None, most: int = MOST_BINS) -> Histogram:
+    """The histogram of some numbers, at least one of them, all finite."""
+    low, high = float(values.min()), float(values.max())
+    exponent = _least_exponent(low, high, most)
+    numbers = np.floor(np.ldexp(values, -exponent)).astype(np.int64)
+    first = floor(ldexp(low, -exponent))
+    return Histogram(exponent, first, np.bincount(numbers - first, weight).astype(np.float64), most)
+
+
+def _least_exponent(low: float, high: float, most: int) -> int:
+    exponent = max(_exponent((high - low) / most) - 1, _exponent(max(abs(low), abs(high))) - DIGITS)
+    while floor(ldexp(high, -exponent)) - floor(ldexp(low, -exponent)) >= most:
+        exponent += 1
+    return exponent
+
+
+def _exponent(value: float) -> int:
+    """e with 2^(e - 1) <= value < 2^e; very small for 0."""
+    return frexp(value)[1] if value > 0 else -1000

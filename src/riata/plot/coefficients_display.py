@@ -1,0 +1,58 @@
+"""What a model is made of."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.model import Model
+from riata.plot.display import axes_for
+from riata.selection.stability import Stability
+
+TOP = 20
+
+
+class CoefficientsDisplay:
+    """The largest effects of one standard deviation, as bars, with whiskers of one standard error where it is known.
+
+    Attributes
+    ----------
+    ax_, figure_ : where it was drawn.
+    bars_ : the bars, the largest first.
+    """
+
+    def __init__(self, *, names: Sequence[str], effects: np.ndarray, errors: np.ndarray | None = None):
+        self.names, self.effects, self.errors = names, effects, errors
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, *, stability: Stability | None = None, label=None, top=TOP, ax=None
+    ) -> "CoefficientsDisplay":
+        """Of a fitted estimator or a `Model`; `stability` gives the whiskers, `label` is one of several classes."""
+        model = estimator if isinstance(estimator, Model) else estimator.to_model()
+        row = row_of(model, label)
+        scale = np.asarray(model.deviations)
+        errors = None if stability is None else stability.spread[row, model.indices] * scale
+        return cls(names=model.names, effects=model.coef[row] * scale, errors=errors).plot(ax=ax, top=top)
+
+    def plot(self, ax=None, *, top=TOP) -> "CoefficientsDisplay":
+        """Draw the `top` largest."""
+        ax = axes_for(self, ax)
+        order = np.argsort(-np.abs(self.effects), kind="stable")[:top]
+        colours = np.where(self.effects[order] > 0, "tab:blue", "tab:red")
+        errors = None if self.errors is None else self.errors[order]
+        self.bars_ = ax.barh([self.names[j] for j in order], self.effects[order], xerr=errors, color=colours, capsize=2)
+        ax.invert_yaxis()
+        ax.axvline(0.0, color="0.3", linewidth=0.8)
+        ax.set_xlabel("effect of one standard deviation")
+        return self
+
+
+def row_of(model: Model, label) -> int:
+    """Which margin of a model is that of a class; the only one where there is one."""
+    if len(model.intercept) == 1:
+        return 0
+    labels = [str(known) for known in model.classes or []]
+    if str(label) not in labels:
+        raise OptionError(f"every class has coefficients of its own: give label one of {', '.join(labels)}")
+    return labels.index(str(label))

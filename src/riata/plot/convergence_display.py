@@ -1,0 +1,55 @@
+"""How a solver got to its answer."""
+
+from collections.abc import Sequence
+
+from sklearn.utils.validation import check_is_fitted
+
+from riata.driver import Record
+from riata.errors import OptionError
+from riata.plot.display import axes_for
+
+MEASURES = ("gap", "objective", "n_selected")
+TITLES = {"gap": "relative duality gap", "objective": "objective", "n_selected": "features"}
+
+
+class ConvergenceDisplay:
+    """The certified gap, the objective or the number of features against passes over the data.
+
+    Attributes
+    ----------
+    ax_, figure_ : where it was drawn.
+    lines_ : one line per class, or a single one.
+    """
+
+    def __init__(self, *, histories: Sequence[Sequence[Record]], labels: Sequence[str], measure: str = "gap"):
+        self.histories, self.labels, self.measure = histories, labels, measure
+
+    @classmethod
+    def from_estimator(cls, estimator, *, measure: str | None = None, ax=None) -> "ConvergenceDisplay":
+        """`measure`: "gap", "objective" or "n_selected"; by default the first of them that the solver knows."""
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "history_"):
+            raise OptionError("a model that learnt from a stream has no history")
+        one = isinstance(estimator.history_[0], Record)
+        histories = [estimator.history_] if one else estimator.history_
+        labels = [""] if one else [str(label) for label in estimator.classes_]
+        if measure is None:
+            measure = next(m for m in MEASURES if any(getattr(r, m) is not None for h in histories for r in h))
+        if measure not in MEASURES:
+            raise OptionError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
+        return cls(histories=histories, labels=labels, measure=measure).plot(ax=ax)
+
+    def plot(self, ax=None) -> "ConvergenceDisplay":
+        """Draw."""
+        ax = axes_for(self, ax)
+        self.lines_ = []
+        for label, history in zip(self.labels, self.histories, strict=True):
+            known = [(r.passes, getattr(r, self.measure)) for r in history if getattr(r, self.measure) is not None]
+            self.lines_ += ax.plot([x for x, _ in known], [y for _, y in known], marker=".", label=label or None)
+        if self.measure == "gap" and any((line.get_ydata() > 0).any() for line in self.lines_):
+            ax.set_yscale("log")
+        ax.set_xlabel("passes over the data")
+        ax.set_ylabel(TITLES[self.measure])
+        if len(self.labels) > 1:
+            ax.legend(fontsize="small")
+        return self

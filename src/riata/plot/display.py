@@ -1,0 +1,38 @@
+"""What all displays share: axes to draw on, and a sentence where they cannot be had."""
+
+from riata.errors import MissingPackageError, OptionError
+from riata.selection.searched import Searched, searched
+
+
+def axes_for(display, ax):
+    """The axes to draw on, new ones where none are given; kept as scikit-learn's displays keep them."""
+    if ax is None:
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            raise MissingPackageError("pictures need matplotlib: pip install 'riata[report]'") from None
+        _, ax = pyplot.subplots(layout="constrained")
+    display.ax_, display.figure_ = ax, ax.figure
+    return ax
+
+
+def path_of(estimator, label) -> Searched:
+    """The path of a fitted estimator; of several classes, that of the one with this label."""
+    if not hasattr(estimator, "path_"):
+        raise OptionError("the model has no path: fit it with k='auto' or alpha='auto'")
+    paths = searched(estimator)
+    if len(paths) == 1:
+        return paths[0]
+    for one in paths:
+        if one.label == str(label):
+            return one
+    raise OptionError(f"every class has a path of its own: give label one of {', '.join(str(p.label) for p in paths)}")
+
+
+def along(ax, one: Searched) -> None:
+    """The axis of a path, from sparse to dense, with a dashed line at the chosen model."""
+    if one.path.by == "alpha":
+        ax.set_xscale("log")
+        ax.set_xlim(one.path.values[0], one.path.values[-1])
+    ax.axvline(one.path.values[one.selection.index], color="0.3", linestyle="--", linewidth=1.0)
+    ax.set_xlabel(one.path.by)

@@ -1,0 +1,47 @@
+"""How coefficients grow along a path."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riata.plot.display import along, axes_for, path_of
+from riata.selection.searched import Searched
+
+NAMED = 8  # features that get a name
+
+
+class PathDisplay:
+    """Effects of one standard deviation of every feature against alpha or k; a dashed line at the chosen model.
+
+    Attributes
+    ----------
+    ax_, figure_ : where it was drawn.
+    lines_ : one line per feature that any model has, the named ones last.
+    """
+
+    def __init__(self, *, searched: Searched, names: Sequence[str], scale):
+        self.searched, self.names, self.scale = searched, names, scale
+
+    @classmethod
+    def from_estimator(cls, estimator, *, label=None, ax=None, named=NAMED) -> "PathDisplay":
+        """The path of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
+        one = path_of(estimator, label)
+        return cls(searched=one, names=estimator._all_names(), scale=estimator.scale_).plot(ax=ax, named=named)
+
+    def plot(self, ax=None, *, named=NAMED) -> "PathDisplay":
+        """Draw; `named` features of the largest effects in the chosen model have a colour and a name."""
+        ax = axes_for(self, ax)
+        path, i = self.searched.path, self.searched.selection.index
+        effects = path.coefs * self.scale
+        largest = [j for j in np.argsort(-np.abs(effects[i]), kind="stable")[:named] if effects[i, j] != 0]
+        others = np.setdiff1d(np.flatnonzero(np.any(effects != 0, axis=0)), largest)
+        self.lines_ = ax.plot(path.values, effects[:, others], color="0.8", linewidth=0.8)
+        for j in largest:
+            self.lines_ += ax.plot(path.values, effects[:, j], label=str(self.names[j]))
+        along(ax, self.searched)
+        ax.set_ylabel("effect of one standard deviation")
+        of = f", class {self.searched.label}" if self.searched.label else ""
+        ax.set_title(f"{int(path.n_selected[i])} features at the dashed line{of}")
+        if largest:
+            ax.legend(fontsize="small", loc="best")
+        return self

@@ -1,0 +1,38 @@
+"""How a model of a path was chosen."""
+
+import numpy as np
+
+from riata.plot.display import along, axes_for, path_of
+from riata.selection.searched import Searched
+
+
+class SelectionDisplay:
+    """The score of every model of a path with its standard error; a dashed line at the chosen one.
+
+    Attributes
+    ----------
+    ax_, figure_ : where it was drawn.
+    line_ : the scores; the objectives where models were chosen by size.
+    """
+
+    def __init__(self, *, searched: Searched):
+        self.searched = searched
+
+    @classmethod
+    def from_estimator(cls, estimator, *, label=None, ax=None) -> "SelectionDisplay":
+        """The choice of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
+        return cls(searched=path_of(estimator, label)).plot(ax=ax)
+
+    def plot(self, ax=None) -> "SelectionDisplay":
+        """Draw."""
+        ax = axes_for(self, ax)
+        path, selection = self.searched.path, self.searched.selection
+        scores = path.objectives if selection.scores is None else selection.scores
+        shown = np.isfinite(scores)
+        (self.line_,) = ax.plot(path.values[shown], scores[shown], color="tab:blue")
+        if selection.errors is not None:
+            low, high = scores - selection.errors, scores + selection.errors
+            ax.fill_between(path.values, low, high, color="tab:blue", alpha=0.2, linewidth=0)
+        along(ax, self.searched)
+        ax.set_ylabel("objective" if selection.scores is None else selection.score.replace("_", " "))
+        return self

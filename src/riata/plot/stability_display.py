@@ -1,0 +1,42 @@
+"""How often features are chosen when half of the rows are left out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riata.plot.display import axes_for
+from riata.selection.stability import Stability
+
+TOP = 20
+
+
+class StabilityDisplay:
+    """The share of halves that chose each feature, as bars; a dashed line at the threshold.
+
+    Attributes
+    ----------
+    ax_, figure_ : where it was drawn.
+    bars_ : the bars, the most stable first.
+    """
+
+    def __init__(self, *, stability: Stability, names: Sequence[str] | None = None):
+        self.stability, self.names = stability, names
+
+    @classmethod
+    def from_stability(cls, stability: Stability, names: Sequence[str] | None = None, *, top=TOP, ax=None):
+        """What `stability_selection` found; features are x0, x1, ... where they have no names."""
+        return cls(stability=stability, names=names).plot(ax=ax, top=top)
+
+    def plot(self, ax=None, *, top=TOP) -> "StabilityDisplay":
+        """Draw the `top` most stable features that were chosen at all."""
+        ax = axes_for(self, ax)
+        shares = self.stability.frequencies
+        order = np.argsort(-shares, kind="stable")[: min(top, int((shares > 0).sum()))]
+        names = [f"x{j}" if self.names is None else str(self.names[j]) for j in order]
+        colours = np.where(shares[order] >= self.stability.threshold, "tab:blue", "0.7")
+        self.bars_ = ax.barh(names, shares[order], color=colours)
+        ax.invert_yaxis()
+        ax.set_xlim(0.0, 1.0)
+        ax.axvline(self.stability.threshold, color="0.3", linestyle="--", linewidth=1.0)
+        ax.set_xlabel(f"share of {self.stability.n_halves} halves")
+        return self

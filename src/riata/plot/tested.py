@@ -1,0 +1,99 @@
+"""How good a model is on test rows, by scikit-learn's displays, from one pass over data of any size."""
+
+from pathlib import Path
+
+from sklearn.calibration import CalibrationDisplay
+from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, PredictionErrorDisplay, RocCurveDisplay
+
+from riata.data.dataset import Dataset
+from riata.data.encoding import Encoding
+from riata.data.open import open_data
+from riata.errors import OptionError
+from riata.estimators.base import SparseLinear, parts_of
+from riata.model import Model
+from riata.plot.display import axes_for
+from riata.quality import ClassQuality, NumberQuality, quality
+from riata.quality.curves import ScoreTable
+
+
+def roc(fitted, test, *, label=None, ax=None) -> RocCurveDisplay:
+    """True against false positives at every threshold. `test`: a dataset or (X, y); `label`: one of several classes."""
+    name, table = _curve(fitted, test, label)
+    false, true = table.roc()
+    return _drawn(RocCurveDisplay(fpr=false, tpr=true, roc_auc=table.auc, pos_label=name), ax)
+
+
+def precision_recall(fitted, test, *, label=None, ax=None) -> PrecisionRecallDisplay:
+    """Precision against recall at every threshold. `test`: a dataset or (X, y); `label`: one of several classes."""
+    name, table = _curve(fitted, test, label)
+    precision, recall = table.precision_recall()
+    display = PrecisionRecallDisplay(precision, recall, average_precision=table.average_precision, pos_label=name)
+    return _drawn(display, ax)
+
+
+def calibration(fitted, test, *, ax=None) -> CalibrationDisplay:
+    """The share that came true against the predicted probability, by tenths. `test`: a dataset or (X, y)."""
+    found = _of_classes(fitted, test).calibration
+    if found is None:
+        raise OptionError("only a logistic model has probabilities to compare with what came true")
+    return _drawn(CalibrationDisplay(found.observed, found.predicted, found.predicted), ax)
+
+
+def confusion(fitted, test, *, ax=None) -> ConfusionMatrixDisplay:
+    """What was taken for what. `test`: a dataset or (X, y)."""
+    found = _of_classes(fitted, test)
+    return _drawn(ConfusionMatrixDisplay(found.confusion, display_labels=found.labels), ax, values_format=".4g")
+
+
+def residuals(fitted, test, *, kind="actual_vs_predicted", ax=None) -> PredictionErrorDisplay:
+    """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset or (X, y)."""
+    found = tested(fitted, test)
+    if not isinstance(found, NumberQuality):
+        raise OptionError("a classifier has no residuals; take roc or confusion")
+    truth, predicted = found.sample.T
+    return _drawn(PredictionErrorDisplay(y_true=truth, y_pred=predicted), ax, kind=kind)
+
+
+def tested(fitted, test) -> ClassQuality | NumberQuality:
+    """How good a fitted estimator, or a `Model`, is on a dataset, a path or (X, y): one pass."""
+    model = fitted if isinstance(fitted, Model) else fitted.to_model()
+    if isinstance(test, Dataset):
+        return quality(model, test)
+    if isinstance(test, str | Path):
+        return quality(model, _opened(model, test, _target_of(model)))
+    X, y, weight = parts_of(test, "test")
+    if isinstance(fitted, SparseLinear):
+        return quality(model, fitted._dataset(X, y, weight, reset=False))
+    return quality(model, _opened(model, X, y, weight))
+
+
+def _opened(model: Model, source, target, weight=None) -> Dataset:
+    """Rows with the features of a model."""
+    encoding = None if model.encoding is None else Encoding.from_json(model.encoding)
+    return open_data(source, target, weight=weight, task=model.task, encoding=encoding, n_features=model.n_features)
+
+
+def _target_of(model: Model):
+    """The column that the model predicts, where it is known."""
+    of_encoding = ((model.encoding or {}).get("target") or {}).get("column")
+    return model.training.get("target") or of_encoding
+
+
+def _of_classes(fitted, test) -> ClassQuality:
+    found = tested(fitted, test)
+    if not isinstance(found, ClassQuality):
+        raise OptionError("a regression has no classes; take residuals")
+    return found
+
+
+def _curve(fitted, test, label) -> tuple[str, ScoreTable]:
+    """The scores of a class against the rest; of two classes, of the second."""
+    found = _of_classes(fitted, test)
+    label = next(iter(found.curves), None) if label is None and len(found.labels) == 2 else str(label)
+    if label not in found.curves:
+        raise OptionError(f"give label one of the classes that the test rows have: {', '.join(found.curves)}")
+    return label, found.curves[label]
+
+
+def _drawn(display, ax, **options):
+    return display.plot(ax=axes_for(display, ax), **options)

@@ -1,0 +1,97 @@
+"""All that the report of a fit tells, gathered in one place before anything is drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from riata.data.profile import Profile
+from riata.driver import Record
+from riata.model import Model
+from riata.quality import ClassQuality, NumberQuality
+from riata.selection.searched import Searched, searched
+from riata.selection.stability import Stability
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a fit came from, as far as somebody said: its data by name, how it was opened, how to repeat it."""
+
+    data: str | None = None
+    opened: Mapping[str, Any] = field(default_factory=dict)  # options of riata.open that are not the defaults
+    test: str | None = None
+    command: str | None = None
+    code: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)  # by what was done
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A fitted model, and what is known of how it came about; a model from a file knows less than a fit."""
+
+    model: Model
+    origin: Origin
+    quality: ClassQuality | NumberQuality | None = None
+    stability: Stability | None = None
+    names: Sequence[str] = ()  # of all features
+    scale: np.ndarray | None = None  # and their standard deviations
+    paths: Sequence[Searched] = ()
+    histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
+    profile: Profile | None = None
+    class_count: np.ndarray | None = None
+
+    @property
+    def training(self) -> dict[str, Any]:
+        return self.model.training
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.training.get("parameters", {})
+
+    @property
+    def k(self):
+        """How many features were allowed, where that was said: a number, or one for each class."""
+        return _said(self.training.get("k"))
+
+    @property
+    def alpha(self):
+        """The strength of the penalty, where there was one: a number, or one for each class."""
+        return _said(self.training.get("alpha"))
+
+    @property
+    def data(self) -> str:
+        """The name of the data."""
+        return self.origin.data or self.training.get("data") or "the data"
+
+    @property
+    def target(self) -> str:
+        """What is predicted."""
+        return str(self.origin.opened.get("target") or self.training.get("target") or "the target")
+
+
+def _said(value):
+    return None if isinstance(value, list) and None in value else value
+
+
+def gather(fitted, origin: Origin, quality=None, stability: Stability | None = None) -> Facts:
+    """The facts of a fitted estimator, or of a `Model` on its own."""
+    if isinstance(fitted, Model):
+        return Facts(fitted, origin, quality, stability, fitted.names)
+    model = fitted.to_model()
+    histories = getattr(fitted, "history_", [])
+    if histories and isinstance(histories[0], Record):
+        histories = [histories]
+    labels = [""] if len(histories) == 1 else [str(label) for label in model.classes or []]
+    return Facts(
+        model,
+        origin,
+        quality,
+        stability,
+        fitted._all_names(),
+        getattr(fitted, "scale_", None),
+        searched(fitted) if hasattr(fitted, "path_") else (),
+        list(zip(labels, histories, strict=True)) if histories else (),
+        getattr(fitted, "profile_", None),
+        getattr(fitted, "class_count_", None),
+    )

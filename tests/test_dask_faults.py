@@ -1,0 +1,148 @@
+"""Workers die, come, run out of memory and dawdle: a fit ends with the same bits, or with one sentence."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import dask.array as da
+import dask.config
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster, get_worker
+from numpy.testing import assert_array_equal
+
+import riata
+from riata.engines import dask_open
+from riata.errors import EngineError
+from riata.fitting import Spec, fit
+
+SPEC = Spec(alpha_ratio=0.02, loss="logistic")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),  # two deaths over the same task are enough here
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="700MiB") as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 10))
+    return X, np.where(X[:, 0] - X[:, 1] + rng.normal(size=2000) > 0, 1.0, -1.0)
+
+
+@pytest.fixture(scope="module")
+def data(client, rows, tmp_path_factory):
+    """Rows that workers read from a file: what dies with one of them another reads again."""
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    np.savetxt(path, np.column_stack(rows), delimiter=",", header=",".join([*"abcdefghij", "y"]), comments="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_open, "part_count", lambda n_bytes, threads: 12)
+        return riata.open(str(path), target="y", task="regression", engine=client)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data):
+    return fit(data, SPEC).result.coef
+
+
+def test_workers_killed_at_random_moments_change_no_bit(cluster, data, undisturbed):
+    rng, done = random.Random(5), threading.Event()
+
+    def kill():
+        for _ in range(2):
+            time.sleep(rng.uniform(0.05, 0.6))
+            pid = rng.choice(list(cluster.workers.values())).pid
+            if pid:
+                os.kill(pid, signal.SIGKILL)
+        done.set()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    while not done.is_set():
+        assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+    killer.join()
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+
+
+def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
+    mark = str(tmp_path / "died")
+
+    def part(chunk):
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return chunk.n_rows, chunk.X.sum(axis=0)
+
+    n_rows, sums = data.sum(part)
+    assert n_rows == 2000
+    assert_array_equal(sums, data.sum(lambda chunk: chunk.X.sum(axis=0)))
+
+
+def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undisturbed):
+    cluster.scale(3)
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+    client.wait_for_workers(3, timeout=30)
+
+    def part(chunk):
+        if get_worker().name == 0:
+            time.sleep(0.1)
+        return chunk.y.sum()
+
+    assert data.sum(part) == data.sum(lambda chunk: chunk.y.sum())
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+
+
+def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sentence(data, tmp_path):
+    mark = str(tmp_path / "died")
+
+    def greedy(chunk):
+        return len(np.ones(1 << 28)) and time.sleep(60)
+
+    def greedy_once(chunk):
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            greedy(chunk)
+        return chunk.n_rows
+
+    assert data.sum(greedy_once) == 2000
+    with pytest.raises(EngineError, match="ran out of memory; give a smaller budget"):
+        data.sum(greedy)
+
+
+SERVE = """
+import sys
+from distributed import LocalCluster
+cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None)
+print(cluster.scheduler_address, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_scheduler_that_is_lost_gives_a_sentence(rows):
+    server = subprocess.Popen([sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        X, y = (da.from_array(array, chunks=500) for array in rows)
+        data = riata.open(X.rechunk((500, -1)), y, task="regression", engine=server.stdout.readline().strip())
+        threading.Timer(0.3, server.kill).start()
+        with pytest.raises(EngineError, match="is lost or was restarted"):
+            data.sum(lambda chunk: time.sleep(5))
+        with pytest.raises(EngineError):
+            fit(data, SPEC)
+    finally:
+        server.kill()
+        server.communicate()

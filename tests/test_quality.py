@@ -1,0 +1,146 @@
+"""Streamed quality is what scikit-learn says of all rows at once, whatever the chunks; its memory is bounded."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import metrics
+
+from chunked import Chunked
+from riata.data.columns.histogram import MOST_BINS, histogram_of
+from riata.errors import DataError
+from riata.model import Model
+from riata.quality import curves, quality
+from riata.quality.curves import ScoreTable
+from riata.quality.numbers import SAMPLE
+
+
+def model_of(task, loss, coef, classes=None):
+    coef = np.atleast_2d(coef)
+    names = [f"x{j}" for j in range(coef.shape[1])]
+    intercept = np.linspace(-0.1, 0.1, len(coef))
+    return Model(
+        task,
+        loss,
+        "",
+        classes,
+        coef.shape[1],
+        names,
+        list(range(coef.shape[1])),
+        coef,
+        [1.0] * coef.shape[1],
+        intercept,
+    )
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal(size=(300, 4))
+    return X, X @ [1.0, -1.0, 0.5, 0.0] + rng.normal(size=300), rng.integers(1, 4, 300).astype(float)
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 37, 300])
+def test_regression(rows, chunk_rows):
+    X, y, weight = rows
+    model = model_of("regression", "squared", [0.9, -1.1, 0.4, 0.1])
+    found = quality(model, Chunked(X, y + 1e6, chunk_rows, weight))
+    predicted = model.predict(X)
+    assert_allclose(found.scores["r2"], metrics.r2_score(y + 1e6, predicted, sample_weight=weight), rtol=1e-9)
+    assert_allclose(
+        found.scores["mse"], metrics.mean_squared_error(y + 1e6, predicted, sample_weight=weight), rtol=1e-12
+    )
+    expected = np.histogram(y + 1e6 - predicted, found.residuals.edges, weights=weight)[0]
+    assert_allclose(found.residuals.counts, expected)
+    assert_allclose(np.sort(found.sample[:, 0]), np.sort(y + 1e6))
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 37, 300])
+@pytest.mark.parametrize("loss", ["logistic", "squared"])
+def test_two_classes(rows, chunk_rows, loss):
+    X, y, weight = rows
+    labels = (y > 0).astype(int)
+    data = Chunked(X, labels, chunk_rows, weight)
+    data.classes = np.array(["no", "yes"])
+    model = model_of("classification", loss, [0.9, -1.1, 0.4, 0.1], ["no", "yes"])
+    found, z = quality(model, data), model.margins(X)
+    assert_allclose(found.scores["accuracy"], metrics.accuracy_score(labels, z > 0, sample_weight=weight))
+    assert_allclose(found.scores["auc"], metrics.roc_auc_score(labels, z, sample_weight=weight))
+    assert_allclose(found.confusion, metrics.confusion_matrix(labels, z > 0, sample_weight=weight))
+    table = found.curves["yes"]
+    assert_allclose(table.average_precision, metrics.average_precision_score(labels, z, sample_weight=weight))
+    false, true = table.roc()
+    expected = metrics.roc_curve(labels, z, sample_weight=weight, drop_intermediate=False)
+    assert_allclose(false, expected[0])
+    assert_allclose(true, expected[1])
+    if loss == "logistic":
+        p = 1 / (1 + np.exp(-z))
+        assert_allclose(found.scores["log_loss"], metrics.log_loss(labels, p, sample_weight=weight))
+        tenth = np.floor(10 * p)
+        top = tenth == tenth.max()
+        assert_allclose(found.calibration.observed[-1], np.average(labels[top], weights=weight[top]))
+    else:
+        assert found.calibration is None
+
+
+def test_several_classes(rows):
+    X, y, weight = rows
+    labels = np.digitize(y, [-1, 1])
+    data = Chunked(X, labels, 50, weight)
+    data.classes = np.array(["low", "mid", "top"])
+    model = model_of(
+        "classification", "logistic", [[-1, 1, 0, 0], [0, 0, 0, 0.1], [1, -1, 0.5, 0]], ["low", "mid", "top"]
+    )
+    found, z = quality(model, data), model.margins(X)
+    assert set(found.scores) == {"accuracy", "log_loss"}
+    assert_allclose(found.confusion, metrics.confusion_matrix(labels, z.argmax(axis=1), sample_weight=weight))
+    for i, label in enumerate(("low", "mid", "top")):
+        assert_allclose(found.curves[label].auc, metrics.roc_auc_score(labels == i, z[:, i], sample_weight=weight))
+
+
+def test_many_scores_are_rounded_without_harm(rng, monkeypatch):
+    monkeypatch.setattr(curves, "KEPT", 4000)
+    z = rng.normal(size=20_000) * np.exp(rng.normal(size=20_000))
+    positive = rng.random(20_000) < 1 / (1 + np.exp(-z))
+    table = ScoreTable()
+    for i in range(0, 20_000, 700):
+        table.add(z[i : i + 700], positive[i : i + 700], np.ones(len(z[i : i + 700])))
+        assert sum(len(part) for part, _ in table._parts) < 20_000
+    assert_allclose(table.auc, metrics.roc_auc_score(positive, z), atol=1e-4)
+    assert_allclose(table.weights.sum(axis=1), [(~positive).sum(), positive.sum()])
+
+
+def test_rounding_keeps_the_order(rng):
+    z = np.sort(rng.normal(size=1000) * np.exp(5 * rng.normal(size=1000)))
+    assert np.all(np.diff(curves.rounded(z)) >= 0)
+    assert_allclose(curves.rounded(z), z, rtol=2.0**-9)
+
+
+def test_predictions_without_end_are_one_sentence():
+    model = model_of("regression", "poisson", [1000.0])
+    with pytest.raises(DataError, match="too large to be numbers"), np.errstate(over="ignore"):
+        quality(model, Chunked(np.ones((3, 1)), np.ones(3), 2))
+
+
+def test_a_sample_of_many_rows_is_even(rng):
+    y = np.arange(20_000.0)
+    found = quality(model_of("regression", "squared", [1.0]), Chunked(y[:, None], y, 999))
+    assert len(found.sample) == SAMPLE
+    assert abs(np.mean(found.sample[:, 0]) / y.mean() - 1) < 0.1
+    assert len(np.unique(found.sample[:, 0])) == SAMPLE
+
+
+numbers = st.lists(st.floats(-1e12, 1e12).filter(lambda v: v == 0 or abs(v) > 1e-12), min_size=1, max_size=60)
+
+
+@given(numbers, st.integers(1, 60))
+def test_a_histogram_does_not_depend_on_chunks(values, cut):
+    values = np.array(values)
+    whole = histogram_of(values)
+    assert len(whole.counts) <= MOST_BINS
+    assert_array_equal(np.histogram(values, whole.edges)[0][:-1], whole.counts[:-1])
+    if cut < len(values):
+        parts = histogram_of(values[:cut]) + histogram_of(values[cut:])
+        assert parts.counts.sum() == len(values)
+        assert (parts.exponent, parts.first) == (whole.exponent, whole.first)
+        assert_array_equal(parts.counts, whole.counts)
