@@ -140,7 +140,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     l1, l2 = problem.penalty.l1, problem.penalty.l2
     shrink_positive = shrink_negative = 1.0
     if problem.fit_intercept:
-        up, down = at.positive.by_b, -at.negative.by_b
+        up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = min(1.0, _ratio(down, up)), min(1.0, _ratio(up, down))
     g = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
     size = np.abs(at.positive.by_w) + np.abs(at.negative.by_w)
@@ -176,7 +176,8 @@ def _free_slack(w, g, size) -> float:
 def _ratio(a, b):
     """a / b, with 0 / 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.equal(a, 0.0), 0.0, np.divide(a, b))
+        ratio = np.divide(a, b)
+    return np.where(np.isnan(ratio), 0.0, ratio)
 
 
 def empty_intercept(problem: Problem) -> float:
