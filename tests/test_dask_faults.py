@@ -9,14 +9,13 @@ import threading
 import time
 
 import dask.array as da
-import dask.config
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, get_worker
 from numpy.testing import assert_array_equal
 
 import riata
-from riata.engines import dask_open
+from riata.engines import dask_cluster, dask_open
 from riata.errors import EngineError
 from riata.fitting import Spec, fit
 
@@ -25,10 +24,7 @@ SPEC = Spec(alpha_ratio=0.02, loss="logistic")
 
 @pytest.fixture(scope="module")
 def cluster():
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),  # two deaths over the same task are enough here
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="700MiB") as cluster,
-    ):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="700MiB") as cluster:
         yield cluster
 
 
@@ -66,9 +62,8 @@ def test_workers_killed_at_random_moments_change_no_bit(cluster, data, undisturb
     def kill():
         for _ in range(2):
             time.sleep(rng.uniform(0.05, 0.6))
-            pid = rng.choice(list(cluster.workers.values())).pid
-            if pid:
-                os.kill(pid, signal.SIGKILL)
+            there = [nanny for nanny in cluster.workers.values() if nanny.worker_address in cluster.scheduler.workers]
+            os.kill(rng.choice(there).pid, signal.SIGKILL)  # not one that is starting: its nanny would give it up
         done.set()
 
     killer = threading.Thread(target=kill)
@@ -107,7 +102,9 @@ def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undistu
     assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
 
 
-def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sentence(data, tmp_path):
+def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sentence(
+    cluster, data, tmp_path, monkeypatch
+):
     mark = str(tmp_path / "died")
 
     def greedy(chunk):
@@ -120,6 +117,7 @@ def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sente
         return chunk.n_rows
 
     assert data.sum(greedy_once) == 2000
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # two deaths over the same rows take long enough
     with pytest.raises(EngineError, match="ran out of memory; give a smaller budget"):
         data.sum(greedy)
 
@@ -127,7 +125,7 @@ def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sente
 SERVE = """
 import sys
 from distributed import LocalCluster
-cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None)
+cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0")
 print(cluster.scheduler_address, flush=True)
 sys.stdin.read()
 """
@@ -146,3 +144,19 @@ def test_a_scheduler_that_is_lost_gives_a_sentence(rows):
     finally:
         server.kill()
         server.communicate()
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):
+    for name, seconds in (("PATIENCE", 0.5), ("LOOK", 0.2), ("ALONE", 0.4)):
+        monkeypatch.setattr(dask_cluster, name, seconds)
+    X, y = (da.from_array(array, chunks=2000) for array in rows)
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as small,
+        Client(small, set_as_default=False) as client,
+    ):
+        data = riata.open(X, y, task="regression", engine=client)
+        client.sync(small.workers[0].close)
+        with pytest.raises(EngineError, match="has had no worker for"):
+            data.sum(lambda chunk: chunk.n_rows)
+        with pytest.raises(EngineError, match="has no worker; start one"):
+            riata.open("digits49", engine=client)
