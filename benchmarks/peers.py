@@ -95,7 +95,7 @@ def skglm(X, y, benchmark):
 def adelie(X, y, benchmark):
     import adelie as package
 
-    matrix = package.matrix.sparse(sp.csc_matrix(X), method="naive") if sp.issparse(X) else np.asfortranarray(X)
+    matrix = package.matrix.sparse(sp.csc_matrix(X), method="naive") if sp.issparse(X) else np.asfortranarray(X, float)
     glm = package.glm.gaussian(y=y) if benchmark.loss == "squared" else package.glm.binomial(y=(y + 1) / 2)
 
     def solve(alphas, tol):
