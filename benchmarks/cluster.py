@@ -83,7 +83,7 @@ def measure(path: str, target: str, workers: int) -> dict:
         from distributed import Client, LocalCluster
 
         threads = (os.cpu_count() or 1) // workers
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=None)
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0")
         engine = Client(cluster)
         engine.run(lambda: __import__("riata.solvers.exact"))  # as long as it takes a worker to start
     started = time.perf_counter()

@@ -96,6 +96,11 @@ def imdb(folder):
     counts = sp.csr_array(sp.load_npz(path))
     with np.load(path) as extra:
         y, split = np.where(extra["y"] > 0, 1.0, -1.0), extra["split"]
+    return tf_idf(counts, y, split)
+
+
+def tf_idf(counts, y, split):
+    """Weighted counts: (train, test)."""
     weights = TfidfTransformer(sublinear_tf=True).fit(counts[split == 0])
     return tuple((sp.csr_array(weights.transform(counts[split == part])), y[split == part]) for part in (0, 1))
 

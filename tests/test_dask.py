@@ -40,7 +40,7 @@ TIGHT = 1e-12  # a gap of 1e-6 leaves coefficients some room; this one does not
 @pytest.fixture(scope="module")
 def client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="1GiB") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as cluster,
         Client(cluster, set_as_default=True) as client,
     ):
         yield client

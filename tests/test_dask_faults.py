@@ -27,7 +27,7 @@ SPEC = Spec(alpha_ratio=0.02, loss="logistic")
 def cluster():
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),  # two deaths over the same task are enough here
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="700MiB") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="700MiB") as cluster,
     ):
         yield cluster
 
@@ -126,7 +126,7 @@ def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sente
 SERVE = """
 import sys
 from distributed import LocalCluster
-cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None)
+cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0")
 print(cluster.scheduler_address, flush=True)
 sys.stdin.read()
 """

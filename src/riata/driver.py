@@ -2,14 +2,15 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from riata.checkpoint import Checkpoints
+from riata.data.dataset import Columns
 from riata.errors import DivergenceError
 from riata.objective import Problem, gap_unit, objective
-from riata.solvers.iterate import Iterate, Saved
+from riata.solvers.iterate import Features, Iterate, Saved
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
 PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
@@ -43,6 +44,7 @@ class Result:
     seconds: float
     history: list[Record]
     proof: str | None = None  # what was proved, in words, where there is no gap
+    features: Features | None = None  # which the coefficients are of; None: all of them
 
 
 def run(
@@ -75,7 +77,7 @@ def run(
         F = point.objective
         if F is None and point.whole and data.in_memory:
             read_before = data.passes
-            F = objective(problem, point.coef, point.intercept)
+            F = _objective_at(problem, point)
             watching += data.passes - read_before
         _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
@@ -97,11 +99,12 @@ def run(
     converged, reason = verdict or (False, "it was interrupted" if interrupted else "the solver ended at its last step")
     F = history[-1].objective
     if F is None:
-        F = objective(problem, point.coef, point.intercept)
+        F = _objective_at(problem, point)
     gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
     return Result(
         point.coef, float(point.intercept), F, gap, converged, reason,
         data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.proof,
+        point.features,
     )  # fmt: skip
 
 
@@ -120,6 +123,15 @@ def _verdict(history: list[Record], point: Iterate, tol, unit, max_passes) -> tu
     if len(history) >= max_passes:
         return False, f"it reached max_passes={max_passes}"
     return None
+
+
+def _objective_at(problem: Problem, point: Iterate) -> float:
+    """F there: a pass."""
+    if point.features is None:
+        return objective(problem, point.coef, point.intercept)
+    on = np.flatnonzero(point.coef)
+    part = replace(problem, data=Columns(problem.data, point.features.ids[on]))
+    return objective(part, point.coef[on], point.intercept)
 
 
 def _until_interrupted(iterates, interrupted):

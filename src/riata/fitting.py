@@ -25,6 +25,7 @@ from riata.solvers.visits import ORDERS
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
+WIDEST = 1 << 34  # features: one number for each would take 128 GiB
 NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
 
 
@@ -118,7 +119,10 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
-        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solver 'online'"),
+        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solvers 'online' and 'sketch'"),
+        (n_features > WIDEST and not solver.any_width,
+         f"solver {spec.solver_name!r} keeps a number for every feature, and there are {n_features:,}: take "
+         "solver 'sketch'"),
         (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and solver.method is None,
@@ -281,6 +285,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     method: Any = solver.method(penalty)
     if solver.own_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
+    if solver.any_width and spec.memory is not None:
+        method = replace(method, budget=spec.memory)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features))
 

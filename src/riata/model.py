@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import expit
 
 from riata import __version__
-from riata.data.chunk import Chunk, unit_rows
+from riata.data.chunk import Chunk, columns_of, unit_rows
+from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, ModelFileError
@@ -68,7 +69,7 @@ class Model:
 
     def _margins(self, X, columns):
         X = unit_rows(X) if self.normalize == "rows" else X
-        z = np.asarray(X[:, columns] @ self.coef.T + self.intercept)
+        z = np.asarray(columns_of(X, columns) @ self.coef.T + self.intercept)
         return z.ravel() if z.shape[1] == 1 else z
 
     def predict(self, X, feature_names=None) -> np.ndarray:
@@ -83,8 +84,10 @@ class Model:
             if n_columns != self.n_features:
                 raise DataError(f"the data has {n_columns} columns, the model was fitted to {self.n_features}")
             return np.asarray(self.indices, dtype=np.intp)
-        places = {name: j for j, name in enumerate(feature_names)}
-        missing = [name for name in self.names if name not in places]
+        numbered = isinstance(feature_names, Numbered)
+        find = feature_names.find if numbered else {name: j for j, name in enumerate(feature_names)}.get
+        places = {name: find(name) for name in self.names}
+        missing = [name for name, place in places.items() if place is None]
         if missing:
             others = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise DataError(f"the data has no column {missing[0]!r}{others}, which the model needs")

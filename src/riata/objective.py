@@ -204,7 +204,7 @@ def _constant_loss(problem, b) -> float:
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
     if problem.loss == Squared() and not data.in_memory:
-        moments = data.moments
+        moments = data.target_moments
         return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
     return mean_loss(problem, None, b)
 
@@ -212,14 +212,15 @@ def _constant_loss(problem, b) -> float:
 def _target_mean(data) -> float:
     """The weighted mean of the target, without the moments of X where that is cheaper."""
     if not data.in_memory:
-        return data.moments.y_mean
+        return data.target_moments.y_mean
     y, weight = data.targets()
     return float(weight @ y / weight.sum())
 
 
 def _best_constant(problem, guess) -> float:
     """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
-    spread = np.sqrt(problem.data.moments.y_squares / problem.data.moments.weight)
+    moments = problem.data.target_moments
+    spread = np.sqrt(moments.y_squares / moments.weight)
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
     for _ in range(4):
         grid = np.linspace(low, high, 100)

@@ -29,6 +29,11 @@ def listed(_context, _parameter, values):
     return tuple(name for value in values for name in value.split(","))
 
 
+def crosses(_context, _parameter, values):
+    """Groups of names, one for each time the option was given."""
+    return tuple(tuple(value.split(",")) for value in values)
+
+
 def names_option(flag, text):
     return click.option(flag, multiple=True, callback=listed, metavar="COLUMN,...", help=text)
 
@@ -55,6 +60,8 @@ def data_options(command):
         click.option("--task", type=click.Choice(["auto", "classification", "regression"]), default="auto",
                      help="auto: classes if the target is text or has two values."),
         click.option("--word-pairs", is_flag=True, help="Count pairs of neighbouring words in text, too."),
+        click.option("--cross", "crosses", multiple=True, metavar="COLUMN,COLUMN", callback=crosses,
+                     help="Columns whose levels are features in combination, too; may be repeated."),
         names_option("--text", "Columns of free text."),
         names_option("--categorical", "Columns of levels, even if they look like numbers."),
         names_option("--drop", "Columns to leave out."),

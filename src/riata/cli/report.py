@@ -55,18 +55,19 @@ def given() -> dict[str, Any]:
 def command_line() -> str:
     """This command, as it can be typed again."""
     context, asked = click.get_current_context(), given()
-    words = ["riata", str(context.info_name)]
+    first, rest = ["riata", str(context.info_name)], []
     for parameter in context.command.params:
         if parameter.name not in asked:
             continue
         value = asked[parameter.name]
         if isinstance(parameter, click.Argument):
-            words.append(str(value))
+            first.append(str(value))
         elif isinstance(parameter, click.Option) and parameter.is_flag:
-            words.append((parameter.opts if value else parameter.secondary_opts)[0])
+            rest.append((parameter.opts if value else parameter.secondary_opts)[0])
         else:
-            words += [parameter.opts[0], ",".join(value) if isinstance(value, tuple) else str(value)]
-    return shlex.join(words)
+            text = ",".join(value) if isinstance(value, tuple) else str(value)
+            rest.append(shlex.join([parameter.opts[0], text]))
+    return " \\\n  ".join([shlex.join(first), *rest])
 
 
 def write_fit_report(report: Path, estimator, data: str, *, quality=None, test=None, stability=None, clock: Stopwatch):

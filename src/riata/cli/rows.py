@@ -34,7 +34,8 @@ def open_rows(data, options: dict, quiet=False, encoding=None):
     from riata.progress import row_progress
 
     how = reading(*(options.pop(name) for name in READING))
-    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs")}
+    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}
+    columns["hashed"] = options.get("solver") == "sketch"
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
     with row_progress(shows_progress(quiet)):
         rows = open_data(data, target, task=task, features=features or None, encoding=encoding, **columns, **how)

@@ -1,6 +1,6 @@
 """A chunk is a run of rows held together: the unit in which all data is read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +17,38 @@ class Chunk(NamedTuple):
     weight: np.ndarray
 
     @property
+    def names(self) -> Callable[[np.ndarray], dict[int, str]] | None:
+        """Tells the names of features by their numbers, where those are hashes of names."""
+        return None
+
+    @property
     def n_rows(self) -> int:
         return self.X.shape[0]
 
     def rows(self, selection) -> "Chunk":
         """The chunk of some of these rows (a slice, a mask or positions)."""
         return Chunk(self.X[selection], self.y[selection], self.weight[selection])
+
+
+class HashedChunk(Chunk):
+    """Rows whose features are known by hashes of their names; `names` tells those of this chunk."""
+
+    _names: Callable[[np.ndarray], dict[int, str]]
+
+    def __new__(cls, X, y, weight, names):
+        self = super().__new__(cls, X, y, weight)
+        self._names = names
+        return self
+
+    @property
+    def names(self):
+        return self._names
+
+    def rows(self, selection):
+        return HashedChunk(*super().rows(selection), self._names)
+
+    def _replace(self, **changes):
+        return HashedChunk(*Chunk(*self)._replace(**changes), self._names)
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:
@@ -32,6 +58,19 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
     Xs, ys, weights = zip(*chunks, strict=True)
     X = sp.csr_array(sp.vstack(Xs)) if sp.issparse(Xs[0]) else np.vstack(Xs)
     return Chunk(X, np.concatenate(ys), np.concatenate(weights))
+
+
+def columns_of(X, ids: np.ndarray):
+    """The columns of these numbers, at the cost of the non-zeros, however wide X is."""
+    if not sp.issparse(X):
+        return X[:, ids]
+    if len(ids) == 0:
+        return sp.csr_array((X.shape[0], 0), dtype=X.dtype)
+    order = np.argsort(ids, kind="stable")
+    at = np.searchsorted(ids[order], X.indices).clip(max=len(ids) - 1)
+    found = ids[order[at]] == X.indices
+    indptr = np.concatenate([[0], np.cumsum(found)])[X.indptr]
+    return sp.csr_array((X.data[found], order[at[found]], indptr), shape=(X.shape[0], len(ids)))
 
 
 def unit_rows(X):

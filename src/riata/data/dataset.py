@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import Chunk, add, columns_of
 from riata.data.moments import Moments, chunk_moments
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
     from riata.data.profile import Profile
+
+
+WIDE = 1 << 20  # features of which no vector is made that can be avoided
 
 
 class Dataset(ABC):
@@ -45,11 +48,22 @@ class Dataset(ABC):
         self.rows_read = 0
         self._n_observed: int | None = None
         self._moments: Moments | None = None
+        self._target_moments: Moments | None = None
         self._starts: np.ndarray | None = None
 
     @abstractmethod
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         """Chunks in the order of these numbers; all of them, as they lie, by default."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether chunks come as they lie, whatever the order asked for."""
+        return False
+
+    def shuffled(self, rng: np.random.Generator) -> np.ndarray:
+        """The order of chunks for a pass of a stochastic method: random, where the source lets one jump."""
+        order = rng.permutation(self.n_chunks)
+        return np.sort(order) if self.in_order else order
 
     def sum(self, f: Callable[[Chunk], object]):
         """f(chunk) added over chunks, always in the same order: a repeated pass gives the same bits."""
@@ -97,7 +111,12 @@ class Dataset(ABC):
     @property
     def total_weight(self) -> float:
         """The sum of the weights of all rows."""
-        return self.moments.weight
+        return self.target_moments.weight
+
+    @property
+    def wide(self) -> bool:
+        """Whether a vector over all features is to be avoided."""
+        return self.n_features > WIDE
 
     @property
     def n_observed(self) -> int:
@@ -122,6 +141,15 @@ class Dataset(ABC):
         return self._moments
 
     @property
+    def target_moments(self) -> Moments:
+        """The moments as far as the target is concerned, without those of columns where they are many."""
+        if self._moments is not None or not self.wide:
+            return self.moments
+        if self._target_moments is None:
+            self._target_moments = Columns(self, np.empty(0, dtype=np.int64)).moments
+        return self._target_moments
+
+    @property
     def chunk_starts(self) -> np.ndarray:
         """The position of every chunk's first row among all rows: one pass, the first time it is asked for."""
         if self._starts is None:
@@ -140,6 +168,10 @@ class Mapped(Dataset):
         self.feature_names, self.in_memory, self.memory = data.feature_names, data.in_memory, data.memory
         self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
 
+    @property
+    def in_order(self):
+        return self._data.in_order
+
     def visit(self, order=None):
         for chunk in self._data.visit(order):
             self.rows_read += chunk.n_rows
@@ -152,3 +184,11 @@ class Mapped(Dataset):
     @property
     def chunk_starts(self):
         return self._data.chunk_starts
+
+
+class Columns(Mapped):
+    """Some columns of another dataset, by their numbers."""
+
+    def __init__(self, data: Dataset, ids: np.ndarray):
+        super().__init__(data, lambda chunk: chunk._replace(X=columns_of(chunk.X, ids)))
+        self.n_features, self.feature_names, self.encoding = len(ids), None, None

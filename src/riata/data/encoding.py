@@ -10,17 +10,24 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, HashedChunk
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
+from riata.data.columns.crosses import Combination, Cross
 from riata.data.columns.dates import Date
+from riata.data.columns.hashed import SPACE, Levels, Words, side_by_side
 from riata.data.columns.lists import Dense, Sparse
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
 
-KINDS: dict[str, Any] = {e.kind: e for e in (Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse)}
+KINDS: dict[str, Any] = {
+    encoder.kind: encoder
+    for encoder in (
+        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Levels, Words, Combination
+    )
+}  # fmt: skip
 MATRICES = (Dense.kind, Sparse.kind)
 SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
 INDEX_BYTES = 4
@@ -34,6 +41,7 @@ class Encoding:
     target: Target | None = None
     weight: str | None = None
     single: bool = False  # float32 holds every number without rounding
+    hashed: bool = False  # features are known by hashes of their names
 
     @property
     def columns(self) -> list[str]:
@@ -47,14 +55,16 @@ class Encoding:
         return np.float32 if self.single else np.float64
 
     @cached_property
-    def feature_names(self) -> Sequence[str]:
+    def feature_names(self) -> Sequence[str] | None:
+        if self.hashed:
+            return None  # nobody has seen them all
         if len(self.encoders) == 1:
             return self.encoders[0].names  # may be made when asked for, where there are millions
         return [name for encoder in self.encoders for name in encoder.names]
 
     @cached_property
     def n_features(self) -> int:
-        return sum(encoder.width for encoder in self.encoders)
+        return SPACE if self.hashed else sum(encoder.width for encoder in self.encoders)
 
     @cached_property
     def nonzeros(self) -> float:
@@ -69,7 +79,9 @@ class Encoding:
     def row_bytes(self) -> float:
         """Of an encoded row in memory, about."""
         item = np.dtype(self.dtype).itemsize
-        numbers = self.nonzeros * (item + INDEX_BYTES) + 8 if self.sparse else self.n_features * item
+        numbers = (
+            self.nonzeros * (item + (8 if self.hashed else INDEX_BYTES)) + 8 if self.sparse else self.n_features * item
+        )
         return numbers + 16  # target and weight
 
     def chunk(self, batch: pa.RecordBatch) -> Chunk:
@@ -78,6 +90,12 @@ class Encoding:
         if not keep.all():
             batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
         try:
+            if self.hashed:
+                self._check_columns(batch)
+                X, names = side_by_side(
+                    [e.entries([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
+                )
+                return HashedChunk(X, y, weight, names)
             return Chunk(self.features(batch), y, weight)
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row]) if len(keep) else bad.row
@@ -94,13 +112,7 @@ class Encoding:
 
     def features(self, batch: pa.RecordBatch) -> np.ndarray | sp.csr_array:
         """X of a batch, all of its rows."""
-        names = set(batch.schema.names)
-        for encoder in self.encoders:
-            for column in encoder.columns:
-                if column not in names:
-                    raise DataError(
-                        f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
-                    )
+        self._check_columns(batch)
         parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
         if not self.sparse:
             return _beside([part.toarray() if sp.issparse(part) else part for part in parts])
@@ -108,10 +120,17 @@ class Encoding:
         blocks = [b for run in runs for b in (run if sp.issparse(run[0]) else [sp.csr_array(_beside(run))])]
         return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
 
+    def _check_columns(self, batch):
+        names = set(batch.schema.names)
+        for column in (c for encoder in self.encoders for c in encoder.columns):
+            if column not in names:
+                raise DataError(
+                    f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
+                )
+
     def of_features(self, names: Collection[str]) -> "Encoding":
         """The part that a model of these features needs: a column that gives none of them is not read."""
-        chosen = set(names)
-        encoders = tuple(e for e in self.encoders if e.kind in MATRICES or not chosen.isdisjoint(e.names))
+        encoders = tuple(e for e in self.encoders if e.kind in MATRICES or e.gives(names))
         return replace(self, encoders=encoders)
 
     def to_json(self) -> dict[str, Any]:
@@ -120,6 +139,7 @@ class Encoding:
             "target": self.target and self.target.to_json(),
             "weight": self.weight,
             "single": self.single,
+            "hashed": self.hashed,
         }
 
     @classmethod
@@ -127,7 +147,7 @@ class Encoding:
         try:
             encoders = [_encoder(item) for item in plain["encoders"]]
             target = plain["target"] and Target.from_json(plain["target"])
-            return cls(tuple(encoders), target or None, plain["weight"], plain["single"])
+            return cls(tuple(encoders), target or None, plain["weight"], plain["single"], plain.get("hashed", False))
         except (KeyError, TypeError) as error:
             raise ModelFileError(
                 f"the encoding of columns cannot be read ({error!r}); it was written by another version"
@@ -139,6 +159,8 @@ def _beside(blocks: list[np.ndarray]) -> np.ndarray:
 
 
 def _encoder(plain: dict[str, Any]) -> Encoder:
+    if plain["kind"] == Cross.kind:
+        return Cross(plain["column"], tuple(plain["crossed"]), tuple(plain["numeric"]), _encoder(plain["inner"]))
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "kind"}
     return KINDS[plain["kind"]](**fields)
 

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
 from riata.data.columns.column import BadRow
+from riata.data.columns.crosses import Cross
 from riata.data.columns.lists import check_numbers
 from riata.data.convert import open_converted
 from riata.data.dataset import Dataset
@@ -57,6 +58,7 @@ def open_data(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
+    crosses: Sequence[Sequence[str]] = (),
     task="auto",
     memory: int | str | None = None,
     cache: bool | str = True,
@@ -80,6 +82,8 @@ def open_data(
         Which columns become features: all without another role by default, without those in `drop`.
     categorical, text : sequences of columns
         Columns whose values are levels, even if they are numbers, and columns of free text.
+    crosses : sequence of sequences of columns
+        Columns whose levels are also features in combination, such as ("carrier", "dest").
     task : {"auto", "classification", "regression"}
         What the target is. "auto": classes if it is text or boolean, or has exactly two values.
     memory : str or int, default="512MB"
@@ -100,7 +104,7 @@ def open_data(
         What makes a dataset of (source, wishes, rows of a first batch, encoding, target, memory, cache), where other
         processes are to read the rows: see `riata.engines`.
     **wishes :
-        max_levels, max_words, word_pairs, hash_bits, hash_text: see `riata.data.profile.Wishes`.
+        max_levels, max_words, word_pairs, hash_bits, hash_text, hashed: see `riata.data.profile.Wishes`.
     """
     budget = parse_memory(memory)
     if task not in TASKS:
@@ -130,7 +134,7 @@ def open_data(
     if n_features is not None:
         rows.width = n_features
     asked = Wishes(
-        **roles, features=None if features is None else tuple(features), drop=tuple(drop),
+        **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=_as_crosses(crosses),
         categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
@@ -142,7 +146,16 @@ def open_data(
     else:
         profile = known_profile(rows, encoding, batch_rows, target_name)
     data = OutOfCore(rows, profile, budget, cache)
-    return data.load() if 0 < data.n_bytes <= held_bytes(budget) and not rows.once else data
+    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not data.encoding.hashed
+    return data.load() if held else data
+
+
+def _as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
+    """Each cross as the names of its columns, two at least."""
+    for cross in crosses:
+        if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
+            raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
+    return tuple(tuple(cross) for cross in crosses)
 
 
 class Reading(NamedTuple):
@@ -299,8 +312,10 @@ def _as_text(encoding, categorical, text) -> tuple[str, ...]:
         return (*categorical, *text)
     classes = encoding.target.classes if encoding.target else None
     labels = [encoding.target.column] if classes and isinstance(classes[0], str) else []
-    levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date")]
-    return (*levels, *labels)
+    levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]
+    crosses = [e for e in encoding.encoders if isinstance(e, Cross)]
+    crossed = [c for e in crosses for c, number in zip(e.crossed, e.numeric, strict=True) if not number]
+    return (*levels, *crossed, *labels)
 
 
 def _first_rows(rows: Source, memory: int) -> int:

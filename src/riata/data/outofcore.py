@@ -49,7 +49,7 @@ class OutOfCore(Dataset):
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
         self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
-        self._caching = bool(cache) and not source.fast
+        self._caching = bool(cache) and not source.fast and not self.encoding.hashed  # whose names are not kept
         self._rows: EncodedRows | None = None
 
     @classmethod
@@ -58,6 +58,10 @@ class OutOfCore(Dataset):
         data = cls(source, profile, memory)
         data._rows, data.n_chunks = rows, rows.n_chunks
         return data
+
+    @property
+    def in_order(self):
+        return self._rows is None and not self._caching and not self.source.jumps
 
     @property
     def n_bytes(self) -> float:

@@ -10,11 +10,13 @@ import pyarrow as pa
 
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
+from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
-from riata.data.columns.lists import DenseLearner, SparseLearner, stem
+from riata.data.columns.hashed import LevelsLearner, WordsLearner
+from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner
-from riata.data.encoding import Encoding, weights_of
+from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.sources.filesource import is_text
 from riata.data.sources.source import DENSE, INDICES, VALUES, Source
 from riata.data.target import Target, TargetLearner
@@ -41,6 +43,8 @@ class Wishes:
     word_pairs: bool = False
     hash_bits: int = 16
     hash_text: bool = False
+    crosses: tuple[tuple[str, ...], ...] = ()
+    hashed: bool = False  # no vocabulary: features are known by hashes of their names
     on_error: str = "raise"
 
 
@@ -69,6 +73,7 @@ class Profile:
 def check_columns(schema: pa.Schema, wishes: Wishes) -> None:
     """Refuse a column that is not there."""
     named = [wishes.target, wishes.weight, *(wishes.features or ()), *wishes.drop, *wishes.categorical, *wishes.text]
+    named += [name for cross in wishes.crosses for name in cross]
     for name in named:
         if name is not None and name not in schema.names:
             raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
@@ -110,7 +115,8 @@ def known_profile(source: Source, encoding: Encoding, rows: int, target: str | N
         for batch in source.batches(encoding.columns, rows):
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
-    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding, has_names(source))
+    return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
+                   has_names(source) and not encoding.hashed)  # fmt: skip
 
 
 def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
@@ -148,7 +154,8 @@ class FirstPass:
     def columns(self) -> list[str]:
         """The columns that are looked at, each once."""
         roles = [name for name in (self.wishes.target, self.wishes.weight) if name is not None]
-        return list(dict.fromkeys(self.features + roles))
+        crossed = [name for cross in self.wishes.crosses for name in cross]
+        return list(dict.fromkeys(self.features + crossed + roles))
 
     def begin(self, batch: pa.RecordBatch) -> None:
         """Decide by the first rows what kind of column each is."""
@@ -213,27 +220,39 @@ class FirstPass:
                     self.notes.append(f"column {name!r} is {batch.column(name).type}, which is no feature: dropped")
                 else:
                     yield (name,), learner
+        for cross in self.wishes.crosses:
+            yield cross, self._cross(cross, batch)
 
     def _sparse(self, indices, values):
         width, names = self.source.width, self.source.feature_names
         first = None if self.source.any_base else 0
         return SparseLearner(indices, values, width, first, names)
 
+    def _categories(self, name: str) -> Learner:
+        wishes = self.wishes
+        return LevelsLearner(name) if wishes.hashed else CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+
+    def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
+        numeric = tuple(is_number(batch.column(name).type) for name in cross)
+        return CrossLearner(cross, numeric, self._categories("^".join(cross)))
+
     def _learner(self, name: str, column: pa.Array) -> Learner | None:
         kind, wishes = column.type, self.wishes
+        if name in wishes.text and wishes.hashed:
+            return WordsLearner(name, wishes.word_pairs)
         if name in wishes.text:
             return TextLearner(
                 name, wishes.max_words, wishes.word_pairs, wishes.hash_bits if wishes.hash_text else None
             )
         if name in wishes.categorical:
-            return CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+            return self._categories(name)
         if is_list(kind):
             return DenseLearner(name, self.source.feature_names)
         if is_text(kind):
             dates = look_like_dates(as_strings(column))
-            return DateLearner(name) if dates else CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+            return DateLearner(name) if dates else self._categories(name)
         if pa.types.is_dictionary(kind):
-            return CategoryLearner(name, wishes.max_levels, wishes.hash_bits)
+            return self._categories(name)
         if is_number(kind):
             return NumberLearner(name)
         return DateLearner(name) if pa.types.is_temporal(kind) else None
@@ -248,16 +267,22 @@ class FirstPass:
         target = self.target.target() if self.target else None
         encoders = tuple(learner.encoder(self.n_rows) for learner in self.learners.values())
         single = all(learner.single for learner in self.learners.values())
-        encoding = Encoding(encoders, target, self.wishes.weight, single)
+        hashed = self.wishes.hashed and any(e.kind not in MATRICES for e in encoders)
+        if hashed and any(e.kind == Sparse.kind for e in encoders):
+            raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
+        encoding = Encoding(encoders, target, self.wishes.weight, single, hashed)
         if encoding.n_features == 0:
             raise DataError("there are 0 features: no column is left to be one")
-        columns = {columns[0]: learner.summary() for columns, learner in self.learners.items()}
+        columns = {
+            "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]: learner.summary()
+            for columns, learner in self.learners.items()
+        }
         if self.target:
             columns[self.target.column] = self.target.summary()
         self.notes += self._remarks(columns, target)
         return Profile(
             self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
-            columns, encoding, has_names(self.source), self.notes,
+            columns, encoding, has_names(self.source) and not hashed, self.notes,
         )  # fmt: skip
 
     def _remarks(self, columns, target) -> Iterator[str]:

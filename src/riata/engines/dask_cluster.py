@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable
+from concurrent.futures import CancelledError
 from typing import Any
 
 from riata.errors import EngineError, MissingPackageError
@@ -9,7 +10,6 @@ from riata.errors import EngineError, MissingPackageError
 try:
     import dask.config
     from distributed import Client, Future, KilledWorker, LocalCluster, get_client, wait
-    from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
 except ImportError as error:
     raise MissingPackageError(
@@ -36,7 +36,7 @@ def connect(engine) -> tuple[Client, bool]:
         except ValueError:
             engine = "dask"
     if engine == "dask":
-        return Client(LocalCluster(threads_per_worker=1, dashboard_address=None), set_as_default=False), True
+        return Client(LocalCluster(threads_per_worker=1, dashboard_address=":0"), set_as_default=False), True
     if not isinstance(engine, str) or "://" not in engine:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
@@ -120,7 +120,7 @@ def result_of(client: Client, futures: Any):
             f"{killed.last_worker.address}: most likely they ran out of memory; give a smaller budget (memory=), "
             "smaller partitions, or workers with more memory"
         ) from None
-    except (FutureCancelledError, CommClosedError, TimeoutError, OSError) as error:
+    except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
         if client.status == "running" and _all_there(futures):
             raise
         raise lost(client) from error

@@ -24,7 +24,9 @@ from riata.device.rows import DeviceRows
 from riata.engines.device import OnDevice, check_device, check_finite, on_device
 from riata.engines.place import place_named
 from riata.errors import DataError, OptionError
-from riata.fitting import Fit, Spec, describe, fit, open_stream
+from riata.estimators.notebook import summary_html
+from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
+from riata.fitting import WIDEST, Fit, Spec, describe, fit, open_stream
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
 from riata.selection.fits import SelectedFit, debiased, fit_selected
@@ -120,9 +122,22 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         return tags
 
+    def get_support(self, indices=False):
+        """The selected features: their numbers, or a mask over all features."""
+        check_is_fitted(self)
+        return support_of(self.coef_) if indices else self._get_support_mask()
+
     def _get_support_mask(self):
         check_is_fitted(self)
-        return (np.atleast_2d(self.coef_) != 0).any(axis=0)
+        if self.n_features_in_ > WIDEST:
+            raise OptionError("a mask over so many features does not fit in memory: ask for get_support(indices=True)")
+        return np.isin(np.arange(self.n_features_in_), support_of(self.coef_))
+
+    def get_feature_names_out(self, input_features=None):
+        """The names of the selected features."""
+        if sp.issparse(getattr(self, "coef_", None)):
+            return np.array(self._names_of(support_of(self.coef_)), dtype=object)
+        return super().get_feature_names_out(input_features)
 
     def _spec(self) -> Spec:
         own = {field.name: getattr(self, field.name) for field in fields(Spec) if hasattr(self, field.name)}
@@ -190,12 +205,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _margins(self, X) -> np.ndarray:
         """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
         check_is_fitted(self)
-        coef = np.atleast_2d(self.coef_)
         if is_device_array(X):
             rows = self._device_rows(X)
-            return np.stack([to_host(rows.margins(w)) for w in coef], axis=1) + self.intercept_
+            return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
         (X,) = self._validated(X, reset=False)
-        return self._seen(X) @ coef.T + self.intercept_
+        return margins(self._seen(X), self.coef_) + self.intercept_
 
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
@@ -255,7 +269,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         one = len(fits) == 1
         gaps = [result.gap for result in results]
         self.n_features_in_ = data.n_features
-        if data.feature_names is not None and not hasattr(self, "feature_names_in_"):
+        numbered = results[0].features is not None
+        self._known = known_features(results) if numbered else {}
+        if numbered:
+            self._numbered_names = data.feature_names
+        elif data.feature_names is not None and not hasattr(self, "feature_names_in_"):
             self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
@@ -266,7 +284,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_ = all(result.converged for result in results)
         self.stopped_because_ = "; ".join(sorted({result.reason for result in results}))
         self.history_ = results[0].history if one else [result.history for result in results]
-        self.scale_, self.profile_ = data.moments.scale, data.profile
+        self.profile_ = data.profile
+        if not numbered:
+            self.scale_ = data.moments.scale
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
@@ -297,7 +317,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
         made = getattr(self, "_made", {})
-        names = [str(name) for name in self._all_names()[chosen]]
+        names = self._names_of(chosen)
         encoding = made.get("encoding")
         if encoding is not None and self.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
@@ -309,17 +329,44 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             n_features=self.n_features_in_,
             names=names,
             indices=chosen.tolist(),
-            coef=np.atleast_2d(self.coef_)[:, chosen],
-            deviations=np.broadcast_to(getattr(self, "scale_", 1.0), self.n_features_in_)[chosen].tolist(),
+            coef=dense_part(self.coef_, chosen),
+            deviations=self._deviations_of(chosen),
             intercept=np.atleast_1d(self.intercept_).astype(float),
             normalize=self.normalize,
             encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
 
+    def _repr_html_inner(self):
+        return self._with_summary(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {kind: self._with_summary(text) if kind == "text/html" else text for kind, text in bundle.items()}
+
+    def _with_summary(self, diagram: str) -> str:
+        """What a notebook shows: scikit-learn's diagram, under a summary of the model once there is one."""
+        if not hasattr(self, "coef_"):
+            return diagram
+        return summary_html(type(self).__name__, self.to_model()) + diagram
+
+    def _names_of(self, features: np.ndarray) -> list[str]:
+        """The names of some features, by their numbers."""
+        known, named = getattr(self, "_known", {}), getattr(self, "feature_names_in_", None)
+        if named is None:
+            named = getattr(self, "_numbered_names", None)
+        return [known.get(j, (None,))[0] or (f"x{j}" if named is None else str(named[j])) for j in features.tolist()]
+
     def _all_names(self) -> np.ndarray:
-        named = getattr(self, "feature_names_in_", None)
-        return np.array([f"x{j}" for j in range(self.n_features_in_)], dtype=object) if named is None else named
+        """The names of all features, or of the selected ones where nobody knows the others."""
+        known = support_of(self.coef_) if sp.issparse(self.coef_) else np.arange(self.n_features_in_)
+        return np.array(self._names_of(known), dtype=object)
+
+    def _deviations_of(self, features) -> list[float]:
+        """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
+        if hasattr(self, "scale_"):
+            return self.scale_[features].tolist()
+        return [getattr(self, "_known", {}).get(j, (None, 1.0))[1] for j in features.tolist()]
 
     def _streamed(self, margins, X, y, sample_weight):
         """Advance one stream per target in `margins(y)`, opening them at the first call."""
@@ -335,7 +382,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             stream.learn(Chunk(self._seen(X), target, weight))
         self.solver_ = self.solver
         self.n_iter_ = self._streams[0].state.steps
-        return np.vstack([s.coef for s in self._streams]), np.array([s.intercept for s in self._streams])
+        if self._streams[0].features is not None:
+            self._known = known_features(self._streams)
+        return coefficients(self._streams, X.shape[1]), np.array([s.intercept for s in self._streams])
 
 
 def _unit_rows_of(chunk):

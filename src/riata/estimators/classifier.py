@@ -7,7 +7,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array, namespace, to_host
@@ -15,6 +14,7 @@ from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients
 from riata.losses import BY_TASK
 from riata.model import probabilities
 
@@ -121,7 +121,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
             for c in positives
         ]
-        self.coef_ = np.vstack([f.result.coef for f in fits])
+        self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
         self._remember(fits, data)
         return self
@@ -204,7 +204,8 @@ def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
         xp = namespace(chunk.y)
         mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
         codes = xp.astype(chunk.y, xp.int64)
-        return Chunk(chunk.X, mine, chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0))
+        weight = chunk.weight * xp.take(xp.asarray(class_weights), codes, axis=0)
+        return chunk._replace(y=mine, weight=weight)
 
     return data.map(relabel)
 

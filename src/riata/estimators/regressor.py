@@ -1,6 +1,7 @@
 """Regression."""
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
@@ -12,6 +13,7 @@ from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.numbered import coefficients
 from riata.losses import BY_TASK, mean_target
 
 
@@ -123,14 +125,16 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         data = self._ready(self._dataset(X, y, sample_weight))
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
         fitted = self._fit_margin(data, validation=others)
-        self.coef_, self.intercept_ = fitted.result.coef, fitted.result.intercept
+        coef = coefficients([fitted.result], data.n_features)
+        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
         self._remember([fitted], data)
         return self
 
     def _check_target(self, data: Dataset) -> None:
-        if not data.moments.y_varies:
+        target = data.target_moments
+        if not target.y_varies:
             raise DataError(
-                f"the target has the same value, {data.moments.y_mean:g}, in every row (n_samples={data.n_observed}): "
+                f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_observed}): "
                 "there is nothing to learn"
             )
 
@@ -155,11 +159,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """Learn from these rows, in order, keeping what was learnt before."""
         X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
         coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
-        self.coef_, self.intercept_ = coef[0], float(intercept[0])
+        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), float(intercept[0])
         return self
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
         return mean_target(self.loss, self._margins(X)[:, 0])

@@ -29,15 +29,27 @@ def _letter(c):
 
 
 @njit(cache=True, nogil=True)
-def hash_strings(text, offsets):
-    """One hash per string."""
+def hash_strings(prefix, text, offsets):
+    """One hash per string, of the prefix and the string."""
+    start = OFFSET
+    for c in prefix:
+        start = (start ^ np.uint64(c)) * PRIME
     hashes = np.empty(len(offsets) - 1, dtype=np.uint64)
     for i in range(len(offsets) - 1):
-        h = OFFSET
+        h = start
         for p in range(offsets[i], offsets[i + 1]):
             h = (h ^ np.uint64(text[p])) * PRIME
         hashes[i] = _mixed(h)
     return hashes
+
+
+@njit(cache=True, nogil=True)
+def joined_hashes(first, hashes):
+    """The hash of a pair for a first one and each of the others."""
+    joined = np.empty_like(hashes)
+    for i in range(len(hashes)):
+        joined[i] = _mixed(first * PRIME ^ hashes[i])
+    return joined
 
 
 @njit(cache=True, nogil=True)

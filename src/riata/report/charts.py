@@ -74,7 +74,7 @@ def xy_chart(
         gutter=max([5, *(len(text) for _, text in up.labelled())]),  # charts under each other line up
         chosen=None if chosen is None else _units(across.at(chosen)),
         diagonal=_diagonal(across, up) if diagonal else None,
-        data=embedded([{"name": s.name, "x": rounded(s.x), "y": rounded(s.y)} for s in series]),
+        data=_embedded(series),
     )
 
 
@@ -144,6 +144,13 @@ def _reach(series: Series) -> np.ndarray:
     y = np.asarray(series.y, dtype=float)
     spread = 0.0 if series.spread is None else np.nan_to_num(np.asarray(series.spread, dtype=float))
     return np.concatenate([np.atleast_1d(y - spread), np.atleast_1d(y + spread)])
+
+
+def _embedded(series: Sequence[Series]) -> Markup:
+    """The numbers behind the marks, for the script; what all have in common is there once."""
+    shared = all(np.array_equal(s.x, series[0].x) for s in series)
+    own = [{"name": s.name, "y": rounded(s.y)} | ({} if shared else {"x": rounded(s.x)}) for s in series]
+    return embedded({"x": rounded(series[0].x) if shared else None, "series": own})
 
 
 def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict:

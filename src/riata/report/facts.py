@@ -50,6 +50,16 @@ class Facts:
         return self.training.get("parameters", {})
 
     @property
+    def k(self):
+        """How many features were allowed, where that was said: a number, or one for each class."""
+        return _said(self.training.get("k"))
+
+    @property
+    def alpha(self):
+        """The strength of the penalty, where there was one: a number, or one for each class."""
+        return _said(self.training.get("alpha"))
+
+    @property
     def data(self) -> str:
         """The name of the data."""
         return self.origin.data or self.training.get("data") or "the data"
@@ -58,6 +68,10 @@ class Facts:
     def target(self) -> str:
         """What is predicted."""
         return str(self.origin.opened.get("target") or self.training.get("target") or "the target")
+
+
+def _said(value):
+    return None if isinstance(value, list) and None in value else value
 
 
 def gather(fitted, origin: Origin, quality=None, stability: Stability | None = None) -> Facts:
@@ -75,7 +89,7 @@ def gather(fitted, origin: Origin, quality=None, stability: Stability | None = N
         quality,
         stability,
         fitted._all_names(),
-        getattr(fitted, "scale_", np.ones(model.n_features)),
+        getattr(fitted, "scale_", None),
         searched(fitted) if hasattr(fitted, "path_") else (),
         list(zip(labels, histories, strict=True)) if histories else (),
         getattr(fitted, "profile_", None),

@@ -27,7 +27,7 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     w, b, steps = np.zeros(data.n_features), 0.0, 0
     rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
     while options.max_steps is None or steps < options.max_steps:
-        for chunk in data.visit(rng.permutation(data.n_chunks)):
+        for chunk in data.visit(data.shuffled(rng)):
             visits = order(chunk.n_rows, 1, rng)
             while len(visits):
                 room = max(1, int(size) - rows)

@@ -14,6 +14,14 @@ class Saved(NamedTuple):
     facts: dict[str, Any]
 
 
+class Features(NamedTuple):
+    """Which features the coefficients are of, where that is not all of them in order: number -1 is of none."""
+
+    ids: np.ndarray
+    names: dict[int, str]  # where they are known
+    deviations: np.ndarray
+
+
 class Iterate(NamedTuple):
     """A point on the way. A solver that knows F or a certified gap here says so; the driver does the rest."""
 
@@ -25,6 +33,7 @@ class Iterate(NamedTuple):
     met: float | None = None  # mean loss of this pass's rows, each before it was learnt (progressive validation)
     whole: bool = True  # False inside a pass, where nothing is decided
     save: Callable[[], Saved] | None = None
+    features: Features | None = None  # which the coefficients are of; None: all of them
     proof: str | None = None  # what a method without a gap has proved about this point, which ends the solve
 
 

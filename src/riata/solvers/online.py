@@ -43,7 +43,9 @@ CANDIDATES = 3  # for each of k
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well fitted hold the weights in place
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}
-FADING_SUMS = ("z", "hold", "sums", "squares", "b_z", "b_hold", "slope_squares", "total")
+FADING_SUMS = {
+    "z", "hold", "sums", "squares", "b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares",
+}  # fmt: skip
 SWEPT = ("z", "hold", "sums", "squares", "shift", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
 
 
@@ -81,33 +83,46 @@ class Online(Method):
     def finds_alpha(self) -> bool:
         return self.alpha is None and self.k is None
 
+    @property
+    def rates(self) -> np.ndarray | float:
+        """First steps of the lanes."""
+        return RATE if self.finds_alpha else RATES
+
     def sweep(self, sweep, state, learn_b):
         """Learn up to the next review, review, and so on: when reviews fall does not depend on the chunks."""
         if sweep.batch != 1:
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
         memory, done, seen = state.memory, 0, 0.0
-        memory["stiffness"][:] = min(sweep.loss.curvature, 1.0) / (RATE if self.finds_alpha else RATES)
+        memory["stiffness"][:] = min(sweep.loss.curvature, 1.0) / self.rates
         while done < len(sweep.visits):
-            due = int(np.ceil(memory["review"][0])) - state.steps - done
+            due = self._due(memory) - state.steps - done
             visits = sweep.visits[done : done + due]
-            z = self._learn(sweep, visits, memory, learn_b)[:, memory["lane"][0]]
+            z = self._take(sweep, visits, state, learn_b)[:, memory["lane"][0]]
             seen += sweep.weight[visits] @ sweep.loss.value(sweep.y[visits], z)
-            if self.k is not None:
-                self._gather(sweep, visits, z, memory)
             done += len(visits)
             if len(visits) == due:
-                self._review(memory)
+                self._stop(state, state.steps + done)
         return self._intercept(memory), 0.0, seen
 
-    def _learn(self, sweep, visits, memory, learn_b):
-        """The margins of these rows, each before it was learnt, of all lanes and the empty model."""
-        loss = sweep.loss
+    def _due(self, memory) -> int:
+        """The step after which learning stops for a moment."""
+        return int(np.ceil(memory["review"][0]))
+
+    def _stop(self, state, steps):
+        """What is due between two runs of rows."""
+        self._review(state.memory)
+
+    def _take(self, sweep, visits, state, learn_b):
+        """Learn these rows: their margins, each before it was learnt, of all lanes and the empty model."""
+        loss, memory = sweep.loss, state.memory
         margins = np.empty((len(visits), LANES + 1))
         online_sweep(
             sweep.rows, sweep.y, sweep.weight, visits, loss.code, min(loss.curvature, 1.0), loss.relative, learn_b,
             self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"], memory["stiffness"],
             *(memory[name] for name in SWEPT), margins,
         )  # fmt: skip
+        if self.k is not None:
+            self._gather(sweep, visits, margins[:, memory["lane"][0]], memory)
         return margins
 
     def _gather(self, sweep, visits, z, memory):
@@ -151,7 +166,7 @@ class Online(Method):
         memory["review"][0] = now + wait
         for name in AGEING & memory.keys():
             memory[name] *= min(fade, now / (now + wait))
-        for name in FADING_SUMS if fade < 1.0 else ():
+        for name in FADING_SUMS & memory.keys() if fade < 1.0 else ():
             memory[name] *= fade
 
     def _best_lane(self, losses):

@@ -21,6 +21,7 @@ from riata.solvers.omp import omp
 from riata.solvers.online import online, online_method
 from riata.solvers.rda import Rda, rda
 from riata.solvers.saga import saga
+from riata.solvers.sketch import Sketch, sketch
 from riata.solvers.stochastic import Method
 from riata.solvers.subgradient import Subgradient, subgradient
 from riata.solvers.subspace_pursuit import subspace_pursuit
@@ -40,6 +41,7 @@ class Solver:
     any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
+    any_width: bool = False  # whether it keeps nothing for every feature
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
@@ -63,6 +65,16 @@ SOLVERS = {
     "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
     "online": Solver(
         online, "alpha or k", 1, stochastic=True, any_curvature=True, own_alpha=True, method=online_method
+    ),
+    "sketch": Solver(
+        sketch,
+        "k",
+        1,
+        stochastic=True,
+        any_curvature=True,
+        own_alpha=True,
+        any_width=True,
+        method=lambda penalty: Sketch(k=penalty.k),
     ),
     "svrg": Solver(svrg, "alpha", 100, stochastic=True),
     "saga": Solver(saga, "alpha", 100, stochastic=True),

@@ -33,7 +33,7 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
     w, mean = np.zeros(data.n_features), np.zeros(data.n_features)
     b, mean_b, steps = 0.0, 0.0, 0
     while options.max_steps is None or steps < options.max_steps:
-        numbers = rng.permutation(data.n_chunks)
+        numbers = data.shuffled(rng)
         for number, chunk in zip(numbers, data.visit(numbers), strict=True):
             visits = order(chunk.n_rows, 1, rng)
             mean_b, b = saga_sweep(

@@ -19,7 +19,7 @@ from riata.data.dataset import Dataset
 from riata.kernels.rows import Rows, as_rows
 from riata.losses import Loss
 from riata.objective import Problem
-from riata.solvers.iterate import Iterate, Options, Saved
+from riata.solvers.iterate import Features, Iterate, Options, Saved
 from riata.solvers.visits import ORDERS
 from riata.steps import STEPS, parse_step
 
@@ -33,6 +33,7 @@ class State:
     steps: int = 0
     largest: float = 0.0  # squared norm of the largest row
     memory: dict[str, np.ndarray] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # of features known by numbers, where a method keeps them
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Sweep:
     loss: Loss
     etas: np.ndarray
     safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
+    names: Callable[[np.ndarray], dict[int, str]] | None = None  # of features by their numbers
 
     @property
     def args(self):
@@ -62,6 +64,18 @@ class Method(Protocol):
     def memory(self, n_features: int) -> dict[str, np.ndarray]:
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
         return {}
+
+    def width(self, n_features: int) -> int:
+        """How many weights it keeps."""
+        return n_features
+
+    def rows(self, X, scale) -> Rows:
+        """Rows as its sweep takes them."""
+        return as_rows(X, scale)
+
+    def features(self, state: State) -> Features | None:
+        """Which features the weights of its model are of; None: all of them."""
+        return None
 
     def model(self, state: State) -> tuple[np.ndarray, float]:
         """Weights of the scaled columns and intercept to predict with, as of now."""
@@ -90,8 +104,8 @@ class Stepper:
         etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
         # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
-        rows = as_rows(chunk.X, self.scale)
-        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe)
+        rows = self.method.rows(chunk.X, self.scale)
+        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, chunk.names)
         state.b, state.largest, seen = self.method.sweep(sweep, state, float(self.learn_b))
         state.steps += n_steps
         return seen / max(chunk.weight[visits].sum(), 1e-300)
@@ -99,7 +113,7 @@ class Stepper:
 
 def first_state(method: Method, n_features: int) -> State:
     """Before the first row."""
-    return State(np.zeros(n_features), memory=method.memory(n_features))
+    return State(np.zeros(method.width(n_features)), memory=method.memory(n_features))
 
 
 def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, scale=1.0) -> Stepper:
@@ -127,6 +141,7 @@ class Course:
         facts = {
             "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
             "done": self.done, "met": self.met, "weight": self.weight, "rng": self.rng.bit_generator.state,
+            "names": list(state.names.items()),
         }  # fmt: skip
         return Saved(arrays, facts)
 
@@ -134,7 +149,7 @@ class Course:
 def first_course(method: Method, data: Dataset, seed: int | None) -> Course:
     """Before the first pass."""
     rng = np.random.default_rng(seed)
-    return Course(first_state(method, data.n_features), rng, rng.permutation(data.n_chunks))
+    return Course(first_state(method, data.n_features), rng, data.shuffled(rng))
 
 
 def resumed_course(saved: Saved) -> Course:
@@ -143,7 +158,7 @@ def resumed_course(saved: Saved) -> Course:
     memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
-    state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory)
+    state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))
     return Course(state, rng, arrays["chunks"], facts["done"], facts["met"], facts["weight"])
 
 
@@ -159,7 +174,7 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
     while options.max_steps is None or state.steps < options.max_steps:
         if course.done == len(course.chunks):
-            course.chunks, course.done = course.rng.permutation(data.n_chunks), 0
+            course.chunks, course.done = data.shuffled(course.rng), 0
             course.met = course.weight = 0.0
         for chunk in data.visit(course.chunks[course.done :]):
             visits = order(chunk.n_rows, stepper.batch, course.rng)
@@ -175,7 +190,10 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
             met = course.met / max(course.weight, 1e-300)
             over = options.max_steps is not None and state.steps >= options.max_steps
             save = None if over else course.saved
-            yield Iterate(w / problem.scale, b, state.steps, met=met, whole=whole or over, save=save)
+            yield Iterate(
+                w / problem.scale, b, state.steps, met=met, whole=whole or over, save=save,
+                features=method.features(state),
+            )  # fmt: skip
             if over:
                 return
 

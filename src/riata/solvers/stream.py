@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riata.data.chunk import Chunk, joined
+from riata.solvers.iterate import Features
 from riata.solvers.stochastic import State, Stepper
 
 
@@ -24,6 +25,11 @@ class Stream:
         if complete:
             self.stepper.advance(self.state, rows, np.arange(complete))
         self.waiting = [rows.rows(slice(complete, None))] if complete < rows.n_rows else []
+
+    @property
+    def features(self) -> Features | None:
+        """Which features the coefficients are of; None: all of them."""
+        return self.stepper.method.features(self.state)
 
     @property
     def coef(self) -> np.ndarray:

@@ -36,7 +36,7 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
         if options.max_steps is not None and steps >= options.max_steps:
             return
         anchor, anchor_b = w.copy(), b
-        for chunk in data.visit(rng.permutation(data.n_chunks)):
+        for chunk in data.visit(data.shuffled(rng)):
             visits = order(chunk.n_rows, 1, rng)
             b = svrg_sweep(
                 as_rows(chunk.X, scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code, eta, l1,

@@ -32,7 +32,7 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
             yield Iterate(w / problem.scale, b, steps, at.loss)
         anchor, anchor_b = w, b
         full_w, full_b = at.by_w / problem.scale, at.by_b * problem.fit_intercept
-        for chunk in data.visit(rng.permutation(data.n_chunks)):
+        for chunk in data.visit(data.shuffled(rng)):
             for piece in pieces(chunk, order(chunk.n_rows, size, rng), size):
                 here, then = batches.slope(piece, w, b), batches.slope(piece, anchor, anchor_b)
                 by_w, by_b = ((now - before) / piece.weight.sum() for now, before in zip(here, then, strict=True))

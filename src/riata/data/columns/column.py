@@ -1,15 +1,16 @@
 """What all kinds of columns share: the learner, the encoder, and Arrow arrays as NumPy ones."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from riata.data.columns.strings import numbers_of
 from riata.errors import DataError
 
 MISSING, RARE = "(missing)", "(rare)"
@@ -21,6 +22,15 @@ class BadRow(DataError):
     def __init__(self, row: int | np.integer, sentence: str):
         super().__init__(sentence)
         self.row, self.sentence = int(row), sentence
+
+
+class Entries(NamedTuple):
+    """Non-zeros of some rows by hashes of the features' names, and a function that gives those hashes and names."""
+
+    indptr: np.ndarray
+    numbers: np.ndarray
+    values: np.ndarray
+    vocabulary: Callable[[], tuple[np.ndarray, Sequence[str]]]
 
 
 class Encoder(ABC):
@@ -52,6 +62,16 @@ class Encoder(ABC):
     @abstractmethod
     def encode(self, columns: Sequence[pa.Array], dtype) -> np.ndarray | sp.csr_array:
         """Features of these rows, dense or sparse as it is easier."""
+
+    def entries(self, columns: Sequence[pa.Array], dtype) -> Entries:
+        """Features of these rows, known by hashes of their names."""
+        X: Any = sp.csr_array(self.encode(columns, dtype))
+        known = numbers_of(self.names)
+        return Entries(X.indptr, known[X.indices], X.data, lambda: (known, self.names))
+
+    def gives(self, names: Collection[str]) -> bool:
+        """Whether one of these features is its own."""
+        return not set(names).isdisjoint(self.names)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]

@@ -24,6 +24,12 @@ class Numbered(Sequence):
             return [self[j] for j in range(*i.indices(len(self)))]
         return f"{self._prefix}{self._numbers[i]}{self._suffix}"
 
+    def find(self, name: str) -> int | None:
+        """The position of a name, None if it is not one of these."""
+        digits = name.removeprefix(self._prefix).removesuffix(self._suffix)
+        found = int(digits) - self._numbers.start if digits.isdecimal() else -1
+        return found if 0 <= found < len(self) and self[found] == name else None
+
 
 @dataclass(frozen=True)
 class Dense(Encoder):

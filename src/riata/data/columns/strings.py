@@ -15,9 +15,20 @@ def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     return content, at
 
 
-def hashes_of(strings: pa.Array) -> np.ndarray:
-    """A 64-bit hash per string."""
-    return hash_strings(*buffers(strings))
+def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
+    """A 64-bit hash per string, of the prefix and the string."""
+    return hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
+
+
+def numbers_of(names, prefix: str = "") -> np.ndarray:
+    """The numbers of features that are known by hashes of their names."""
+    strings = names if isinstance(names, pa.Array) else pa.array(list(names), pa.string())
+    return as_numbers(hashes_of(strings, prefix))
+
+
+def as_numbers(hashes: np.ndarray) -> np.ndarray:
+    """62 bits of a hash, of which none is a sign."""
+    return (hashes >> np.uint64(2)).astype(np.int64)
 
 
 def words_of(strings: pa.Array, pairs: bool):

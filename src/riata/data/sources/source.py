@@ -38,6 +38,11 @@ class Source(ABC):
         """Some rows, at their own cost, for a source that can jump."""
         return None
 
+    @property
+    def jumps(self) -> bool:
+        """Whether some rows can be had without those before them."""
+        return type(self).slice is not Source.slice
+
     def fingerprint(self) -> object | None:
         """A value that changes when the rows may have changed; None where nobody can know."""
         return None
@@ -94,6 +99,10 @@ class Beside(Source):
         parts = [s.slice(names, start, stop) for s, names in self._shares(columns)]
         return None if any(part is None for part in parts) else _side_by_side(parts)
 
+    @property
+    def jumps(self):
+        return all(source.jumps for source in self.sources)
+
     def _shares(self, columns):
         """The sources that hold these columns, each with its own."""
         shares = [(s, [c for c in columns if c in s.schema.names]) for s in self.sources]
@@ -124,6 +133,10 @@ class OneColumn(Source):
     def slice(self, columns, start, stop):
         batch = self.inner.slice(self.inner.schema.names, start, stop)
         return None if batch is None else batch.rename_columns(self.schema.names)
+
+    @property
+    def jumps(self):
+        return self.inner.jumps
 
     def fingerprint(self):
         return self.inner.fingerprint()

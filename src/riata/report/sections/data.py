@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from riata.report.charts import Bar, bar_chart, sparkline
 from riata.report.facts import Facts
-from riata.report.numbers import count
+from riata.report.numbers import count, label
 from riata.report.page import Section
 from riata.report.rendering import rendered
 from riata.report.tables import Column, data_table
@@ -66,8 +66,8 @@ def _classes(facts: Facts) -> Markup | None:
     if counts is None or labels is None or len(labels) > MOST_CLASSES:
         return None
     bars = [
-        Bar(str(label), float(n), f"{int(n):,} ({n / counts.sum():.1%})")
-        for label, n in zip(labels, counts, strict=True)
+        Bar(label(name), float(n), f"{int(n):,} ({n / counts.sum():.1%})")
+        for name, n in zip(labels, counts, strict=True)
     ]
     return bar_chart("Rows of each class", bars, kind="classes")
 

@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from riata.report.charts import Bar, bar_chart
 from riata.report.facts import Facts
-from riata.report.numbers import short
+from riata.report.numbers import label, short
 from riata.report.page import Section
 from riata.report.rendering import rendered
 from riata.report.tables import Column, data_table
@@ -43,7 +43,7 @@ def _label(model, i) -> str:
     """The class that margin i speaks for."""
     if model.classes is None:
         return ""
-    return str(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
+    return label(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
 
 
 def _bars(facts: Facts) -> list[Markup]:
@@ -68,26 +68,28 @@ def _bars_of(facts: Facts, i: int, most: int) -> Markup:
             hint += f", chosen in {facts.stability.frequencies[model.indices[j]]:.0%} of the halves"
         bars.append(Bar(model.names[j], float(effects[j]), short(effects[j], 3), spread, hint))
     n = int(np.count_nonzero(effects))
-    title = "Effect of one standard deviation" + (f", class {_label(model, i)}" if len(model.intercept) > 1 else "")
-    note = f"the {len(order)} largest of {n:,}" if len(order) < n else ""
+    what, notes = "Effect of one standard deviation", []
+    if len(model.intercept) > 1:
+        what, notes = f"Class {_label(model, i)}", [what.lower()]
+    if len(order) < n:
+        notes.append(f"the {len(order)} largest of {n:,}")
     if facts.stability is not None:
-        whiskers = f"whiskers: a standard error, from {facts.stability.n_halves} half samples"
-        note = f"{note}; {whiskers}" if note else whiskers
-    return bar_chart(title, bars, note=note, kind="effects")
+        notes.append(f"whiskers: a standard error, from {facts.stability.n_halves} half samples")
+    return bar_chart(what, bars, note="; ".join(notes), kind="effects")
 
 
 def _table(facts: Facts, shown) -> Markup:
     """A row per feature: coefficients, effects and, where it is known, how stable they are."""
     model, found = facts.model, facts.stability
     one = len(model.intercept) == 1
-    labels = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
+    of = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
     columns = [Column("feature")]
-    columns += [Column(f"coefficient{label}", True, "per unit of the feature") for label in labels]
-    columns += [Column(f"effect{label}", True, "per standard deviation of the feature") for label in labels]
+    columns += [Column(f"coefficient{which}", True, "per unit of the feature") for which in of]
+    columns += [Column(f"effect{which}", True, "per standard deviation of the feature") for which in of]
     columns += [Column("deviation", True, "standard deviation of the feature")]
     if found is not None:
         columns += [Column("chosen in halves", True, "share of random halves of the rows that chose it")]
-        columns += [Column(f"standard error{label}", True, "of the coefficient, about") for label in labels]
+        columns += [Column(f"standard error{which}", True, "of the coefficient, about") for which in of]
     places = {name: j for j, name in enumerate(model.names)}
     rows = []
     for name, coef, effect in shown:

@@ -15,19 +15,22 @@ from riata.report.words import SCORES
 from riata.selection.searched import Searched
 
 NAMED, OTHERS = 8, 60  # lines in colour, and behind them
-MOST_NUMBERS = 24_000  # coefficients in the page, over all models of all paths
+MOST_NUMBERS = 24_000  # coefficients in charts, and as many in models to pick, over all models of all paths
+MOST_MODELS = 1000  # that are listed
 
 
 def path_section(facts: Facts) -> Section | None:
     """Charts and models of every path."""
     if not facts.paths:
         return None
-    each = max(5, MOST_NUMBERS // sum(len(one.path) for one in facts.paths))
-    bodies = Markup("").join(_one_path(facts, one, number, each) for number, one in enumerate(facts.paths))
+    n_models = sum(len(one.path) for one in facts.paths)
+    most = max(NAMED, MOST_NUMBERS // n_models)
+    listed = n_models <= MOST_MODELS
+    bodies = Markup("").join(_one_path(facts, one, i, most, listed) for i, one in enumerate(facts.paths))
     return Section("path", "The path", bodies)
 
 
-def _one_path(facts: Facts, one: Searched, number: int, most: int) -> Markup:
+def _one_path(facts: Facts, one: Searched, number: int, most: int, listed: bool) -> Markup:
     models = _models(facts, one, most)
     chosen = one.selection.index
     return rendered(
@@ -35,12 +38,12 @@ def _one_path(facts: Facts, one: Searched, number: int, most: int) -> Markup:
         number=number,
         label=one.label,
         reason=one.selection.reason,
-        charts=[_effects(facts, one), _scores(one)],
+        charts=[_effects(facts, one, min(OTHERS, most - NAMED)), _scores(one)],
         n_models=len(one.path),
         chosen=chosen,
         here=one.path.named(chosen),
         picked=_picked(models, number),
-        all_models=_all_models(one, number),
+        all_models=_all_models(one, number) if listed else None,
         models=embedded(models),
     )
 
@@ -49,14 +52,14 @@ def _along(one: Searched) -> Axis:
     return Axis(one.path.by, log=one.path.by == "alpha", falling=one.path.by == "alpha")
 
 
-def _effects(facts: Facts, one: Searched) -> Markup:
+def _effects(facts: Facts, one: Searched, most_others: int) -> Markup:
     """Lines of the features that are largest in the chosen model, over those that are largest anywhere."""
     path, i = one.path, one.selection.index
     effects = path.coefs * facts.scale
     reach = np.abs(effects).max(axis=0)
     used = np.flatnonzero(reach)
     named = [j for j in np.argsort(-np.abs(effects[i]), kind="stable")[:NAMED] if effects[i, j] != 0]
-    others = [j for j in used[np.argsort(-reach[used], kind="stable")] if j not in named][:OTHERS]
+    others = [j for j in used[np.argsort(-reach[used], kind="stable")] if j not in named][:most_others]
     series = [Series(str(facts.names[j]), path.values, effects[:, j]) for j in named]
     series += [Series(str(facts.names[j]), path.values, effects[:, j], background=True) for j in others]
     if not series:

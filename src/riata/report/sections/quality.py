@@ -7,7 +7,7 @@ from riata.data.columns.histogram import Histogram
 from riata.quality import ClassQuality, NumberQuality
 from riata.report.charts import Series, histogram, xy_chart
 from riata.report.facts import Facts
-from riata.report.numbers import count, short
+from riata.report.numbers import count, label, short
 from riata.report.page import Section
 from riata.report.rendering import rendered
 from riata.report.scales import Axis
@@ -70,12 +70,12 @@ def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
     charts = []
     if found.curves:
         one = len(found.curves) == 1
-        roc = [Series(_named(label, t.auc, one), *_thinned(*t.roc())) for label, t in found.curves.items()]
+        roc = [Series(_named(name, t.auc, one), *_thinned(*t.roc())) for name, t in found.curves.items()]
         note = "the dotted line is chance" + (f"; AUC {next(iter(found.curves.values())).auc:.4f}" if one else "")
         x, y = _share("false positives"), _share("true positives")
         charts.append(xy_chart("ROC", roc, x, y, note=note, diagonal=True, square=True, kind="roc"))
-        curves = [(label, t.average_precision, t.precision_recall()) for label, t in found.curves.items()]
-        lines = [Series(_named(label, ap, one), *_thinned(pr[1], pr[0])) for label, ap, pr in curves]
+        curves = [(name, t.average_precision, t.precision_recall()) for name, t in found.curves.items()]
+        lines = [Series(_named(name, ap, one), *_thinned(pr[1], pr[0])) for name, ap, pr in curves]
         note = f"average precision {curves[0][1]:.4f}" if one else ""
         x, y = _share("recall"), _share("precision")
         charts.append(xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall"))
@@ -84,6 +84,7 @@ def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
         series = [Series("", calibrated.predicted, calibrated.observed, dots=True)]
         x, y = _share("predicted probability"), _share("share that came true")
         note = "on the dotted line, what was called 70 % happened in 70 % of the rows"
+        note += "; of the likeliest class" if len(found.labels) > 2 else ""
         charts.append(xy_chart("Calibration", series, x, y, note=note, diagonal=True, square=True, kind="calibration"))
     return charts, _confusion(found)
 
@@ -93,8 +94,8 @@ def _share(title) -> Axis:
     return Axis(title, low=-0.01, high=1.01)
 
 
-def _named(label, number, one) -> str:
-    return "" if one else f"{label} ({number:.3f})"
+def _named(name, number, one) -> str:
+    return "" if one else f"{name} ({number:.3f})"
 
 
 def _thinned(x, y):
@@ -110,7 +111,7 @@ def _confusion(found: ClassQuality) -> Markup | None:
         return None
     shares = found.confusion / np.maximum(found.confusion.sum(axis=1, keepdims=True), 1e-300)
     rows = [
-        (label, [(short(n, 6), f"{s:.3f}", f"{s:.1%}") for n, s in zip(counts, its, strict=True)])
-        for label, counts, its in zip(found.labels, found.confusion, shares, strict=True)
+        (label(name), [(short(n, 6), f"{s:.3f}", f"{s:.1%}") for n, s in zip(counts, its, strict=True)])
+        for name, counts, its in zip(found.labels, found.confusion, shares, strict=True)
     ]
-    return rendered("confusion.html", labels=found.labels, rows=rows)
+    return rendered("confusion.html", labels=[label(name) for name in found.labels], rows=rows)

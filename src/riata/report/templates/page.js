@@ -103,7 +103,8 @@ class Chart {
     this.svg = figure.querySelector("svg");
     this.fullX = this.x = new Scale(JSON.parse(figure.dataset.x));
     this.fullY = this.y = new Scale(JSON.parse(figure.dataset.y));
-    this.series = parsed(figure.querySelector("script"));
+    const { x, series } = parsed(figure.querySelector("script"));
+    this.series = series.map((one) => ({ x, ...one }));
     this.groups = all(".series", figure);
     this.corner = null; // where a rectangle began
     this.listen();

@@ -1,0 +1,133 @@
+"""Features known by 64-bit numbers: places for those that matter, buckets for the sums of all others.
+
+A place is found by open addressing: `table` holds places, `ids` the feature of each place (-1: free). Every other
+feature adds to one bucket by its hash: `sums` holds sums of slopes, with a sign by the same hash, `squares` those of
+squares. The two belong together: a bucket shared by features that say nothing has a sum as large as the root of its
+squares lets one expect, so sharing alone makes no feature stand out.
+"""
+
+import numpy as np
+from numba import njit
+
+NOWHERE = np.int64(-1)
+GOLDEN, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
+MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@njit(cache=True, inline="always")
+def mixed(number):
+    """64 bits, each of which depends on every bit of the number (splitmix64)."""
+    h = np.uint64(number) + GOLDEN
+    h = (h ^ (h >> np.uint64(30))) * MIX1
+    h = (h ^ (h >> np.uint64(27))) * MIX2
+    return h ^ (h >> np.uint64(31))
+
+
+@njit(cache=True, inline="always")
+def bucket(number, n_buckets):
+    """(bucket, sign) of a feature."""
+    h = mixed(number)
+    return np.int64(((h & LOW) * np.uint64(n_buckets)) >> np.uint64(32)), 1.0 if h >> np.uint64(63) else -1.0
+
+
+@njit(cache=True)
+def find(number, ids, table):
+    """The place of a feature, or NOWHERE."""
+    mask = table.shape[0] - 1
+    at = np.int64((mixed(number) >> np.uint64(31)) & np.uint64(mask))
+    while table[at] != NOWHERE:
+        if ids[table[at]] == number:
+            return table[at]
+        at = (at + 1) & mask
+    return NOWHERE
+
+
+@njit(cache=True)
+def enter(place, ids, table):
+    """Make the feature of a place known to the table."""
+    mask = table.shape[0] - 1
+    at = np.int64((mixed(ids[place]) >> np.uint64(31)) & np.uint64(mask))
+    while table[at] != NOWHERE:
+        at = (at + 1) & mask
+    table[at] = place
+
+
+@njit(cache=True)
+def take_place(number, ids, table, free):
+    """A free place for a feature, or NOWHERE. `free` holds the free places, its last entry how many there are."""
+    last = free.shape[0] - 1
+    if free[last] == 0:
+        return NOWHERE
+    free[last] -= 1
+    place = free[free[last]]
+    ids[place] = number
+    enter(place, ids, table)
+    return place
+
+
+@njit(cache=True)
+def split_rows(indptr, numbers, values, visits, first_come, ids, waiting, table, free, inside, outside):
+    """Part the entries of some rows into those of features with a place and all others.
+
+    Fills `inside` = (indptr, places, values) and `outside` = (indptr, numbers, values). With `first_come` a new
+    feature takes a place at once, while there are any. One that waits for its place is outside.
+    """
+    in_ptr, in_places, in_values = inside
+    out_ptr, out_numbers, out_values = outside
+    n_in = n_out = 0
+    in_ptr[0] = out_ptr[0] = 0
+    for r in range(visits.shape[0]):
+        for p in range(indptr[visits[r]], indptr[visits[r] + 1]):
+            place = find(numbers[p], ids, table)
+            if place == NOWHERE and first_come:
+                place = take_place(numbers[p], ids, table, free)
+            if place != NOWHERE and not waiting[place]:
+                in_places[n_in], in_values[n_in] = place, values[p]
+                n_in += 1
+            else:
+                out_numbers[n_out], out_values[n_out] = numbers[p], values[p]
+                n_out += 1
+        in_ptr[r + 1], out_ptr[r + 1] = n_in, n_out
+
+
+@njit(cache=True)
+def count_outside(outside, slopes, weights, bar, sums, squares, ids, waiting, table, free):
+    """Count rows of features without a place into their buckets; one whose sum^2 / squares passes the bar gets to wait
+    in a free place."""
+    indptr, numbers, values = outside
+    for i in range(slopes.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            at, sign = bucket(numbers[p], sums.shape[0])
+            sums[at] += sign * slopes[i] * values[p]
+            squares[at] += weights[i] * values[p] * values[p]
+            if sums[at] * sums[at] > bar * squares[at] and find(numbers[p], ids, table) == NOWHERE:
+                place = take_place(numbers[p], ids, table, free)
+                if place != NOWHERE:
+                    waiting[place] = True
+
+
+@njit(cache=True)
+def move_in(ids, waiting, sums, squares, place_sums, place_squares):
+    """Waiting features take the content of their buckets with them."""
+    for place in range(ids.shape[0]):
+        if waiting[place]:
+            at, sign = bucket(ids[place], sums.shape[0])
+            place_sums[place], place_squares[place] = sign * sums[at], squares[at]
+            sums[at] = squares[at] = 0.0
+
+
+@njit(cache=True)
+def move_out(gone, ids, table, free, sums, squares, place_sums, place_squares):
+    """The features of these places leave their sums in buckets."""
+    last = free.shape[0] - 1
+    for place in gone:
+        at, sign = bucket(ids[place], sums.shape[0])
+        sums[at] += sign * place_sums[place]
+        squares[at] += place_squares[place]
+        ids[place] = NOWHERE
+        free[free[last]] = place
+        free[last] += 1
+    table[:] = NOWHERE
+    for place in range(ids.shape[0]):
+        if ids[place] != NOWHERE:
+            enter(place, ids, table)
