@@ -15,6 +15,7 @@ def riata(X, y, benchmark):
     from riata.fitting import Spec, fit
     from riata.path import path
 
+    X = X if sp.issparse(X) else np.ascontiguousarray(X)
     options = {"loss": benchmark.loss, "standardize": False, "fit_intercept": benchmark.fit_intercept}
 
     def solve(alphas, tol):
@@ -57,20 +58,28 @@ def celer(X, y, benchmark):
 
 
 def skglm(X, y, benchmark):
+    """Its tolerance is a slope, so it is taken relative to the largest; dense columns are centred, in place of the
+    intercept, with which it crawls."""
     from skglm import Lasso, SparseLogisticRegression
 
+    squared, fit_intercept = benchmark.loss == "squared", benchmark.fit_intercept
+    means, y_mean = np.zeros(X.shape[1]), 0.0
+    if squared and fit_intercept and not sp.issparse(X):
+        means, y_mean = X.mean(axis=0, dtype=np.float64), y.mean()
+        X, y, fit_intercept = (X - means).astype(X.dtype), y - y_mean, False
+    slope = np.max(np.abs(X.T @ (y - y.mean()))) / len(y) * (1.0 if squared else 0.5)
     X = _columns(X)
-    kind = Lasso if benchmark.loss == "squared" else SparseLogisticRegression
 
     def solve(alphas, tol):
-        coefs, intercepts, model = [], [], None
+        kind = Lasso if squared else SparseLogisticRegression
+        model = kind(alpha=alphas[0], fit_intercept=fit_intercept, tol=tol * slope, warm_start=True)
+        coefs, intercepts = [], []
         for alpha in alphas:
-            if model is None:
-                model = kind(alpha=alpha, fit_intercept=benchmark.fit_intercept, tol=tol, warm_start=True)
             model.alpha = alpha
             model.fit(X, y)
             coefs.append(model.coef_.ravel().copy())
-            intercepts.append(float(np.ravel(model.intercept_)[0]) if benchmark.fit_intercept else 0.0)
+            own = float(np.ravel(model.intercept_)[0]) if fit_intercept else 0.0
+            intercepts.append(own + y_mean - means @ coefs[-1])
         return coefs, intercepts
 
     return solve

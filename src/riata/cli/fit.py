@@ -45,7 +45,7 @@ from riata.errors import OptionError
 @click.option("--max-steps", type=int, help="Stop after so many steps.")
 @click.option("--max-passes", type=int, help="Stop after so many passes.")
 @click.option("--half-life", type=float, help="Rows after which one counts half (online).")
-@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a stochastic fit in, on the way.")
+@click.option("--checkpoint", type=click.Path(file_okay=False), help="Folder to save a fit in, on the way.")
 @click.option("--every", default="60s", show_default=True, help="Time between two checkpoints.")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint, if there is one.")
 @click.option("--test", "test_data", help="Data to score the model on.")
@@ -94,7 +94,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     seconds = time.perf_counter() - started
     summary = as_dict(model) | {
         "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
-        "test": None if found is None else found.scores, "model": str(out),
+        "test": None if found is None else found.scores, "model": str(out), "report": report and str(report),
     }  # fmt: skip
     if report is not None:
         how_certain = certainty(estimator, train, halvings, clock)

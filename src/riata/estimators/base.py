@@ -277,7 +277,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
-        self.n_iter_ = max(len(result.history) for result in results)
+        self.n_iter_ = max(sum(record.whole for record in result.history) for result in results)
         self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)

@@ -88,7 +88,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     half_life : float, optional
         Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
     checkpoint : str, optional
-        A folder in which a stochastic solver saves where it is, so that a killed fit can go on.
+        A folder in which a solver saves where it is, so that a killed fit can go on.
     every : str or float, default="60s"
         Time between two checkpoints.
     resume : bool, default=False

@@ -36,20 +36,20 @@ def absorb(features, eta, slopes, z, n, w):
 
 
 @njit(cache=True)
-def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, z, n, debt, w, b, learn_b, largest):
+def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, z, n, debt, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating z, n, debt and w in place; the intercept is the last of z and n.
 
-    With `safe`, eta_t is divided by the root of the curvature along the largest row so far. Returns b, the largest row
-    norm and the loss seen.
+    `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the root of the curvature along the
+    largest row so far. Returns b and the largest row norm.
     """
-    d, seen = w.shape[0], 0.0
+    d = w.shape[0]
     factors, slopes = np.empty(batch), np.zeros(d)
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
         for i in members:
             features, _ = entries(rows, i)
             refresh(features, l1 * debt[0], l2 * debt[0], z, n, w)
-        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        slope = slopes_of(rows, members, y, weight, loss, w, b, factors, margins[t * batch : (t + 1) * batch])
         _, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         eta = etas[t] / math.sqrt(safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
         descend(rows, members, -1.0, factors, slopes)
@@ -61,6 +61,5 @@ def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, z, n, d
         z[d] += eta * slope - (math.sqrt(n[d]) - root) * b
         b = -learn_b * z[d] / (1.0 + math.sqrt(n[d]))
         debt[0] += eta * weight[members].mean()
-        seen += losses
     refresh(None, l1 * debt[0], l2 * debt[0], z, n, w)
-    return b, largest, seen
+    return b, largest

@@ -13,6 +13,10 @@ WHOSE = {
     "text": "the text's reading", "code": "the code's reading",
     "scored": "the code's reading, scored without intercept",
 }  # fmt: skip
+TOPICS = {
+    "sparsity": "Sparsity and accuracy", "setting": "What a penalty means", "convergence": "Convergence",
+    "cost": "Computation and memory",
+}  # fmt: skip
 MANY = {HOLDS: "hold", FAILS: "do not hold", IN_PART: "hold in part", UNKNOWN: "were not measured"}
 TITLE = "Learning Large Scale Sparse Models, reproduced"
 GISETTE = {  # UCI's description, and the paper's
@@ -40,7 +44,7 @@ def in_short(findings: Findings, judged: list[Claim]) -> str:
     theirs = findings.best("l0-sgd", "code")
     said = f"Of {len(judged)} sentences of the paper that were tested: {verdicts}."
     if ours is not None and theirs is not None:
-        said += f" The paper's best sparse online method: {describe(theirs)}. The same by {describe(ours)}."
+        said += f" The best of the paper's sparse online method: {describe(theirs)}. For comparison, {describe(ours)}."
     return said
 
 
@@ -52,7 +56,7 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
         ("rows", "divided by their norm; squared loss on labels −1 and +1, half the square as in the paper; no "
                  "intercept and no standardisation, except for the code's coordinate descent, which has both"),
         ("penalties", f"alpha = {', '.join(f'{alpha:g}' for alpha in ALPHAS)}, and some between them where fits are "
-                      "cheap; in the code's long runs up to 0.1, of sub-gradients up to 0.01"),
+                      "cheap; in the code's long runs up to 0.1, of sub-gradients up to 0.001"),
         ("K", ", ".join(map(str, SIZES))),
         ("batches", f"of {BATCH} rows, drawn without repetition"),
         ("text", f"steps 1/t (sub-gradients) and 1/√t (Fobos), {effort.text_passes} passes over the rows; the text "
@@ -64,7 +68,8 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
         ("scored", "the code's coordinate descent, scored as the code does: without the intercept"),
         ("batch methods", f"at most {effort.batch_passes} passes of coordinate descent and of full sub-gradients"),
         ("seeds", f"{seeds}; in the code's reading, away from the paper's own penalty or K, the first two of single "
-                  "rows and the first of batches; and one where alpha is so large that nothing is learnt"),
+                  "rows and the first of batches, which have two at the paper's own; and one "
+                  "where alpha is so large that nothing is learnt"),
         ("diverged", "; ".join(
             f"{ALGORITHMS[fit['algorithm']].name}, {fit['reading']}, at {fit['strength']:g}"
             for fit in findings.failures

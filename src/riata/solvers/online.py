@@ -92,17 +92,17 @@ class Online(Method):
         """Learn up to the next review, review, and so on: when reviews fall does not depend on the chunks."""
         if sweep.batch != 1:
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
-        memory, done, seen = state.memory, 0, 0.0
+        memory, done = state.memory, 0
         memory["stiffness"][:] = min(sweep.loss.curvature, 1.0) / self.rates
         while done < len(sweep.visits):
             due = self._due(memory) - state.steps - done
             visits = sweep.visits[done : done + due]
             z = self._take(sweep, visits, state, learn_b)[:, memory["lane"][0]]
-            seen += sweep.weight[visits] @ sweep.loss.value(sweep.y[visits], z)
+            sweep.margins[done : done + len(visits)] = z
             done += len(visits)
             if len(visits) == due:
                 self._stop(state, state.steps + done)
-        return self._intercept(memory), 0.0, seen
+        return self._intercept(memory), 0.0
 
     def _due(self, memory) -> int:
         """The step after which learning stops for a moment."""
