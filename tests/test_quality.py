@@ -9,6 +9,7 @@ from sklearn import metrics
 
 from chunked import Chunked
 from riata.data.columns.histogram import MOST_BINS, histogram_of
+from riata.errors import DataError
 from riata.model import Model
 from riata.quality import curves, quality
 from riata.quality.curves import ScoreTable
@@ -113,6 +114,12 @@ def test_rounding_keeps_the_order(rng):
     z = np.sort(rng.normal(size=1000) * np.exp(5 * rng.normal(size=1000)))
     assert np.all(np.diff(curves.rounded(z)) >= 0)
     assert_allclose(curves.rounded(z), z, rtol=2.0**-9)
+
+
+def test_predictions_without_end_are_one_sentence():
+    model = model_of("regression", "poisson", [1000.0])
+    with pytest.raises(DataError, match="too large to be numbers"), np.errstate(over="ignore"):
+        quality(model, Chunked(np.ones((3, 1)), np.ones(3), 2))
 
 
 def test_a_sample_of_many_rows_is_even(rng):

@@ -1,31 +1,77 @@
-"""The examples of README and of docs do what they say, as they stand there."""
+"""The examples of README and of docs do what they say, as they stand there.
 
+The python and bash blocks of a page run one after the other, in one folder and one Python session, as a reader runs
+them; what stands behind #> is printed. A block that cannot run here says why in a comment before it:
+<!-- not run: needs a GPU -->
+"""
+
+import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-PAGES = "".join(
-    (Path(__file__).parents[1] / page).read_text() for page in ("README.md", "docs/selection.md", "docs/sketch.md")
-)
-BLOCKS = re.findall(r"```(python|bash)\n(.*?)```", PAGES, flags=re.DOTALL)
-EXAMPLES = [(kind, code) for kind, code in BLOCKS if "make " not in code and "pip " not in code]
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<kind>python|bash)\n(?P<code>.*?)^```", re.S | re.M)
+
+
+class Example(NamedTuple):
+    line: int
+    kind: str
+    code: str
+    not_run: str | None
+
+
+def examples_of(page: Path) -> list[Example]:
+    """The blocks of a page in their order."""
+    text = page.read_text()
+    lines = [text.count("\n", 0, block.start("code")) for block in BLOCK.finditer(text)]
+    return [Example(n, b["kind"], b["code"], b["reason"]) for n, b in zip(lines, BLOCK.finditer(text), strict=True)]
+
+
+PAGES = {
+    str(page.relative_to(ROOT)): examples
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if (examples := examples_of(page))
+}
+
+
+def run(example: Example, page: str, session: dict) -> str:
+    """What an example prints; one that fails says so with the line of its page."""
+    if example.kind == "python":
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile("\n" * example.line + example.code, page, "exec"), session)
+        return printed.getvalue()
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euc", example.code],
+        env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{page}, line {example.line}: {done.stderr}"
+    return done.stdout
 
 
 def test_there_are_examples_of_both_faces():
-    assert {kind for kind, _ in EXAMPLES} == {"python", "bash"}
+    kinds = {example.kind for examples in PAGES.values() for example in examples if example.not_run is None}
+    assert kinds == {"python", "bash"}
 
 
-@pytest.mark.parametrize(("kind", "code"), EXAMPLES, ids=[f"{kind}-{i}" for i, (kind, _) in enumerate(EXAMPLES)])
-def test_example(kind, code, tmp_path):
-    command = [sys.executable, "-c", code] if kind == "python" else ["bash", "-euc", code]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    run = subprocess.run(
-        command, cwd=tmp_path, env=os.environ | {"PATH": path, "COLUMNS": "100"}, capture_output=True, text=True
-    )
-    assert run.returncode == 0, run.stderr
-    for printed in re.findall(r"#> (.*)", code):
-        assert printed in run.stdout
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning")  # of another cluster's dashboard
+def test_examples(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    session = {"__name__": "__main__"}
+    for example in PAGES[page]:
+        if example.not_run is None:
+            printed = run(example, page, session)
+            for expected in re.findall(r"# ?> (.*)", example.code):
+                assert expected in printed, f"{page}, line {example.line}: {printed}"

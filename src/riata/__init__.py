@@ -8,7 +8,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from riata.data.open import open_data as open
+    from riata.engines.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.model import load_model
     from riata.report.fit_report import write_report
@@ -37,7 +37,7 @@ _HOMES = {
     "stability_selection": "riata.selection.stability",
     "write_report": "riata.report.fit_report",
 }
-_RENAMED = {"open": ("riata.data.open", "open_data")}
+_RENAMED = {"open": ("riata.engines.open", "open_data")}
 
 
 def __getattr__(name: str):

@@ -27,3 +27,7 @@ class CheckpointError(RiataError, ValueError):
 
 class MissingPackageError(RiataError, ImportError):
     """An optional package is needed: the message says how to install it."""
+
+
+class EngineError(RiataError, RuntimeError):
+    """A cluster cannot be reached, or could not do the work: the message says what to do."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from riata.checkpoint import Checkpoints, data_fingerprint
 from riata.data.dataset import Dataset
+from riata.data.remote import Remote
 from riata.device.arrays import namespace
 from riata.driver import Record, Result, run
 from riata.errors import DataError, OptionError
@@ -160,6 +161,11 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     """Refuse rows that a loss cannot learn from."""
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
+    if isinstance(data, Remote) and SOLVERS[spec.solver_name].stochastic:
+        raise OptionError(
+            f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
+            "solver 'exact' or 'best-k' there, or leave the engine out"
+        )
     if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {spec.loss!r}"
         if spec.loss == "squared":

@@ -4,7 +4,7 @@ Only the chosen features are stored. Loading executes nothing.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from riata import __version__
 from riata.data.chunk import Chunk, columns_of, unit_rows
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
+from riata.data.remote import Remote
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
 from riata.losses import mean_target
@@ -53,10 +54,18 @@ class Model:
         return self._margins(X, self._columns(X.shape[1], feature_names))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
-        """(z, chunk) for every chunk of a dataset: one pass."""
+        """(z, chunk) for every chunk of a dataset: one pass. Of rows elsewhere z takes the place of X in the chunk."""
+        margins = self.margins_of(data)
+        if isinstance(data, Remote):
+            for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk))).visit():
+                yield chunk.X, chunk
+        else:
+            yield from ((margins(chunk), chunk) for chunk in data.visit())
+
+    def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
+        """The function that gives z for a chunk of a dataset."""
         columns = self._columns(data.n_features, data.feature_names)
-        for chunk in data.visit():
-            yield self._margins(chunk.X, columns), chunk
+        return lambda chunk: self._margins(chunk.X, columns)
 
     def _margins(self, X, columns):
         X = unit_rows(X) if self.normalize == "rows" else X

@@ -90,10 +90,11 @@ def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) 
 
 def mean_loss(problem: Problem, w, b) -> float:
     """The mean loss: one pass. No w stands for w = 0."""
+    value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
         z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
-        return float(chunk.weight @ problem.loss.value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
+        return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
     return loss / weight
@@ -139,14 +140,15 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     l1, l2 = problem.penalty.l1, problem.penalty.l2
     shrink_positive = shrink_negative = 1.0
     if problem.fit_intercept:
-        up, down = at.positive.by_b, -at.negative.by_b
+        up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = min(1.0, _ratio(down, up)), min(1.0, _ratio(up, down))
     g = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
     size = np.abs(at.positive.by_w) + np.abs(at.negative.by_w)
-    g = np.where(np.abs(g) <= CANCELLED * size, 0.0, g)
+    g[np.abs(g) <= CANCELLED * size] = 0.0
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
     free = np.broadcast_to(np.equal(l1, 0.0) & np.equal(l2, 0.0), w.shape)
-    pull = np.where(free, 0.0, problem.penalty.pull(g))
+    pull = problem.penalty.pull(g)
+    pull[free] = 0.0
 
     def bound(shrink):
         excess = np.maximum(shrink * pull - l1, 0.0)
@@ -156,7 +158,8 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
 
     feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(pull, l1), initial=0.0))  # inside by more than rounding
     primal = at.loss + problem.penalty.value(w)
-    return float(primal - max(bound(feasible), bound(1.0)) + _free_slack(w[free], g[free], size[free]))
+    best = max(bound(feasible), bound(1.0)) if np.any(l2) else -feasible * rise
+    return float(primal - best + _free_slack(w[free], g[free], size[free]))
 
 
 def _free_slack(w, g, size) -> float:
@@ -173,7 +176,8 @@ def _free_slack(w, g, size) -> float:
 def _ratio(a, b):
     """a / b, with 0 / 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(np.divide(a, b), nan=0.0, posinf=np.inf)
+        ratio = np.divide(a, b)
+    return np.where(np.isnan(ratio), 0.0, ratio)
 
 
 def empty_intercept(problem: Problem) -> float:

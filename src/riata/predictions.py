@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from riata.data.dataset import Dataset
+from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.files import replacing
 from riata.losses import mean_target
@@ -29,6 +31,23 @@ def _columns(model, z) -> dict[str, np.ndarray]:
     return columns
 
 
+def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
+    """Predictions of rows elsewhere, a file in a folder for every part of them, written by whoever holds the rows."""
+    _check_suffix(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise OptionError(f"{folder} is not empty, and predictions of parts would mix with what it holds")
+    folder = folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    margins = model.margins_of(data)
+
+    def write(number, run):
+        path = folder / f"part-{number:05d}{folder.suffix}"
+        write_predictions((pa.table(_columns(model, margins(chunk))) for _, chunk in run), path)
+        return path.name
+
+    return data.runs(write)
+
+
 def write_predictions(tables: Iterable[pa.Table], out) -> None:
     """To a CSV or Parquet file, whole or not at all; to standard output as CSV where `out` is None."""
     import pyarrow.csv
@@ -38,10 +57,14 @@ def write_predictions(tables: Iterable[pa.Table], out) -> None:
         _write(tables, sys.stdout.buffer, pyarrow.csv.CSVWriter)
         return
     writers = {".csv": pyarrow.csv.CSVWriter, ".parquet": pyarrow.parquet.ParquetWriter}
-    if out.suffix not in writers:
-        raise OptionError(f"predictions are written as .csv or .parquet, not {out.suffix or 'a file without ending'}")
+    _check_suffix(out)
     with replacing(out) as file:
         _write(tables, file, writers[out.suffix])
+
+
+def _check_suffix(out) -> None:
+    if out.suffix not in (".csv", ".parquet"):
+        raise OptionError(f"predictions are written as .csv or .parquet, not {out.suffix or 'a file without ending'}")
 
 
 def _write(tables, file, kind):

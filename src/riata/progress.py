@@ -23,6 +23,11 @@ def path_progress(show: bool, label: str):
     return _paths_in_a_bar(label) if show else nullcontext()
 
 
+def cell_progress(show: bool):
+    """Gives a callback that moves a bar over the cells of an experiment; None without a bar."""
+    return _cells_in_a_bar() if show else nullcontext()
+
+
 @contextmanager
 def _rows_in_a_bar():
     with _bar() as bar, watching(_row_watcher(bar)):
@@ -50,6 +55,13 @@ def _paths_in_a_bar(label):
     with _bar() as bar:
         task = bar.add_task(f"path {label}".strip(), total=None, state="of all rows")
         yield lambda done, total: bar.update(task, completed=done, total=total, state=f"fold {done} of {total - 1}")
+
+
+@contextmanager
+def _cells_in_a_bar():
+    with _bar() as bar:
+        task = bar.add_task("reproduce", total=None, state="reading data")
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, state=f"{done}/{total} {name}")
 
 
 def _bar():

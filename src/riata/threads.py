@@ -1,6 +1,9 @@
 """One level of threads at a time: where riata's own threads share the rows, BLAS must not start more of its own."""
 
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -11,6 +14,34 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+class _Limit:
+    """The limit on BLAS, which is the whole process's, while at least one context asks for it."""
+
+    def __init__(self) -> None:
+        self._lock, self._depth = Lock(), 0
+        self._limiter: Any = None
+
+    def enter(self):
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+
+    def leave(self):
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._limiter.restore_original_limits()
+
+
+_limit = _Limit()
+
+
+@contextmanager
 def one_blas_thread():
-    """A context in which BLAS calls stay on the thread that makes them."""
-    return _controller().limit(limits=1, user_api="blas")
+    """A context in which BLAS calls stay on the thread that makes them; inside another one it costs next to nothing."""
+    _limit.enter()
+    try:
+        yield
+    finally:
+        _limit.leave()

@@ -9,7 +9,7 @@ import click
 
 from riata.cli.group import main
 from riata.cli.options import data_options, shows_progress, writable
-from riata.cli.rows import open_rows, reading, say_notes
+from riata.cli.rows import READING, open_rows, reading, say_notes
 from riata.errors import OptionError
 
 
@@ -17,15 +17,15 @@ from riata.errors import OptionError
 @click.argument("data")
 @data_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def profile(data, target, as_json, memory, cache, cache_dir, on_error, features, **columns):
+def profile(data, target, as_json, features, **options):
     """Show what the columns of DATA are, and which features they become: one pass."""
-    from riata.data.open import open_data
+    from riata.engines.open import open_data
     from riata.progress import row_progress
     from riata.summary import show_profile
 
-    how = reading(memory, cache, cache_dir, on_error)
+    how = reading(*(options.pop(name) for name in READING))
     with row_progress(shows_progress(as_json)):
-        rows = open_data(data, target, need_target=False, features=features or None, **columns, **how)
+        rows = open_data(data, target, need_target=False, features=features or None, **options, **how)
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:
@@ -38,16 +38,17 @@ def profile(data, target, as_json, memory, cache, cache_dir, on_error, features,
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
 @data_options
-def convert(data, out, target, memory, cache, cache_dir, on_error, features, **columns):
+def convert(data, out, target, features, **options):
     """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
     from riata.data.convert import convert as write
-    from riata.data.open import open_data
+    from riata.engines.open import open_data
     from riata.progress import row_progress
 
     out = writable(out)
-    how = reading(memory, False, cache_dir, on_error)
+    how = reading(*(options.pop(name) for name in READING))
+    how["cache"] = "engine" in how and how["cache"]  # one pass here needs none
     with row_progress(shows_progress()):
-        rows = open_data(data, target, features=features or None, **columns, **how)
+        rows = open_data(data, target, features=features or None, **options, **how)
         write(rows, out)
     say_notes(rows)
 

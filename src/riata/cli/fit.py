@@ -98,7 +98,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     seconds = time.perf_counter() - started
     summary = as_dict(model) | {
         "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
-        "test": None if found is None else found.scores, "model": str(out),
+        "test": None if found is None else found.scores, "model": str(out), "report": report and str(report),
     }  # fmt: skip
     if report is not None:
         how_certain = certainty(estimator, train, halvings, clock)

@@ -14,13 +14,18 @@ from riata.cli.rows import encoding_of, reading
 @main.command()
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@click.option("--out", type=click.Path(path_type=Path), help="CSV or Parquet file [default: CSV on standard output].")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
+)
 @reading_options
 def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
-    from riata.data.open import open_data
+    from riata.data.remote import Remote
+    from riata.engines.open import open_data
     from riata.model import load_model
-    from riata.predictions import predictions, write_predictions
+    from riata.predictions import predictions, write_parts, write_predictions
     from riata.progress import row_progress
 
     model = load_model(model_file)
@@ -30,7 +35,10 @@ def predict(model_file, data, out, **how):
         **reading(**how),
     )  # fmt: skip
     with row_progress(shows_progress(quiet=out is None)):
-        write_predictions(predictions(model, rows), out)
+        if out is not None and isinstance(rows, Remote):
+            write_parts(model, rows, out)
+        else:
+            write_predictions(predictions(model, rows), out)
 
 
 @main.command()
@@ -42,7 +50,7 @@ def predict(model_file, data, out, **how):
 @reading_options
 def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
-    from riata.data.open import open_data
+    from riata.engines.open import open_data
     from riata.model import load_model
     from riata.quality import quality
     from riata.summary import show_scores

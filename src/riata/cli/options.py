@@ -41,6 +41,8 @@ def names_option(flag, text):
 def reading_options(command):
     """Options that say how any file is read."""
     for option in (
+        click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask [default: a cluster on this machine]."),
+        click.option("--engine", type=click.Choice(["dask"]), help="Let the workers of a cluster read DATA."),
         click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
         click.option("--cache/--no-cache", default=True, show_default=True,
                      help="Keep encoded rows of slow formats in a temporary file for later passes."),

@@ -1,24 +1,39 @@
 """What a command works on: the rows at DATA, and the estimator that its options ask for."""
 
+import logging
+
 import click
 
 from riata.cli.options import shows_progress
 
+READING = ("memory", "cache", "cache_dir", "on_error", "engine", "scheduler")
 
-def reading(memory, cache, cache_dir, on_error) -> dict:
+
+def reading(memory, cache, cache_dir, on_error, engine, scheduler) -> dict:
     """The options of `reading_options` as `open_data` takes them."""
     from riata.data.budget import return_memory_early
 
     return_memory_early()
-    return {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
+    how = {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
+    return how if engine is None and scheduler is None else how | {"engine": cluster(scheduler)}
+
+
+def cluster(scheduler):
+    """A client of the scheduler at an address, or of a cluster started here, for as long as the command runs."""
+    from riata.engines.dask_cluster import close, connect
+
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of our own
+    client, _ = connect(scheduler or "dask")
+    click.get_current_context().call_on_close(lambda: close(client))
+    return client
 
 
 def open_rows(data, options: dict, quiet=False, encoding=None):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
-    from riata.data.open import open_data
+    from riata.engines.open import open_data
     from riata.progress import row_progress
 
-    how = reading(*(options.pop(name) for name in ("memory", "cache", "cache_dir", "on_error")))
+    how = reading(*(options.pop(name) for name in READING))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}
     follow = options.pop("follow", False)
     columns["hashed"] = options.get("solver") == "sketch"

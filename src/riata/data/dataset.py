@@ -72,6 +72,21 @@ class Dataset(ABC):
         """f(chunk) added over chunks, always in the same order: a repeated pass gives the same bits."""
         return reduce(add, map(f, self.visit()))
 
+    def placed(self) -> Iterator[tuple[int, Chunk]]:
+        """All chunks as they lie, each with the position of its first row."""
+        start = 0
+        for chunk in self.visit():
+            yield start, chunk
+            start += chunk.n_rows
+
+    def runs(self, f: Callable[[int, Iterator[tuple[int, Chunk]]], object]) -> list:
+        """f(number, placed chunks) of every run of rows that is read in one go: here there is one, of all rows."""
+        return [f(0, self.placed())]
+
+    def sum_runs(self, f: Callable[[Iterator[tuple[int, Chunk]]], object]):
+        """f(placed chunks) added over runs of rows: for sums so large that one per chunk would be too many."""
+        return reduce(add, self.runs(lambda _, run: f(run)))
+
     def gather(self, columns):
         """Columns of X over all rows: dense if X is, CSC otherwise. The one thing that grows with the rows."""
         parts = [chunk.X[:, columns] for chunk in self.visit()]

@@ -5,14 +5,16 @@ differ in size by at most one row, rows sorted by their target are spread evenly
 with the folds.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import reduce
 
 import numpy as np
 
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import add
 from riata.data.dataset import Dataset
 from riata.data.outofcore import in_parallel
+from riata.data.remote import Remote
+from riata.threads import one_blas_thread
 
 COUNTED_AT_ONCE = 1 << 20
 Keep = Callable[[np.ndarray], np.ndarray]  # from positions of rows to whether they are kept
@@ -47,15 +49,7 @@ def some_rows(data: Dataset, keep: Keep) -> Dataset:
     """The rows that are kept: copied if the data is in memory anyway, a view that reads all rows otherwise."""
     if data.in_memory:
         return data.take(np.flatnonzero(keep(np.arange(data.n_rows))))
-    return SomeRows(data, keep)
-
-
-def placed(data: Dataset) -> Iterator[tuple[int, Chunk]]:
-    """All chunks as they lie, each with the position of its first row."""
-    start = 0
-    for chunk in data.visit():
-        yield start, chunk
-        start += chunk.n_rows
+    return data.some_rows(keep) if isinstance(data, Remote) else SomeRows(data, keep)
 
 
 class SomeRows(Dataset):
@@ -79,11 +73,12 @@ class SomeRows(Dataset):
                 yield kept
 
     def sum(self, f):
-        return reduce(add, in_parallel(f, self.visit()))
+        with one_blas_thread():
+            return reduce(add, in_parallel(f, self.visit()))
 
     def _placed(self, order):
         if order is None:
-            yield from placed(self._data)
+            yield from self._data.placed()
             return
         starts = self._data.chunk_starts
         for i in order:

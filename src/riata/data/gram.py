@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
 from riata.data.dataset import Dataset
-from riata.data.folds import fold_of, placed
+from riata.data.folds import fold_of
 from riata.data.memory import InMemory
 from riata.data.moments import varies
 from riata.errors import DataError, OptionError
@@ -61,12 +61,13 @@ class Gram:
         if len(self.mean) != len(other.mean):
             raise DataError("these statistics are of different features, and do not go together")
         weight = self.weight + sign * other.weight
+        whole = weight or 1.0  # two folds without a row make another
         shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
-        cross = sign * self.weight * other.weight / weight
+        cross = sign * self.weight * other.weight / whole
         return Gram(
             weight,
-            self.mean + sign * other.weight / weight * shift,
-            self.y_mean + sign * other.weight / weight * y_shift,
+            self.mean + sign * other.weight / whole * shift,
+            self.y_mean + sign * other.weight / whole * y_shift,
             self.xx + sign * other.xx + cross * np.outer(shift, shift),
             self.xy + sign * other.xy + cross * shift * y_shift,
             self.yy + sign * other.yy + cross * y_shift**2,
@@ -118,8 +119,13 @@ def gram_of(data: Dataset, memory: int | None = None) -> Gram:
 def grams_of(data: Dataset, n_folds: int, seed: int, memory: int | None = None) -> list[Gram]:
     """The statistics of every fold of a dataset: one pass."""
     check_gram_fits(data.n_features, n_folds, memory)
+    return list(data.sum_runs(lambda run: _grams_of_run(run, n_folds, seed)))
+
+
+def _grams_of_run(run, n_folds, seed) -> tuple[Gram, ...]:
+    """The statistics of the rows of every fold in some chunks and their positions."""
     sums: list[_Sums] = []
-    for start, chunk in placed(data):
+    for start, chunk in run:
         if not sums:  # the means of the first chunk are near enough to all means to keep the digits
             shift = np.append(chunk.weight @ chunk.X, chunk.weight @ chunk.y) / chunk.weight.sum()
             sums = [_Sums(shift) for _ in range(n_folds)]
@@ -131,7 +137,7 @@ def grams_of(data: Dataset, n_folds: int, seed: int, memory: int | None = None) 
                 its_sums.add(A[folds == fold], weight[folds == fold])
     if not sums:
         raise DataError("there are no rows to learn from")
-    return [its_sums.about_means() for its_sums in sums]
+    return tuple(its_sums.about_means() for its_sums in sums)
 
 
 class _Sums:

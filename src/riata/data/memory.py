@@ -50,10 +50,11 @@ class InMemory(Dataset):
     def sum(self, f: Callable[[Chunk], object]):
         self.rows_read += self.n_rows
         blocks = self._blocks
-        if len(blocks) == 1:
-            return f(blocks[0])
-        with one_blas_thread(), ThreadPoolExecutor() as threads:
-            return reduce(add, threads.map(f, blocks))
+        with one_blas_thread():  # small products wait longer for a second thread than they take
+            if len(blocks) == 1:
+                return f(blocks[0])
+            with ThreadPoolExecutor() as threads:
+                return reduce(add, threads.map(f, blocks))
 
     @cached_property
     def _blocks(self) -> list[Chunk]:
@@ -73,7 +74,8 @@ class InMemory(Dataset):
     def _block(self, rows: slice) -> Chunk:
         X: Any = self._chunk.X
         if not sp.issparse(X):
-            return self._chunk.rows(rows)
+            chunk = self._chunk.rows(rows)
+            return chunk._replace(X=np.ascontiguousarray(chunk.X))  # passes go row by row: copied once, if at all
         span = slice(X.indptr[rows.start], X.indptr[rows.stop])
         parts = X.data[span], X.indices[span], X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
         view = sp.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))  # slicing X would copy it

@@ -69,6 +69,7 @@ def open_data(
     n_features: int | None = None,
     need_target=True,
     filesystem=None,
+    elsewhere=None,
     **wishes,
 ) -> Dataset:
     """One dataset that every solver takes, whatever the source.
@@ -103,6 +104,9 @@ def open_data(
         How many features sparse rows have, where it is known; whether a target must be there.
     filesystem : PyArrow or fsspec file system, optional
         Where the path lies, where the path does not say.
+    elsewhere : callable, optional
+        What makes a dataset of (source, wishes, rows of a first batch, encoding, target, memory, cache), where other
+        processes are to read the rows: see `riata.engines`.
     **wishes :
         max_levels, max_words, word_pairs, hash_bits, hash_text, hashed: see `riata.data.profile.Wishes`.
     """
@@ -123,9 +127,11 @@ def open_data(
     cache = False if follow else cache
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
     rows = open_source(source, reading, target)
-    if isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
+    if elsewhere is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
     rows, roles = with_roles(rows, target, weight, reading, need_target)
+    if elsewhere is not None and rows.once:
+        raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if rows.once and cache:
         rows = Kept(rows, cache if isinstance(cache, str) else None)
     elif rows.once:
@@ -137,10 +143,12 @@ def open_data(
         categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
+    target_name = roles["target"] if need_target else None
+    if elsewhere is not None:
+        return elsewhere(rows, asked, batch_rows, encoding, target_name, budget, cache)
     if encoding is None:
         profile = profile_of(rows.first if isinstance(rows, Once) else rows, asked, batch_rows)
     else:
-        target_name = roles["target"] if need_target else None
         profile = known_profile(rows, encoding, batch_rows, target_name)
     if isinstance(rows, Once) and encoding is None:
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))

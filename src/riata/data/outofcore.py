@@ -26,6 +26,7 @@ from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
 from riata.data.watch import watched
 from riata.errors import DataError
+from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
 ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
@@ -95,7 +96,8 @@ class OutOfCore(Dataset):
             return value
 
         filled = (item for item in self._numbered(None) if item[1].n_rows)
-        return reduce(add, in_parallel(part, filled))
+        with one_blas_thread():
+            return reduce(add, in_parallel(part, filled))
 
     def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, from the cheapest place that has them."""

@@ -98,27 +98,16 @@ def feature_columns(source: Source, wishes: Wishes) -> list[str]:
 
 def learn_profile(source: Source, wishes: Wishes, rows: int) -> Profile:
     """One pass over the source, `rows` at a time."""
-    check_columns(source.schema, wishes)
-    features = feature_columns(source, wishes)
-    roles = [name for name in (wishes.target, wishes.weight) if name is not None]
-    crossed = [name for cross in wishes.crosses for name in cross]
-    batches = source.batches(list(dict.fromkeys(features + crossed + roles)), rows)
-    batches = watched(batches, "looking at the columns", lambda batch: batch.num_rows, source.n_rows)
-    return _Pass(source, wishes, features).over(batches)
+    look = FirstPass(source, wishes)
+    batches = source.batches(look.columns, rows)
+    look.over(watched(batches, "looking at the columns", lambda batch: batch.num_rows, source.n_rows))
+    return look.profile()
 
 
 def known_profile(source: Source, encoding: Encoding, rows: int, target: str | None) -> Profile:
     """What there is to know when the encoding is that of a model. Rows are counted only where a target is needed."""
     names = source.schema.names
-    for column in (c for e in encoding.encoders for c in e.columns):
-        if column not in names:
-            raise DataError(f"there is no column {column!r}, which the model needs; it has {listed(names)}")
-    weight = encoding.weight if encoding.weight in names else None
-    known = None
-    if target is not None:
-        classes = encoding.target.classes if encoding.target else None
-        known = Target(target, None if classes is None else tuple(classes))
-    encoding = replace(encoding, target=known, weight=weight)
+    encoding = known_encoding(source, encoding, target)
     n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
     if target is not None:
         n_read = n_rows = 0
@@ -130,31 +119,67 @@ def known_profile(source: Source, encoding: Encoding, rows: int, target: str | N
                    has_names(source) and not encoding.hashed)  # fmt: skip
 
 
+def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
+    """The encoding of a model for this source: with its weights if it has any, and with the target that is needed."""
+    names = source.schema.names
+    for column in (c for e in encoding.encoders for c in e.columns):
+        if column not in names:
+            raise DataError(f"there is no column {column!r}, which the model needs; it has {listed(names)}")
+    weight = encoding.weight if encoding.weight in names else None
+    known = None
+    if target is not None:
+        classes = encoding.target.classes if encoding.target else None
+        known = Target(target, None if classes is None else tuple(classes))
+    return replace(encoding, target=known, weight=weight)
+
+
 def has_names(source: Source) -> bool:
     """Columns of a table have, and so have numbered features of svmlight; those of a bare matrix are given or not."""
     return not source.bare or source.any_base or bool(source.feature_names)
 
 
-class _Pass:
+class FirstPass:
     """The learners of all columns, and what is counted along the way."""
 
-    def __init__(self, source: Source, wishes: Wishes, features: list[str]):
-        self.source, self.wishes, self.features = source, wishes, features
+    def __init__(self, source: Source, wishes: Wishes):
+        check_columns(source.schema, wishes)
+        self.source, self.wishes, self.features = source, wishes, feature_columns(source, wishes)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
         self.target = None
         if wishes.target is not None:
             self.target = TargetLearner(source.schema.field(wishes.target), wishes.task, wishes.categorical)
-        self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = 0
+        self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
-    def over(self, batches: Iterator[pa.RecordBatch]) -> Profile:
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are looked at, each once."""
+        roles = [name for name in (self.wishes.target, self.wishes.weight) if name is not None]
+        crossed = [name for cross in self.wishes.crosses for name in cross]
+        return list(dict.fromkeys(self.features + crossed + roles))
+
+    def begin(self, batch: pa.RecordBatch) -> None:
+        """Decide by the first rows what kind of column each is."""
+        if not self.learners:
+            self.learners = dict(self._learners(batch))
+
+    def over(self, batches: Iterator[pa.RecordBatch]) -> None:
+        """Learn from all rows of the source."""
         for batch in batches:
-            if not self.learners:
-                self.learners = dict(self._learners(batch))
+            self.begin(batch)
             self._add(batch)
             self.n_read += batch.num_rows
             self.n_bytes += batch.nbytes
-        return self._profile()
+        self.skipped += self.source.skipped
+
+    def merge(self, later: "FirstPass") -> None:
+        """Learn what another pass that began alike has seen of later rows."""
+        for name in ("n_read", "n_rows", "without_target", "zero_weight", "n_bytes", "skipped"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        if self.target and later.target:
+            self.target.merge(later.target)
+        for columns, learner in self.learners.items():
+            learner.merge(later.learners[columns])
 
     def _add(self, batch):
         keep = np.ones(batch.num_rows, dtype=bool)
@@ -233,7 +258,8 @@ class _Pass:
             return NumberLearner(name)
         return DateLearner(name) if pa.types.is_temporal(kind) else None
 
-    def _profile(self) -> Profile:
+    def profile(self) -> Profile:
+        """All that was found."""
         if self.n_rows == 0:
             raise DataError(
                 f"there are no rows to learn from: of {self.n_read} rows {self.without_target} have no target "
@@ -268,8 +294,8 @@ class _Pass:
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
-        if self.source.skipped:
-            yield f"{self.source.skipped} rows could not be read: left out"
+        if self.skipped:
+            yield f"{self.skipped} rows could not be read: left out"
         for name, summary in columns.items():
             if "counts from" in summary and self.source.any_base:
                 yield f"the indices count from {summary['counts from']}"

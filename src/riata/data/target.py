@@ -96,6 +96,12 @@ class TargetLearner:
         self.numbers.add([column], weight, None)
         return values
 
+    def merge(self, later: "TargetLearner") -> None:
+        """Learn what another learner has seen of later rows."""
+        if self.text or len(self.labels) <= MOST_CLASSES:
+            self.labels |= later.labels
+        self.numbers.merge(later.numbers)
+
     def target(self) -> Target:
         """Classes if asked for, or if the target is text or boolean, or has exactly two values."""
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.device.arrays import is_device_array, to_host
 from riata.device.cuda import host_array, rows_on_gpu
@@ -23,6 +24,7 @@ from riata.device.rows import DeviceRows
 from riata.engines.device import OnDevice, check_device, check_finite, on_device
 from riata.engines.place import place_named
 from riata.errors import DataError, OptionError
+from riata.estimators.notebook import summary_html
 from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
 from riata.estimators.streaming import Diary, Margins
 from riata.fitting import WIDEST, Fit, Spec, describe, fit
@@ -177,6 +179,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         data = data.map(_unit_rows_of) if self.normalize == "rows" else data
         if self.device is None or isinstance(data, OnDevice):
             return data
+        if isinstance(data, Remote):
+            raise OptionError("a GPU takes rows of this machine, not those of a cluster: leave device or engine out")
         check_device(self._spec().solver_name)
         return on_device(data, place_named(self.device))
 
@@ -342,6 +346,19 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             encoding=encoding and encoding.to_json(),
             training=made.get("training", {"solver": self.solver_}),
         )
+
+    def _repr_html_inner(self):
+        return self._with_summary(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs):
+        bundle = super()._repr_mimebundle_(**kwargs)
+        return {kind: self._with_summary(text) if kind == "text/html" else text for kind, text in bundle.items()}
+
+    def _with_summary(self, diagram: str) -> str:
+        """What a notebook shows: scikit-learn's diagram, under a summary of the model once there is one."""
+        if not hasattr(self, "coef_"):
+            return diagram
+        return summary_html(type(self).__name__, self.to_model()) + diagram
 
     def _names_of(self, features: np.ndarray) -> list[str]:
         """The names of some features, by their numbers."""

@@ -12,6 +12,7 @@ from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array, namespace, to_host
 from riata.device.cuda import host_array
+from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.estimators.numbered import coefficients
@@ -133,6 +134,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
             data = X
+        elif is_distributed(X):
+            data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
         elif is_device_array(X):
             classes, codes = np.unique(host_array(y), return_inverse=True)
             data = self._on_device(X, codes, sample_weight, classes, reset)
@@ -193,17 +196,25 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
+        if is_distributed(X):
+            return lazily(
+                self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
+            )
         z = self._margins(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X) -> np.ndarray:
         """The label of the largest margin."""
+        if is_distributed(X):
+            return lazily(self.predict, X, self.classes_.dtype)
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     @available_if(lambda estimator: estimator.loss == "logistic")
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
+        if is_distributed(X):
+            return lazily(self.predict_proba, X, np.float64, len(self.classes_))
         return probabilities(self.decision_function(X))
 
 

@@ -11,6 +11,7 @@ from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array
 from riata.device.cuda import host_array
+from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.estimators.numbered import coefficients
@@ -145,6 +146,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
             data = X
+        elif is_distributed(X):
+            data = open_data(X, y, weight=sample_weight, task="regression", memory=self.memory)
         elif is_device_array(X):
             data = self._on_device(X, host_array(y), sample_weight, reset=reset)
         else:
@@ -173,5 +176,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(self.intercept_[0])
 
     def predict(self, X) -> np.ndarray:
-        """X @ coef_ + intercept_, or its exponential with the Poisson loss."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
+        if is_distributed(X):
+            return lazily(self.predict, X, np.float64)
         return mean_target(self.loss, self._margins(X)[:, 0])

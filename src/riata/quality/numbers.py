@@ -31,6 +31,8 @@ def number_quality(model: Model, data: Dataset) -> NumberQuality:
     sample, sums, residuals, origin = Sample(), np.zeros(4), None, None
     for z, chunk in model.visit(data):
         predicted = mean_target(model.loss, z)
+        if not np.isfinite(predicted).all():
+            raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
         origin = chunk.y[0] if origin is None else origin  # sums about a target lose no digits
         d, r = chunk.y - origin, chunk.y - predicted
         sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2])

@@ -74,11 +74,11 @@ def xy_chart(
         gutter=max([5, *(len(text) for _, text in up.labelled())]),  # charts under each other line up
         chosen=None if chosen is None else _units(across.at(chosen)),
         diagonal=_diagonal(across, up) if diagonal else None,
-        data=embedded([{"name": s.name, "x": rounded(s.x), "y": rounded(s.y)} for s in series]),
+        data=_embedded(series),
     )
 
 
-def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", unit: str = "", kind: str = "") -> Markup:
+def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", kind: str = "") -> Markup:
     """Horizontal bars from a line at zero, which lies where the numbers need it, with whiskers for their spread."""
     ends = [v for b in bars for v in (b.value, b.value - (b.spread or 0.0), b.value + (b.spread or 0.0))]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -87,7 +87,6 @@ def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", unit: str = ""
         "bar_chart.html",
         title=title,
         note=note,
-        unit=unit,
         kind=kind,
         zero=_percent(scale.at(0.0)),
         bars=[
@@ -144,6 +143,13 @@ def _reach(series: Series) -> np.ndarray:
     y = np.asarray(series.y, dtype=float)
     spread = 0.0 if series.spread is None else np.nan_to_num(np.asarray(series.spread, dtype=float))
     return np.concatenate([np.atleast_1d(y - spread), np.atleast_1d(y + spread)])
+
+
+def _embedded(series: Sequence[Series]) -> Markup:
+    """The numbers behind the marks, for the script; what all have in common is there once."""
+    shared = all(np.array_equal(s.x, series[0].x) for s in series)
+    own = [{"name": s.name, "y": rounded(s.y)} | ({} if shared else {"x": rounded(s.x)}) for s in series]
+    return embedded({"x": rounded(series[0].x) if shared else None, "series": own})
 
 
 def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict:

@@ -37,3 +37,10 @@ def rounded(values, digits: int = 6) -> list[float | None]:
 def count(n: int, one: str, several: str | None = None) -> str:
     """A number of things, in words: 1 row, 2,000 rows."""
     return f"{n:,} {one if n == 1 else several or one + 's'}"
+
+
+def label(value) -> str:
+    """A class by name: 1 for 1.0, as people write it."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return f"−{-value}" if isinstance(value, int) and value < 0 else str(value)

@@ -1,7 +1,7 @@
 """Sentences about a fit that somebody who was not there understands."""
 
 from riata.report.facts import Facts
-from riata.report.numbers import count, short
+from riata.report.numbers import count, label, short
 
 LOSSES = {
     "squared": "squared error",
@@ -21,15 +21,16 @@ def lead(facts: Facts) -> str:
     model, n_rows = facts.model, facts.training.get("n_rows")
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
-    return f"A linear model that {what} by {len(model.names):,} of {count(model.n_features, 'feature')}{rows}."
+    return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
 
 
 def asked(facts: Facts) -> list[str]:
     """What was minimised, over which models, a sentence each."""
-    parameters, k, alpha = facts.parameters, facts.training.get("k"), facts.training.get("alpha")
+    parameters, k, alpha = facts.parameters, facts.k, facts.alpha
     loss = f"the mean {LOSSES.get(facts.model.loss, facts.model.loss)} over the rows"
     if k is not None:
-        said = [f"Of all linear models with at most {_each(k)} features, the one with the smallest {loss[4:]}."]
+        counted = "groups of features" if "groups" in facts.model.objective.split() else "features"
+        said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
             f"The linear model with the smallest sum of two things: {loss}, and {_each(alpha)} times "
@@ -37,15 +38,19 @@ def asked(facts: Facts) -> list[str]:
         ]
     else:
         said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
-    if len(facts.model.intercept) > 1:
+    several = len(facts.model.intercept) > 1
+    if several:
         said.append("Every class has such a model of its own, against all others; the largest sum wins.")
     if parameters.get("ridge"):
         said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
     if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
+    if "each feature times its penalty factor" in facts.model.objective:
+        said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
     if facts.training.get("selection"):
-        said.append(f"How sparse it is was chosen: {facts.training['selection']}.")
+        each = "How sparse each of them is was chosen along a path of its own."
+        said.append(each if several else f"How sparse it is was chosen: {facts.training['selection']}.")
     return said
 
 
@@ -72,6 +77,9 @@ def certificate(facts: Facts) -> str:
     if reason is None:
         return "The model learnt from a stream, which has no end at which to certify it."
     if training.get("converged") and gap is not None:
+        if len(facts.model.intercept) > 1:
+            within = f"{facts.parameters.get('tol', 1e-6):.1e}"
+            reason = f"the largest relative duality gap over the classes, {gap:.1e}, is within {within}"
         return (
             f"Certified: {reason}. No model of this kind can have an objective lower by more than {gap:.1e} of the "
             "empty model's loss."
@@ -82,7 +90,7 @@ def certificate(facts: Facts) -> str:
 
 
 def _either(classes) -> str:
-    shown = [str(label) for label in classes[:6]]
+    shown = [label(known) for known in classes[:6]]
     if len(classes) > 6:
         return f"{', '.join(shown)} and {len(classes) - 6} more"
     return f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -42,10 +42,11 @@ def held_out(data: Dataset, path: ModelPath, loss: str) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
     used = np.flatnonzero(np.any(path.coefs != 0, axis=0))
     W, value = np.ascontiguousarray(path.coefs[:, used].T), LOSSES[loss].value
+    intercepts = path.intercepts
 
     def part(chunk):
-        total, xp = np.zeros(len(path)), namespace(chunk.y)
-        W_there, b_there = xp.asarray(W), xp.asarray(path.intercepts)
+        total, xp = np.zeros(len(intercepts)), namespace(chunk.y)
+        W_there, b_there = xp.asarray(W), xp.asarray(intercepts)
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
             rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
             z = some_columns(chunk.X, used, rows) @ W_there + b_there

@@ -75,6 +75,11 @@ class LocalModel:
         if len(candidates):
             self.add_candidates(candidates)
 
+    def __getstate__(self):
+        """What chunks need of it, wherever they are: neither the data, nor the rows of H."""
+        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type]
+        return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
+
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that it is made of, but for the problem."""

@@ -149,11 +149,12 @@ def worse(F, known) -> bool:
 def cut_back(problem: Problem, good, bad):
     """The best of some fractions of a step from `good` that went too far: one pass."""
     (w, b), (w_far, b_far) = good, bad
+    loss = problem.loss  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
         z, z_far = margins(chunk.X, w, b), margins(chunk.X, w_far, b_far)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = (problem.loss.value(chunk.y, z + float(t) * (z_far - z)) for t in FRACTIONS)
+            values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])
 
     losses = problem.data.sum(part) / problem.data.total_weight

@@ -44,9 +44,10 @@ class Pursuit:
 
         def second(v):
             w = v / self._scale
+            shift = self._mean @ w
 
             def part(chunk):
-                z = chunk.weight * (chunk.X @ w - self._mean @ w)
+                z = chunk.weight * (chunk.X @ w - shift)
                 return chunk.X.T @ z, z.sum()
 
             by_w, total = self.problem.data.sum(part)

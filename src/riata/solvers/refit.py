@@ -13,6 +13,7 @@ from scipy.linalg.blas import dsyrk
 from riata.data.chunk import some_columns
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
+from riata.data.remote import Remote
 from riata.device import parts
 from riata.device.arrays import at_least, namespace, to_host
 from riata.device.rows import DeviceRows
@@ -67,14 +68,15 @@ class Refits:
         return [self._in_units_of_the_data(newton) for newton in newtons]
 
     def _narrowed(self, data, memory) -> Dataset:
+        columns, mean, scale = self._columns, self._mean, self._scale
         constant = float(self._problem.fit_intercept)
 
         def cut(chunk):
             if isinstance(chunk.X, DeviceRows):
-                return chunk._replace(X=parts.standardised(chunk.X, self._columns, self._mean, self._scale, constant))
-            X = chunk.X[:, self._columns]
-            X = (X.toarray() if sp.issparse(X) else X) - self._mean
-            X /= self._scale
+                return chunk._replace(X=parts.standardised(chunk.X, columns, mean, scale, constant))
+            X = chunk.X[:, columns]
+            X = (X.toarray() if sp.issparse(X) else X) - mean
+            X /= scale
             return chunk._replace(X=np.hstack([X, np.full((len(X), 1), constant)]))
 
         return held(data, cut, len(self._columns), memory)
@@ -115,6 +117,8 @@ def held(data: Dataset, cut, n_columns, memory) -> Dataset:
     """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
     if data.in_memory or 8 * data.n_rows * n_columns > memory:
         return data.map(cut)
+    if isinstance(data, Remote):
+        return data.persisted(cut)
     X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
     stack = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
     return InMemory(stack, np.concatenate(y), np.concatenate(weight))

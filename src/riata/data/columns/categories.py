@@ -87,14 +87,27 @@ class CategoryLearner(Learner):
         self.n_missing += strings.null_count
         counted = pc.value_counts(strings.drop_null())
         levels = counted.field("values")
+        self._count(levels.to_pylist(), counted.field("counts").to_pylist())
+
+    def _count(self, levels, counts):
         if self.buckets is None:
-            for level, count in zip(levels.to_pylist(), counted.field("counts").to_pylist(), strict=True):
+            for level, count in zip(levels, counts, strict=True):
                 self.counts[level] = self.counts.get(level, 0) + count
             if len(self.counts) > self.max_levels:
-                levels = pa.array(list(self.counts), pa.string())
+                levels = list(self.counts)
                 self.buckets = BucketNames()
         if self.buckets is not None:
-            self.buckets.add(bucket_of(hashes_of(levels), self.bits), levels.to_pylist())
+            self.buckets.add(bucket_of(hashes_of(pa.array(levels, pa.string())), self.bits), levels)
+
+    def merge(self, later):
+        self.n_missing += later.n_missing
+        if self.buckets is None and later.buckets is not None:
+            self.buckets = BucketNames()
+            self._count(list(self.counts), [])
+        if later.buckets is None:
+            self._count(list(later.counts), list(later.counts.values()))
+        elif self.buckets is not None:
+            self.buckets.merge(later.buckets)
 
     def encoder(self, n_rows):
         if self.buckets is not None:

@@ -85,6 +85,10 @@ class Learner(ABC):
         """Learn from some rows; y is their target where it is a number."""
 
     @abstractmethod
+    def merge(self, later) -> None:
+        """Learn what another learner of this column has seen of later rows."""
+
+    @abstractmethod
     def encoder(self, n_rows: int) -> Encoder:
         """The encoder of what was seen."""
 

@@ -94,6 +94,9 @@ class CrossLearner(Learner):
     def add(self, columns, weight, y):
         self.inner.add([combined(self.crossed, self.numeric, columns)], weight, y)
 
+    def merge(self, later):
+        self.inner.merge(later.inner)
+
     def encoder(self, n_rows):
         inner = self.inner.encoder(n_rows)
         if isinstance(inner, Levels):

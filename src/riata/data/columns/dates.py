@@ -76,6 +76,15 @@ class DateLearner(Learner):
         for part, seen in self.seen.items():
             seen[part_of(instants, part)[there]] = True
 
+    def merge(self, later):
+        self.n_missing += later.n_missing
+        self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
+        if later.weight > 0:
+            self.weight += later.weight
+            self.mean += later.weight * (later.mean - self.mean) / self.weight
+        for part, seen in self.seen.items():
+            seen |= later.seen[part]
+
     def encoder(self, n_rows):
         parts = {part: np.flatnonzero(seen).tolist() for part, seen in self.seen.items() if seen.sum() > 1}
         origin = int(np.floor(self.least)) if self.weight else 0

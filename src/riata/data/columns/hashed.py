@@ -128,6 +128,9 @@ class LevelsLearner(Learner):
     def add(self, columns, weight, y):
         self.n_missing += as_strings(columns[0]).null_count
 
+    def merge(self, later):
+        self.n_missing += later.n_missing
+
     def encoder(self, n_rows):
         return Levels(self.column)
 
@@ -146,6 +149,10 @@ class WordsLearner(LevelsLearner):
         super().add(columns, weight, y)
         *_, indptr = words_of(as_strings(columns[0]), self.pairs)
         self.n_words, self.n_rows = self.n_words + int(indptr[-1]), self.n_rows + len(indptr) - 1
+
+    def merge(self, later):
+        super().merge(later)
+        self.n_words, self.n_rows = self.n_words + later.n_words, self.n_rows + later.n_rows
 
     def encoder(self, n_rows):
         return Words(self.column, self.pairs, self.n_words / max(self.n_rows, 1))

@@ -178,6 +178,13 @@ class DenseLearner(Learner):
         self.n_nonzero += int(np.count_nonzero(flat))
         self.single = self.single and exact_in_single(flat)
 
+    def merge(self, later):
+        if None not in (self.width, later.width) and self.width != later.width:
+            raise BadRow(0, f"{self.column!r} has {later.width} numbers here, and {self.width} in the rows before")
+        self.width = later.width if self.width is None else self.width
+        self.n_rows, self.n_nonzero = self.n_rows + later.n_rows, self.n_nonzero + later.n_nonzero
+        self.single = self.single and later.single
+
     def encoder(self, n_rows):
         width = self.width or 0
         return Dense(self.column, width, self.n_nonzero / max(self.n_rows * width, 1), self.names)
@@ -205,6 +212,11 @@ class SparseLearner(Learner):
                 row = np.searchsorted(offsets, int(np.argmin(indices)), "right") - 1
                 raise BadRow(row, f"{self.indices!r} holds {self.least}; an index is zero or more")
         self.single = self.single and exact_in_single(values)
+
+    def merge(self, later):
+        self.n_rows, self.n_pairs = self.n_rows + later.n_rows, self.n_pairs + later.n_pairs
+        self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
+        self.single = self.single and later.single
 
     @property
     def counts_from(self) -> int:

@@ -76,17 +76,28 @@ class NumberLearner(Learner):
         self._merge(values, np.zeros(len(values)) if y is None else y, weight)
 
     def _merge(self, x, y, weight):
-        """Chan's formula, for two variables."""
         total = weight.sum()
         means = np.array([(weight * x).sum(), (weight * y).sum()]) / total
         x, y = x - means[0], y - means[1]
         cross = (weight * x * y).sum()
-        products = np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]])
+        self._add(total, means, np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]]))
+
+    def _add(self, total, means, products):
+        """Chan's formula, for two variables."""
         shift = means - self.means
         both = self.weight + total
         self.products += products + np.outer(shift, shift) * (self.weight * total / both)
         self.means += shift * (total / both)
         self.weight = both
+
+    def merge(self, later):
+        for name in ("n_rows", "n_missing", "n_zero"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
+        self.single, self.whole = self.single and later.single, self.whole and later.whole
+        if later.weight > 0:
+            self._add(later.weight, later.means, later.products)
+            self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     @property
     def explains(self) -> float:

@@ -60,6 +60,12 @@ class BucketNames:
             if first != string and len(others := self._others.setdefault(bucket, set())) < 3:
                 others.add(string)
 
+    def merge(self, later: "BucketNames") -> None:
+        """Add the strings of another; those that it did not keep change no name."""
+        for bucket, first in later._first.items():
+            strings = [first, *sorted(later._others.get(bucket, ()))]
+            self.add(np.full(len(strings), bucket), strings)
+
     def to_json(self) -> dict[str, str]:
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
         return {

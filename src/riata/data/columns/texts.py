@@ -119,6 +119,12 @@ class TextLearner(Learner):
         if len(self.hashes) > 2 * ROOM * self.max_words:
             self._keep(np.argsort(-self.rows, kind="stable")[: ROOM * self.max_words])
 
+    def merge(self, later):
+        for name in ("n_rows", "n_words", "n_missing"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        self.names = later.names | self.names
+        self._merge(later.hashes, later.rows)
+
     def _keep(self, chosen):
         chosen = np.sort(chosen)
         self.hashes, self.rows = self.hashes[chosen], self.rows[chosen]

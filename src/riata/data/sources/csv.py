@@ -6,6 +6,7 @@ no surprise. A column that is empty in the first block is taken for numbers unle
 
 import re
 from collections.abc import Collection
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -53,7 +54,18 @@ class Csv(FileSource):
                 yield self._numbers_only(batch, numbers)
 
     def _reader(self, file: File, columns, kinds, threads=True):
-        return pacsv.open_csv(file.stream(), **self._options(self._block_bytes, columns, kinds, self._bad_row, threads))
+        options = self._options(self._block_bytes, columns, kinds, self._bad_row, threads)
+        if file.span is not None and file.span[0] > 0:  # the header is elsewhere
+            options["read_options"].column_names = self._header(replace(file, span=None))
+        return pacsv.open_csv(file.stream(), **options)
+
+    def _header(self, file: File) -> list[str]:
+        line = file.head(self._block_bytes).split(b"\n", 1)[0] + b"\n"
+        with pacsv.open_csv(pa.BufferReader(line), **self._options(len(line) + 1)) as reader:
+            return reader.schema.names
+
+    def rows_before(self, file):
+        return max(file.lines_before() - 1, 0)
 
     def _options(self, block_bytes, columns=(), kinds=None, bad_row=None, threads=True):
         return {
@@ -101,7 +113,7 @@ class Csv(FileSource):
             except pa.ArrowException as located:
                 reason = str(located)
         row = re.search(r"Row #(\d+)", reason)
-        place = f"{file.path}, line {row[1]}" if row else file.path
+        place = f"{file.path}, line {file.lines_before() + int(row[1])}" if row else file.path
         if value := re.search(r"In CSV column #(\d+).*conversion error to (\S+): invalid value '(.*)'", reason, re.S):
             name = columns[int(value[1])]
             return (

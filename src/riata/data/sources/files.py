@@ -37,6 +37,7 @@ class File:
     size: int
     modified: int | None  # nanoseconds
     root: str = ""  # the folder that was opened
+    span: tuple[int, int] | None = None  # what is read of it: bytes of text, row groups, record batches or rows
 
     @property
     def compression(self) -> str | None:
@@ -70,6 +71,8 @@ class File:
 
     def stream(self):
         """The bytes of the file, decompressed, from the first to the last."""
+        if self.span is not None:
+            return Bytes(self.seekable(), *self.span)
         raw = self.filesystem.open_input_stream(self.path, compression=None)
         if self.compression in ("xz", "bz2"):  # Arrow has no xz, and reads only the first stream of a bz2 file
             return {"xz": lzma, "bz2": bz2}[self.compression].open(raw)
@@ -78,6 +81,33 @@ class File:
     def head(self, n_bytes=1 << 16) -> bytes:
         with self.stream() as stream:
             return stream.read(n_bytes)
+
+    def lines_before(self) -> int:
+        """How many lines of text there are before what is read."""
+        if self.span is None:
+            return 0
+        with Bytes(self.seekable(), 0, self.span[0]) as before:
+            return sum(block.count(b"\n") for block in iter(lambda: before.read(1 << 20), b""))
+
+
+class Bytes(io.RawIOBase):
+    """The bytes of a file from `start` up to `stop`."""
+
+    def __init__(self, file: pa.NativeFile, start: int, stop: int):
+        self._file, self._left = file, stop - start
+        file.seek(start)
+
+    def readable(self):
+        return True
+
+    def read(self, n_bytes=-1):
+        content = self._file.read(self._left if n_bytes is None or n_bytes < 0 else min(n_bytes, self._left))
+        self._left -= len(content)
+        return content
+
+    def close(self):
+        self._file.close()
+        super().close()
 
 
 class Followed(File):
@@ -125,6 +155,7 @@ class StandardInput:
     """Standard input in the place of a file: its first bytes can be looked at, all of it can be read once."""
 
     path, suffix, partitions, size, compression = "standard input", "", {}, 0, None  # type: ignore[var-annotated]
+    span = None
 
     def __init__(self, raw=None):
         # Not the buffered reader: a thread that waits in it would keep Python from ending after a Ctrl-C.
@@ -145,6 +176,9 @@ class StandardInput:
 
     def changed(self) -> bool:
         return False
+
+    def lines_before(self) -> int:
+        return 0
 
 
 class _Chained(io.RawIOBase):

@@ -40,6 +40,10 @@ class FileSource(Source):
         reason = str(error).strip().rstrip(".")
         return f"{file.path} is damaged or cut short ({reason}); write or fetch it again, or leave it out"
 
+    def rows_before(self, file: File) -> int:
+        """How many rows of a file come before those that are read of it: for messages only."""
+        return 0
+
     def close(self):
         for file in self.files:
             file.close()
@@ -51,10 +55,10 @@ class FileSource(Source):
         before = 0
         for file, end in zip(self.files, self._ends, strict=False):
             if row < end:
-                return f"{file.path}, row {row - before + 1}"
+                return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
             before = end
         file = self.files[min(len(self._ends), len(self.files) - 1)]
-        return f"{file.path}, row {row - before + 1}"
+        return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:

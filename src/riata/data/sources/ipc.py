@@ -30,12 +30,16 @@ class Ipc(FileSource):
         """A file here is mapped: its record batches may be as large as itself. One elsewhere is read batch by batch."""
         mapped = map_file(file) if isinstance(file.filesystem, fs.LocalFileSystem) else None
         reader = pa.ipc.open_file(file.seekable() if mapped is None else pa.py_buffer(mapped))
-        for i in range(reader.num_record_batches):
+        for i in range(*(file.span or (0, reader.num_record_batches))):
             batch = reader.get_batch(i).select(columns)
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)
                 if mapped is not None and hasattr(mapped, "madvise"):
                     mapped.madvise(mmap.MADV_DONTNEED)  # what was read no longer counts as the process's memory
+
+    def rows_before(self, file):
+        with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
+            return sum(reader.get_batch(i).num_rows for i in range(file.span[0] if file.span else 0))
 
 
 def map_file(file: File) -> mmap.mmap:

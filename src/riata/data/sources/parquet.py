@@ -40,8 +40,13 @@ class Parquet(FileSource):
     def read(self, file: File, columns, rows):
         with file.seekable() as handle, pq.ParquetFile(handle, **OPTIONS) as parquet:
             stored = [name for name in columns if name in parquet.schema_arrow.names]
-            for batch in parquet.iter_batches(batch_size=rows, columns=stored):
+            groups = range(*(file.span or (0, parquet.num_row_groups)))
+            for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
                 yield self._complete(file, batch, columns)
+
+    def rows_before(self, file):
+        with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
+            return sum(parquet.metadata.row_group(i).num_rows for i in range(file.span[0] if file.span else 0))
 
     def _complete(self, file, batch, columns):
         """The batch with the types of the whole source, and with the file's partitions."""

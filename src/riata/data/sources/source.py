@@ -80,7 +80,7 @@ class Beside(Source):
     """The rows of a source with columns from other sources beside them, row by row."""
 
     def __init__(self, source: Source, others: Sequence[Source]):
-        self._source, self._others = source, others
+        self._source, self.sources = source, (source, *others)
         self.schema = source.schema
         for other in others:
             for field in other.schema:
@@ -104,15 +104,15 @@ class Beside(Source):
 
     @property
     def jumps(self):
-        return all(source.jumps for source in (self._source, *self._others))
+        return all(source.jumps for source in self.sources)
 
     def _shares(self, columns):
         """The sources that hold these columns, each with its own."""
-        shares = [(s, [c for c in columns if c in s.schema.names]) for s in (self._source, *self._others)]
+        shares = [(s, [c for c in columns if c in s.schema.names]) for s in self.sources]
         return [(s, names) for s, names in shares if names]
 
     def fingerprint(self):
-        marks = [s.fingerprint() for s in (self._source, *self._others)]
+        marks = [s.fingerprint() for s in self.sources]
         return None if None in marks else marks
 
     def where(self, row):
@@ -125,24 +125,24 @@ class OneColumn(Source):
     def __init__(self, source: Source, name: str):
         if len(source.schema.names) != 1:
             raise DataError(f"the {name} needs one column of its own, and there are {', '.join(source.schema.names)}")
-        self._source = source
+        self.inner = source
         self.schema = pa.schema([pa.field(name, source.schema.types[0])])
         self.n_rows, self.n_bytes, self.once, self.fast = source.n_rows, source.n_bytes, source.once, source.fast
 
     def batches(self, columns, rows):
-        for batch in self._source.batches(self._source.schema.names, rows):
+        for batch in self.inner.batches(self.inner.schema.names, rows):
             yield batch.rename_columns(self.schema.names)
 
     def slice(self, columns, start, stop):
-        batch = self._source.slice(self._source.schema.names, start, stop)
+        batch = self.inner.slice(self.inner.schema.names, start, stop)
         return None if batch is None else batch.rename_columns(self.schema.names)
 
     @property
     def jumps(self):
-        return self._source.jumps
+        return self.inner.jumps
 
     def fingerprint(self):
-        return self._source.fingerprint()
+        return self.inner.fingerprint()
 
 
 def _together(readers):

@@ -96,19 +96,20 @@ def from_chunks(chunks: Iterable) -> Stream:
         first = next(chunks)
     except StopIteration:
         raise DataError("the stream ended before its first chunk") from None
-    head = _batches(first)
+    head = batches_of(first)
     if not head:
         raise DataError("the first chunk of the stream has no rows")
 
     def batches():
         yield from head
         for chunk in chunks:
-            yield from _batches(chunk)
+            yield from batches_of(chunk)
 
     return Stream(head[0].schema, batches(), bare=isinstance(first, tuple | np.ndarray))
 
 
-def _batches(chunk) -> list[pa.RecordBatch]:
+def batches_of(chunk) -> list[pa.RecordBatch]:
+    """The rows of a table, a frame, a matrix or a tuple of arrays."""
     if isinstance(chunk, tuple):
         X, *rest = chunk
         arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))

@@ -41,12 +41,15 @@ class Svmlight(FileSource):
                     batch, n_lines, skipped, problem, line = part.result()
                     if problem:
                         raise DataError(
-                            f"{file.path}, line {lines + line}: {PROBLEMS[problem]}; correct the line, or skip such "
-                            "rows (on_error='skip')"
+                            f"{file.path}, line {file.lines_before() + lines + line}: {PROBLEMS[problem]}; correct the "
+                            "line, or skip such rows (on_error='skip')"
                         )
                     self.skipped += skipped
                     lines += n_lines
                     yield batch.select(columns)
+
+    def rows_before(self, file):
+        return file.lines_before()
 
     def _parse(self, block, start, stop):
         part = block[start:stop]

@@ -12,14 +12,14 @@ SHOWN = ("loss", "l1_ratio", "ridge", "standardize", "fit_intercept", "normalize
 def asked_section(facts: Facts) -> Section:
     """The problem."""
     parameters, training = facts.parameters, facts.training
-    options = [("solver", training.get("solver")), ("k", training.get("k")), ("alpha", training.get("alpha"))]
+    options = [("solver", training.get("solver")), ("k", facts.k), ("alpha", facts.alpha)]
     options += [(name.replace("_", " "), parameters.get(name)) for name in SHOWN]
     body = rendered(
         "asked.html",
         words=asked(facts),
         loss=facts.model.loss,
-        k=training.get("k"),
-        alpha=training.get("alpha"),
+        k=facts.k,
+        alpha=facts.alpha,
         l1_ratio=parameters.get("l1_ratio", 1.0),
         ridge=parameters.get("ridge", 0.0),
         scaled=parameters.get("standardize", True),

@@ -72,7 +72,7 @@ def _chart(histories, name) -> Markup:
 def _gaps_of_paths(facts: Facts) -> list[Markup]:
     """Where the model was chosen from a path, every model of it has a certificate."""
     series = [
-        Series(one.label or "", one.path.values, np.maximum(one.path.gaps, 1e-16))
+        Series(one.label or "", one.path.values, np.maximum(one.path.gaps, 1e-16), line=False, dots=True)
         for one in facts.paths
         if one.path.gaps is not None
     ]

@@ -5,7 +5,7 @@ from markupsafe import Markup
 
 from riata.report.charts import Bar, bar_chart
 from riata.report.facts import Facts
-from riata.report.numbers import short
+from riata.report.numbers import label, short
 from riata.report.page import Section
 from riata.report.rendering import rendered
 from riata.report.tables import Column, data_table
@@ -13,22 +13,16 @@ from riata.report.tables import Column, data_table
 TOP, TOP_EACH = 20, 8  # bars of one margin, and of each of several
 MOST_BARS_OF = 6  # classes
 MOST_CELLS = 6000  # numbers in the table; the model file has all
-READING = {
-    "logistic": "a coefficient is what one unit of a feature adds to the logarithm of the odds",
-    "poisson": "a coefficient is what one unit of a feature adds to the logarithm of the expected count",
-}
 
 
 def model_section(facts: Facts) -> Section:
     """Bars of the largest effects, and all features in a table."""
     model = facts.model
-    shown = facts.model.ranked[: max(1, MOST_CELLS // (3 * len(model.intercept)))]
-    reading = READING.get(model.loss, "a coefficient is what one unit of a feature adds to the prediction")
-    if model.classes is not None and model.loss != "logistic":
-        reading = "a coefficient is what one unit of a feature adds to the score of the class"
+    effects = np.abs(model.coef * np.asarray(model.deviations)).max(axis=0)
+    shown = np.argsort(-effects, kind="stable")[: MOST_CELLS // (3 * len(model.intercept))]
     body = rendered(
         "model.html",
-        reading=reading,
+        reading=_reading(model),
         bars=_bars(facts),
         table=_table(facts, shown),
         n_shown=len(shown),
@@ -39,11 +33,19 @@ def model_section(facts: Facts) -> Section:
     return Section("model", "The model", body)
 
 
+def _reading(model) -> str:
+    """What a unit of a feature adds to."""
+    if model.classes is None:
+        return "the logarithm of the expected count" if model.loss == "poisson" else "the prediction"
+    of = f"class {_label(model, 0)}" if len(model.intercept) == 1 else "the class"
+    return f"the logarithm of the odds of {of}" if model.loss == "logistic" else f"the score of {of}"
+
+
 def _label(model, i) -> str:
     """The class that margin i speaks for."""
     if model.classes is None:
         return ""
-    return str(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
+    return label(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
 
 
 def _bars(facts: Facts) -> list[Markup]:
@@ -68,31 +70,31 @@ def _bars_of(facts: Facts, i: int, most: int) -> Markup:
             hint += f", chosen in {facts.stability.frequencies[model.indices[j]]:.0%} of the halves"
         bars.append(Bar(model.names[j], float(effects[j]), short(effects[j], 3), spread, hint))
     n = int(np.count_nonzero(effects))
-    title = "Effect of one standard deviation" + (f", class {_label(model, i)}" if len(model.intercept) > 1 else "")
-    note = f"the {len(order)} largest of {n:,}" if len(order) < n else ""
+    what, notes = "Effect of one standard deviation", []
+    if len(model.intercept) > 1:
+        what, notes = f"Class {_label(model, i)}", [what.lower()]
+    if len(order) < n:
+        notes.append(f"the {len(order)} largest of {n:,}")
     if facts.stability is not None:
-        whiskers = f"whiskers: a standard error, from {facts.stability.n_halves} half samples"
-        note = f"{note}; {whiskers}" if note else whiskers
-    return bar_chart(title, bars, note=note, kind="effects")
+        notes.append(f"whiskers: a standard error, from {facts.stability.n_halves} half samples")
+    return bar_chart(what, bars, note="; ".join(notes), kind="effects")
 
 
 def _table(facts: Facts, shown) -> Markup:
     """A row per feature: coefficients, effects and, where it is known, how stable they are."""
     model, found = facts.model, facts.stability
     one = len(model.intercept) == 1
-    labels = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
+    of = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
     columns = [Column("feature")]
-    columns += [Column(f"coefficient{label}", True, "per unit of the feature") for label in labels]
-    columns += [Column(f"effect{label}", True, "per standard deviation of the feature") for label in labels]
+    columns += [Column(f"coefficient{which}", True, "per unit of the feature") for which in of]
+    columns += [Column(f"effect{which}", True, "per standard deviation of the feature") for which in of]
     columns += [Column("deviation", True, "standard deviation of the feature")]
     if found is not None:
         columns += [Column("chosen in halves", True, "share of random halves of the rows that chose it")]
-        columns += [Column(f"standard error{label}", True, "of the coefficient, about") for label in labels]
-    places = {name: j for j, name in enumerate(model.names)}
+        columns += [Column(f"standard error{which}", True, "of the coefficient, about") for which in of]
     rows = []
-    for name, coef, effect in shown:
-        j = places[name]
-        row = [name, *coef, *effect, model.deviations[j]]
+    for j in shown:
+        row = [model.names[j], *model.coef[:, j], *(model.coef[:, j] * model.deviations[j]), model.deviations[j]]
         if found is not None:
             share = found.frequencies[model.indices[j]]
             row += [(f"{share:.0%}", share), *found.spread[:, model.indices[j]]]

@@ -1,0 +1,75 @@
+"""Opening data where an engine says: here, on the workers of a Dask cluster, or where Dask has it already."""
+
+import weakref
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from riata.data import open as here
+from riata.data.budget import parse_memory
+from riata.data.dataset import Dataset
+from riata.data.memory import InMemory
+from riata.errors import OptionError
+
+OPTIONS = ("features", "drop", "categorical", "text", "task", "on_error", "max_levels", "max_words", "word_pairs",
+           "hash_bits", "hash_text")  # fmt: skip
+
+
+def open_data(source, target=None, *, engine=None, **options) -> Dataset:
+    """One dataset that every solver takes, whatever the source and wherever its rows are read.
+
+    Parameters
+    ----------
+    engine : Dask client, address or "dask", optional
+        Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
+        a cluster that is started here ("dask") and closed with the dataset. None reads them here.
+    source, target, **options :
+        As for `riata.data.open.open_data`; `source` may also be a Dask array or data frame, or a list of delayed
+        chunks, with `target` and `weight` alike. Those are used where they are, with or without an engine.
+    """
+    if engine is None and not is_distributed(source):
+        return here.open_data(source, target, **options)
+    from riata.engines import dask_cluster
+
+    client, own = dask_cluster.connect(engine)
+    try:
+        data = _on_dask(client, source, target, options)
+    except BaseException:
+        if own:
+            dask_cluster.close(client)
+        raise
+    if own:
+        weakref.finalize(data, dask_cluster.close, client)
+    return data
+
+
+def is_distributed(rows) -> bool:
+    """Whether rows are a Dask collection, or a list of delayed chunks."""
+    first: Any = rows[0] if isinstance(rows, list | tuple) and len(rows) else rows
+    return type(first).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(first, "__dask_graph__")
+
+
+def lazily(f, rows, dtype, width: int | None = None):
+    """f of every block of a Dask collection, as a Dask array of one column, or of so many: nothing is computed yet."""
+    meta = np.empty((0,) if width is None else (0, width), dtype)
+    if not hasattr(rows, "chunks"):
+        return rows.map_partitions(f, meta=meta)
+    rows = rows.rechunk({1: -1}) if rows.numblocks[1] > 1 else rows
+    if width is None:
+        return rows.map_blocks(f, drop_axis=1, meta=meta)
+    return rows.map_blocks(f, chunks=(rows.chunks[0], (width,)), meta=meta)
+
+
+def _on_dask(client, source, target, options) -> Dataset:
+    from riata.engines.dask_open import open_collection, open_files, send_rows
+
+    if not is_distributed(source):
+        rows = here.open_data(source, target, elsewhere=partial(open_files, client), **options)
+        return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.stands_in else rows
+    unknown = options.keys() - {*OPTIONS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
+    if unknown:
+        raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")
+    wishes = {name: options[name] for name in OPTIONS if name in options}
+    memory = parse_memory(options.get("memory"))
+    return open_collection(client, source, target, options.get("weight"), wishes, options.get("encoding"), memory)

@@ -1,0 +1,298 @@
+"""On a cluster of processes everything comes to what it comes to here."""
+
+import json
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import dump_svmlight_file
+
+import riata
+from riata.cli import main
+from riata.data.folds import inside, outside, some_rows
+from riata.data.gram import gram_of
+from riata.data.memory import InMemory
+from riata.engines import dask_cluster, dask_open
+from riata.engines.dask import OnWorkers
+from riata.errors import DataError, EngineError, OptionError
+from riata.fitting import Spec, fit
+from riata.path import path
+from riata.predictions import write_parts
+from riata.scores import scores
+
+N, D = 900, 12
+TIGHT = 1e-12  # a gap of 1e-6 leaves coefficients some room; this one does not
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as cluster,
+        Client(cluster, set_as_default=True) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch):
+    monkeypatch.setattr(dask_open, "part_count", lambda n_bytes, threads: 4 * threads)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Numbers, some missing, a category, and targets of both kinds."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, D)).round(3)
+    X[rng.random(X.shape) < 0.4] = 0.0
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(D)])
+    frame["c"] = rng.choice(["red", "green", "blue"], N)
+    frame["y"] = X[:, 0] - 2 * X[:, 1] + (frame["c"] == "red") + 0.5 * rng.normal(size=N)
+    frame["label"] = np.where(frame["y"] + rng.normal(size=N) > 0, "yes", "no")
+    frame["w"] = rng.integers(0, 3, N).astype(float)
+    frame.loc[::7, "x3"] = np.nan
+    return frame
+
+
+@pytest.fixture(scope="module")
+def files(table, tmp_path_factory):
+    """The same rows in every format, each with what `open` needs to know."""
+    folder = tmp_path_factory.mktemp("files")
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    pq.write_table(arrow, folder / "rows.parquet", row_group_size=100)
+    pa.feather.write_feather(arrow, folder / "rows.arrow", chunksize=100)
+    pacsv.write_csv(arrow, folder / "rows.csv")
+    X = table[[f"x{j}" for j in range(D)]].fillna(0.0).to_numpy()
+    np.save(folder / "rows.npy", np.column_stack([X, table["y"]]))
+    dump_svmlight_file(X, table["y"], str(folder / "rows.svm"), zero_based=False)
+    columns = {"target": "y", "weight": "w", "drop": ["label"]}
+    known = {"parquet": columns, "arrow": columns, "csv": columns, "npy": {"target": str(D)}, "svm": {}}
+    return {kind: (folder / f"rows.{kind}", how | {"task": "regression"}) for kind, how in known.items()}
+
+
+def problem(loss="squared", n=N, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, D))
+    X[rng.random(X.shape) < 0.5] = 0.0
+    y = X[:, 0] - X[:, 1] + 0.3 * X[:, 2] + rng.normal(size=n)
+    return X, (y if loss == "squared" else np.where(y > 0, 1.0, -1.0))
+
+
+def on_workers(client, X, y, rows=100, weight=None):
+    """An array as data on workers, `rows` in each part, whose target is a number."""
+    blocks = da.from_array(X, chunks=(rows, -1)) if not sp.issparse(X) else [
+        dask.delayed((X[i : i + rows], y[i : i + rows])) for i in range(0, X.shape[0], rows)
+    ]  # fmt: skip
+    target = None if sp.issparse(X) else da.from_array(y, chunks=rows)
+    weight = None if weight is None else da.from_array(weight, chunks=rows)
+    return riata.open(blocks, target, weight=weight, task="regression", engine=client)
+
+
+SPECS = [
+    Spec(alpha_ratio=0.1),
+    Spec(alpha_ratio=0.1, l1_ratio=0.5, standardize=False),
+    Spec(alpha_ratio=0.05, loss="logistic"),
+    Spec(alpha_ratio=0.1, loss="huber", fit_intercept=False),
+    Spec(k=3),
+    Spec(k=3, loss="logistic"),
+    Spec(k=2, ridge=0.1, solver="best-k"),
+    Spec(k=3, solver="omp"),
+    Spec(k=3, solver="htp"),
+]
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.solver_name}-{spec.loss}-{spec.l1_ratio}")
+def test_every_batch_solver_comes_to_the_local_answer(client, spec):
+    X, y = problem(spec.loss)
+    X = sp.csr_array(X) if spec.l1_ratio == 1.0 and spec.fit_intercept else X
+    spec = Spec(**{**vars(spec), "tol": TIGHT})
+    here, there = fit(InMemory(X, y), spec).result, fit(on_workers(client, X, y, 300), spec).result
+    assert_allclose(there.coef, here.coef, atol=1e-9)
+    assert_allclose(there.intercept, here.intercept, atol=1e-9)
+    assert there.converged
+
+
+@pytest.mark.parametrize("rows", [100, N])
+def test_neither_the_number_of_parts_nor_weights_nor_a_sample_matter(client, rows, monkeypatch):
+    monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 16)
+    X, y = problem("logistic")
+    weight = np.random.default_rng(0).integers(0, 3, N).astype(float)
+    spec = Spec(alpha_ratio=0.03, loss="logistic", tol=TIGHT, seed=1)
+    here = fit(InMemory(X, y, weight), spec).result
+    data = on_workers(client, X, y, rows, weight)
+    assert data.n_rows == np.count_nonzero(weight)
+    assert_allclose(fit(data, spec).result.coef, here.coef, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow", "csv", "npy", "svm"])
+def test_files_are_read_by_the_workers(client, files, kind):
+    path, how = files[kind]
+    here, there = riata.open(str(path), **how), riata.open(str(path), **how, engine=client)
+    assert isinstance(there, OnWorkers)
+    assert there.n_chunks > 2
+    assert there.n_rows == here.n_rows
+    assert list(there.feature_names or []) == list(here.feature_names or [])
+    assert_allclose(there.moments.mean, here.moments.mean, atol=1e-12)
+    models = [riata.SparseRegressor(alpha_ratio=0.05, tol=TIGHT).fit(data) for data in (here, there)]
+    assert_allclose(models[1].coef_, models[0].coef_, atol=1e-9)
+    assert models[1].to_model().encoding is None or models[1].to_model().encoding["weight"] == how.get("weight")
+
+
+def test_the_profile_is_that_of_one_process(client, files, monkeypatch):
+    path, how = files["parquet"]
+    monkeypatch.setenv("RIATA_CACHE", str(path.parent / "none"))
+    here = riata.open(str(path), **how).profile.to_json()
+    monkeypatch.setenv("RIATA_CACHE", str(path.parent / "none either"))
+    there = riata.open(str(path), **how, engine=client).profile.to_json()
+    assert there["notes"] == here["notes"]
+    assert there["columns"].keys() == here["columns"].keys()
+    for name, column in here["columns"].items():
+        for fact, value in column.items():
+            found = there["columns"][name][fact]
+            assert found == (pytest.approx(value, abs=1e-9) if isinstance(value, float) else value), (name, fact)
+
+
+def test_frames_with_categories_and_labels(client, table):
+    frame = table.drop(columns=["y", "w"])
+    here = riata.SparseClassifier(alpha_ratio=0.05, tol=TIGHT).fit(riata.open(frame, target="label"))
+    lazy = dd.from_pandas(frame, npartitions=5)
+    data = riata.open(lazy, target="label", engine=client)
+    there = riata.SparseClassifier(alpha_ratio=0.05, tol=TIGHT).fit(data)
+    assert list(there.classes_) == ["no", "yes"]
+    assert list(there.get_feature_names_out()) == list(here.get_feature_names_out())
+    assert_allclose(there.coef_, here.coef_, atol=1e-9)
+    assert_allclose(list(scores(there.to_model(), data).values()),
+                    list(scores(here.to_model(), riata.open(frame, target="label")).values()))  # fmt: skip
+
+
+def test_estimators_take_dask_arrays_and_predict_lazily(client):
+    X, y = problem()
+    lazy, target = da.from_array(X, chunks=(250, 5)), da.from_array(y, chunks=130)  # neither cut as the other
+    there = riata.SparseRegressor(k=3).fit(lazy, target)
+    here = riata.SparseRegressor(k=3).fit(X, y)
+    assert_allclose(there.coef_, here.coef_, atol=1e-9)
+    predicted = there.predict(lazy)
+    assert isinstance(predicted, da.Array)
+    assert_allclose(predicted.compute(), here.predict(X))
+    labels = np.array(["a", "b", "c"])[np.digitize(y, [-1, 1])]
+    options = {"alpha_ratio": 0.2, "tol": TIGHT, "loss": "logistic"}
+    classifier = riata.SparseClassifier(**options).fit(lazy.rechunk((450, -1)), da.from_array(labels, chunks=450))
+    peer = riata.SparseClassifier(**options).fit(X, labels)
+    assert_allclose(classifier.coef_, peer.coef_, atol=1e-9)
+    assert_allclose(classifier.predict_proba(lazy).compute(), peer.predict_proba(X), atol=1e-8)
+    assert_array_equal(classifier.predict(lazy).compute(), peer.predict(X))
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_paths_and_cross_validation(client, loss):
+    X, y = problem(loss)
+    data = on_workers(client, X, y, 450)
+    spec = Spec(loss=loss, tol=TIGHT, seed=2)
+    assert_allclose(path(data, spec, length=5).coefs, path(InMemory(X, y), spec, length=5).coefs, atol=1e-9)
+    kind = riata.SparseRegressor if loss == "squared" else riata.SparseClassifier
+    target = y if loss == "squared" else (y > 0).astype(int)
+    options = {"loss": loss, "tol": TIGHT, "cv": 2, "n_alphas": 5, "random_state": 0}
+    here = kind(alpha="auto", **options).fit(X, target)
+    there = kind(alpha="auto", **options).fit(da.from_array(X, chunks=(450, -1)), da.from_array(target, chunks=450))
+    assert there.alpha_ == pytest.approx(here.alpha_, rel=1e-9)
+    assert_allclose(there.selection_.scores, here.selection_.scores, rtol=1e-8)
+    assert_allclose(there.coef_, here.coef_, atol=1e-9)
+
+
+def test_statistics_views_and_visits(client):
+    X, y = problem()
+    weight = np.random.default_rng(1).random(N)
+    here, there = InMemory(X, y, weight), on_workers(client, X, y, 130, weight)
+    a, b = gram_of(here), gram_of(there)
+    for name in ("weight", "mean", "xx", "xy", "yy", "rows"):
+        assert_allclose(getattr(b, name), getattr(a, name), rtol=1e-10, atol=1e-10)
+    keep = outside(1, 4, seed=3)
+    views = [some_rows(data, keep) for data in (there, here)]
+    for view, copy in (views, [some_rows(data, inside(0, 3)) for data in views]):
+        assert view.n_rows == copy.n_rows
+        assert_allclose(view.gather([0, 4]), copy.gather([0, 4]))
+        assert_allclose(view.moments.squares, copy.moments.squares)
+    assert_array_equal(np.concatenate([c.y for c in there.visit([2, 0])]), np.concatenate([y[260:390], y[:130]]))
+    before = there.passes
+    some_rows(there, keep).sum(lambda chunk: chunk.n_rows)
+    assert there.passes - before == pytest.approx(1.0, abs=0.02)  # all but the ends of chunks
+
+
+def test_predictions_are_written_by_the_workers(client, files, tmp_path):
+    source, how = files["parquet"]
+    model = riata.SparseRegressor(k=3).fit(riata.open(str(source), **how)).to_model()
+    data = riata.open(str(source), engine=client, need_target=False, encoding=riata.open(str(source), **how).encoding)
+    names = write_parts(model, data, tmp_path / "out.parquet")
+    assert len(names) > 2
+    rows = riata.open(str(source), need_target=False, encoding=data.encoding)
+    written = pq.read_table(tmp_path / "out.parquet")["prediction"].to_numpy()
+    assert_allclose(written, np.concatenate([z for z, _ in model.visit(rows)]))
+    with pytest.raises(OptionError, match="not empty"):
+        write_parts(model, data, tmp_path / "out.parquet")
+
+
+def test_what_a_pass_sends_is_as_small_as_what_it_needs(client):
+    X, y = problem("logistic")
+    data = on_workers(client, X, y)
+    with pytest.raises(TypeError, match="must not hold the dataset"):
+        data.sum(lambda chunk: data.n_rows)
+
+
+def test_refusals_are_one_sentence(client, files, table, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
+    X, y = problem()
+    with pytest.raises(OptionError, match="one row after the other"):
+        fit(on_workers(client, X, y), Spec(alpha=0.1, solver="ftrl"))
+    with pytest.raises(DataError, match="stream"):
+        riata.open(iter([(X, y)]), engine=client)
+    with pytest.raises(EngineError, match="no scheduler at tcp"):
+        riata.open(str(files["csv"][0]), target="y", engine="tcp://127.0.0.1:9")
+    with pytest.raises(EngineError, match="engine is a Dask client"):
+        riata.open(str(files["csv"][0]), target="y", engine="spark")
+    bad = table.assign(x1=table["x1"].astype(object))
+    bad.loc[800, "x1"] = "oops"
+    bad.to_csv(tmp_path / "bad.csv", index=False)
+    with pytest.raises(DataError, match=r"bad.csv, line 802: column 'x1' holds 'oops'"):
+        riata.open(str(tmp_path / "bad.csv"), target="y", memory="2MB", engine=client)
+    X[700, 3] = np.nan
+    with pytest.raises(DataError, match="nan"):
+        on_workers(client, X, y)
+
+
+def test_the_command_line_works_on_a_cluster(client, files, tmp_path):
+    source, there = str(files["parquet"][0]), ["--scheduler", client.scheduler.address]
+    columns = ["--target", "y", "--weight", "w", "--drop", "label"]
+    called = CliRunner().invoke(main, ["fit", source, *columns, "--k", "3", "--out", str(tmp_path / "m.json"), *there])
+    assert called.exit_code == 0, called.output
+    scored = [CliRunner().invoke(main, ["evaluate", str(tmp_path / "m.json"), source, "--json", *more]).stdout
+              for more in ([], there)]  # fmt: skip
+    assert json.loads(scored[1]) == pytest.approx(json.loads(scored[0]))
+    called = CliRunner().invoke(
+        main, ["predict", str(tmp_path / "m.json"), source, "--out", str(tmp_path / "p.csv"), *there]
+    )
+    assert called.exit_code == 0, called.output
+    assert len(list((tmp_path / "p.csv").iterdir())) > 2
+
+
+def test_without_dask_one_sentence_says_what_to_install():
+    code = """
+import sys
+sys.modules["distributed"] = None
+import riata
+riata.open("nothing.csv", target="y", engine="dask")
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stderr.splitlines()[-1].startswith("riata.errors.MissingPackageError: a cluster needs Dask")
+    assert "riata[dask]" in found.stderr.splitlines()[-1]

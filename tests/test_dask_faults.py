@@ -1,0 +1,176 @@
+"""Workers die, come, run out of memory and dawdle: a fit ends with the same bits, or with one sentence."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster, get_worker
+from numpy.testing import assert_array_equal
+
+import riata
+from riata.engines import dask_cluster, dask_open
+from riata.errors import EngineError
+from riata.fitting import Spec, fit
+
+SPEC = Spec(alpha_ratio=0.02, loss="logistic")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="700MiB") as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 10))
+    return X, np.where(X[:, 0] - X[:, 1] + rng.normal(size=2000) > 0, 1.0, -1.0)
+
+
+@pytest.fixture(scope="module")
+def data(client, rows, tmp_path_factory):
+    """Rows that workers read from a file: what dies with one of them another reads again."""
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    np.savetxt(path, np.column_stack(rows), delimiter=",", header=",".join([*"abcdefghij", "y"]), comments="")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_open, "part_count", lambda n_bytes, threads: 12)
+        return riata.open(str(path), target="y", task="regression", engine=client)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data):
+    return fit(data, SPEC).result.coef
+
+
+def test_workers_killed_at_random_moments_change_no_bit(cluster, data, undisturbed):
+    rng, done = random.Random(5), threading.Event()
+
+    def kill():
+        for _ in range(2):
+            time.sleep(rng.uniform(0.05, 0.6))
+            there = [nanny for nanny in cluster.workers.values() if nanny.worker_address in cluster.scheduler.workers]
+            os.kill(rng.choice(there).pid, signal.SIGKILL)  # not one that is starting: its nanny would give it up
+        done.set()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    while not done.is_set():
+        assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+    killer.join()
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+
+
+def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
+    mark = str(tmp_path / "died")
+
+    def part(chunk):
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return chunk.n_rows, chunk.X.sum(axis=0)
+
+    n_rows, sums = data.sum(part)
+    assert n_rows == 2000
+    assert_array_equal(sums, data.sum(lambda chunk: chunk.X.sum(axis=0)))
+
+
+def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undisturbed):
+    cluster.scale(3)
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+    client.wait_for_workers(3, timeout=30)
+
+    def part(chunk):
+        if get_worker().name == 0:
+            time.sleep(0.1)
+        return chunk.y.sum()
+
+    assert data.sum(part) == data.sum(lambda chunk: chunk.y.sum())
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+
+
+def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sentence(
+    cluster, data, tmp_path, monkeypatch
+):
+    mark = str(tmp_path / "died")
+
+    def greedy(chunk):
+        return len(np.ones(1 << 28)) and time.sleep(60)
+
+    def greedy_once(chunk):
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            greedy(chunk)
+        return chunk.n_rows
+
+    assert data.sum(greedy_once) == 2000
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)  # two deaths over the same rows take long enough
+    with pytest.raises(EngineError, match="ran out of memory; give a smaller budget"):
+        data.sum(greedy)
+
+
+SERVE = """
+import sys
+from distributed import LocalCluster
+cluster = LocalCluster(n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0")
+print(cluster.scheduler_address, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere(client, rows, tmp_path):
+    X, y = da.from_array(rows[0], chunks=(500, -1)), da.from_array(rows[1], chunks=500)
+    spec = replace(SPEC, checkpoint=str(tmp_path), every=0, tol=1e-12)
+    server = subprocess.Popen([sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    records = []
+
+    def lose_it(record):
+        records.append(record)
+        if len(records) == 3:
+            server.kill()
+            server.wait()
+
+    try:
+        data = riata.open(X, y, task="regression", engine=server.stdout.readline().strip())
+        with pytest.raises(EngineError, match="is lost or was restarted"):
+            fit(data, spec, lose_it)
+    finally:
+        server.kill()
+        server.communicate()
+    data = riata.open(X, y, task="regression", engine=client)
+    before = data.passes
+    resumed = fit(data, replace(spec, resume=True)).result
+    again = data.passes - before
+    undisturbed = fit(data, replace(spec, checkpoint=None)).result
+    assert_array_equal(resumed.coef, undisturbed.coef)
+    assert again < undisturbed.passes
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):
+    for name, seconds in (("PATIENCE", 0.5), ("LOOK", 0.2), ("ALONE", 0.4)):
+        monkeypatch.setattr(dask_cluster, name, seconds)
+    X, y = (da.from_array(array, chunks=2000) for array in rows)
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as small,
+        Client(small, set_as_default=False) as client,
+    ):
+        data = riata.open(X, y, task="regression", engine=client)
+        client.sync(small.workers[0].close)
+        with pytest.raises(EngineError, match="has had no worker for"):
+            data.sum(lambda chunk: chunk.n_rows)
+        with pytest.raises(EngineError, match="has no worker; start one"):
+            riata.open("digits49", engine=client)

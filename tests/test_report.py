@@ -1,0 +1,188 @@
+"""Reports in Python and on the command line: what is in them, how large they are, what is refused."""
+
+import re
+import sys
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+
+import riata
+from riata.cli import main
+from riata.errors import MissingPackageError, OptionError
+
+LIMIT = 2_000_000  # bytes
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(90, 6)).round(3), columns=list("abcdef"))
+    frame["price"] = frame["a"] - 2 * frame["d"] + 0.3 * rng.normal(size=90)
+    frame[:60].to_csv("train set.csv", index=False)
+    frame[60:].to_csv("test.csv", index=False)
+    return tmp_path
+
+
+def blocks(page) -> list[str]:
+    """The texts that can be copied: the command, the code."""
+    return [unescape(text) for text in re.findall(r"<pre data-copy><code>(.*?)</code>", page, flags=re.DOTALL)]
+
+
+FIT = ["fit", "train set.csv", "--target", "price", "--drop", "e,f", "--k", "auto", "--k-max", "3", "--no-intercept",
+       "--select", "bic", "--test", "test.csv", "--report", "page.html", "--quiet"]  # fmt: skip
+
+
+def test_command_and_code_repeat_the_fit(here):
+    assert CliRunner().invoke(main, FIT).exit_code == 0
+    command, code = blocks((here / "page.html").read_text())
+    words = command.replace("\\\n", "").split()
+    assert words[:4] == ["riata", "fit", "'train", "set.csv'"]
+    assert {"--no-intercept", "--quiet", "bic", "e,f"} <= set(words)
+    assert not {"--cv", "--seed", "--standardize"} & set(words)  # defaults
+    first = riata.load_model("train set.riata.json")
+    (here / "page.html").unlink()
+    scope: dict = {}
+    exec(code, scope)
+    assert (here / "page.html").exists()
+    again = scope["model"].to_model()
+    assert again.names == first.names
+    assert_allclose(again.coef, first.coef)
+    assert "of test.csv" not in code
+
+
+def test_a_test_of_a_model_file(here):
+    assert CliRunner().invoke(main, FIT).exit_code == 0
+    done = CliRunner().invoke(main, ["evaluate", "train set.riata.json", "test.csv", "--report", "tested.html"])
+    assert done.exit_code == 0
+    page = (here / "tested.html").read_text()
+    assert "Measured on 30 rows of test.csv" in page
+    command, code = blocks(page)
+    assert command.startswith("riata evaluate 'train set.riata.json' test.csv")
+    (here / "tested.html").unlink()
+    exec(code, {})
+    assert "Measured on 30 rows" in (here / "tested.html").read_text()
+
+
+def test_an_estimator_of_arrays(here, rng):
+    X = rng.normal(size=(80, 5))
+    model = riata.SparseClassifier(alpha=0.05).fit(X, X[:, 0] > 0)
+    riata.write_report(model, "page.html", test=(X, X[:, 0] > 0))
+    page = (here / "page.html").read_text()
+    assert "model = riata.SparseClassifier(alpha=0.05).fit(X, y)" in unescape(page)
+    assert "Measured on 80 rows" in page
+    riata.write_report(model.to_model(), "model.html")
+    assert "Measured on" not in (here / "model.html").read_text()
+
+
+def test_a_stream_and_an_empty_model_have_pages_too(here, rng):
+    X = rng.normal(size=(80, 5))
+    stream = riata.SparseRegressor(k=2, solver="l0-sgd", standardize=False).partial_fit(X, X[:, 0])
+    riata.write_report(stream, "stream.html")
+    assert "learnt from a stream" in (here / "stream.html").read_text()
+    riata.write_report(riata.SparseRegressor(alpha=100.0).fit(X, X[:, 0]), "empty.html", test=(X, X[:, 0]))
+    assert "No feature was chosen" in (here / "empty.html").read_text()
+
+
+def test_features_without_a_list_have_a_page_too(here):
+    pd.DataFrame({"city": ["Rome", "Paris"] * 40, "price": [1.0, 2.0] * 40}).to_csv("city.csv", index=False)
+    fit = ["fit", "city.csv", "--target", "price", "--task", "regression", "--solver", "sketch", "--k", "1", "--quiet"]
+    assert CliRunner().invoke(main, [*fit, "--report", "city.html"]).exit_code == 0
+    page = (here / "city.html").read_text()
+    assert "by 1 of any number of features" in page
+    code = blocks(page)[1]
+    assert "hashed=True" in code
+    exec(code, {})
+    assert "any number of features" in (here / "city.html").read_text()
+
+
+def test_a_model_file_without_features_can_be_tested(here):
+    options = ["--target", "price", "--alpha", "1e6", "--out", "empty.json", "--quiet"]
+    assert CliRunner().invoke(main, ["fit", "train set.csv", *options]).exit_code == 0
+    done = CliRunner().invoke(main, ["evaluate", "empty.json", "test.csv", "--report", "empty.html"])
+    assert done.exit_code == 0
+    assert "Measured on 30 rows" in (here / "empty.html").read_text()
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
+def test_the_words_and_the_formula_name_the_loss(here, rng, loss):
+    X = rng.normal(size=(60, 4))
+    y = rng.poisson(np.exp(0.3 * X[:, 0])).astype(float)
+    model = riata.SparseRegressor(alpha=0.05, loss=loss, l1_ratio=0.5, nonnegative=True).fit(X, y)
+    riata.write_report(model, "page.html")
+    page = (here / "page.html").read_text()
+    assert {"squared": "squared error", "huber": "Huber loss", "poisson": "Poisson loss"}[loss] in page
+    assert "a mix of the absolute coefficients (50%)" in page
+    assert "No coefficient may be negative" in page
+    assert page.count("<math") == page.count("</math>") == 3
+
+
+def test_a_page_of_many_features_stays_small(here, rng):
+    X = rng.normal(size=(300, 4000))
+    y = X @ np.where(np.arange(4000) < 400, 0.3, 0.0) + rng.normal(size=300)
+    model = riata.SparseRegressor(alpha="auto", select="bic", alpha_reach=0.02, tol=1e-3).fit(X, y)
+    riata.write_report(model, "page.html", test=(X, y))
+    assert (here / "page.html").stat().st_size < LIMIT
+    d = 50_000
+    names = [f"a feature of some name, number {j}" for j in range(d)]
+    columns = {"names": names, "indices": list(range(d)), "coef": rng.normal(size=(1, d)), "deviations": [1.0] * d}
+    riata.write_report(replace(model.to_model(), n_features=d, **columns), "dense.html")
+    assert (here / "dense.html").stat().st_size < LIMIT
+    assert "the model file has all" in (here / "dense.html").read_text()
+
+
+def test_a_page_of_many_paths_stays_small(here, rng):
+    X = rng.normal(size=(200, 100))
+    y = rng.integers(15, size=200)
+    model = riata.SparseClassifier(alpha="auto", select="bic", alpha_reach=0.1, tol=1e-2, loss="squared").fit(X, y)
+    assert sum(len(path) for path in model.path_) == 1500
+    riata.write_report(model, "page.html", test=(X, y))
+    assert (here / "page.html").stat().st_size < LIMIT
+
+
+def test_stability_shows_how_certain_coefficients_are(here, rng):
+    X = rng.normal(size=(80, 5))
+    model = riata.SparseRegressor(k=2).fit(X, X[:, 0] - X[:, 1] + rng.normal(size=80))
+    found = riata.stability_selection(riata.SparseRegressor(k=2), X, X[:, 0] - X[:, 1], rounds=2)
+    riata.write_report(model, "page.html", stability=found)
+    page = (here / "page.html").read_text()
+    assert page.count('class="whisker"') == 2
+    assert "4 random halves" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([*FIT[:-2], "page.pdf"], "a report is an .html file, not .pdf"),
+        ([*FIT[:-3], "--report", "nowhere/page.html"], "there is no folder nowhere"),
+        (["fit", "test.csv", "--target", "price", "--k", "2", "--stability", "3"], "give --report a file"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_input_is_one_sentence(here, arguments, sentence):
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+    assert not list(here.glob("*.riata.json"))
+
+
+def test_a_report_must_be_html(here, rng):
+    X = rng.normal(size=(80, 5))
+    with pytest.raises(OptionError, match=r"a report is an \.html file"):
+        riata.write_report(riata.SparseRegressor(k=1).fit(X, X[:, 0]), "page.txt")
+
+
+def test_without_jinja_it_is_one_sentence(here, monkeypatch):
+    for module in [name for name in sys.modules if name.startswith("riata.report")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = CliRunner().invoke(main, FIT)
+    assert result.exit_code == 2
+    assert "a report needs Jinja2: pip install 'riata[report]'" in result.stderr
+    with pytest.raises(MissingPackageError):
+        _ = riata.write_report
