@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import dask.array as da
 import numpy as np
@@ -131,19 +132,32 @@ sys.stdin.read()
 """
 
 
-def test_a_scheduler_that_is_lost_gives_a_sentence(rows):
+def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere(client, rows, tmp_path):
+    X, y = da.from_array(rows[0], chunks=(500, -1)), da.from_array(rows[1], chunks=500)
+    spec = replace(SPEC, checkpoint=str(tmp_path), every=0, tol=1e-12)
     server = subprocess.Popen([sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    records = []
+
+    def lose_it(record):
+        records.append(record)
+        if len(records) == 3:
+            server.kill()
+            server.wait()
+
     try:
-        X, y = (da.from_array(array, chunks=500) for array in rows)
-        data = riata.open(X.rechunk((500, -1)), y, task="regression", engine=server.stdout.readline().strip())
-        threading.Timer(0.3, server.kill).start()
+        data = riata.open(X, y, task="regression", engine=server.stdout.readline().strip())
         with pytest.raises(EngineError, match="is lost or was restarted"):
-            data.sum(lambda chunk: time.sleep(5))
-        with pytest.raises(EngineError):
-            fit(data, SPEC)
+            fit(data, spec, lose_it)
     finally:
         server.kill()
         server.communicate()
+    data = riata.open(X, y, task="regression", engine=client)
+    before = data.passes
+    resumed = fit(data, replace(spec, resume=True)).result
+    again = data.passes - before
+    undisturbed = fit(data, replace(spec, checkpoint=None)).result
+    assert_array_equal(resumed.coef, undisturbed.coef)
+    assert again < undisturbed.passes
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterable
+from concurrent.futures import CancelledError
 from typing import Any
 
 from riata.errors import EngineError, MissingPackageError
@@ -9,7 +10,6 @@ from riata.errors import EngineError, MissingPackageError
 try:
     import dask.config
     from distributed import Client, Future, KilledWorker, LocalCluster, get_client, wait
-    from distributed.client import FutureCancelledError
     from distributed.comm import CommClosedError
 except ImportError as error:
     raise MissingPackageError(
@@ -120,7 +120,7 @@ def result_of(client: Client, futures: Any):
             f"{killed.last_worker.address}: most likely they ran out of memory; give a smaller budget (memory=), "
             "smaller partitions, or workers with more memory"
         ) from None
-    except (FutureCancelledError, CommClosedError, TimeoutError, OSError) as error:
+    except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
         if client.status == "running" and _all_there(futures):
             raise
         raise lost(client) from error
