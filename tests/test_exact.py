@@ -177,6 +177,14 @@ def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):
     assert np.isfinite(result.coef).all()
 
 
+def test_steps_are_as_fine_for_tiny_columns_as_for_huge_ones():
+    """The precision of a step is relative to each column's unit: one large l1 must not stand for all."""
+    X = np.array([[1.0, 2.5e6, -1.0e-7, -4.1e-7], [0.0, -8.6e5, -2.7e-7, -2.0e-7], [1.0, 3.5e5, 4.8e-7, 7.2e-7]])
+    result = fit(InMemory(X, [0.0, 0.0, 1.0]), Spec(alpha_ratio=0.01, loss="poisson")).result
+    assert result.converged, result.reason
+    assert result.steps < 20
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_features_without_a_penalty_are_always_in(loss):
     X, y = make(loss)
