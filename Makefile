@@ -14,8 +14,8 @@ test: lint docs
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.riata-test
-	$(BIN)/ruff format --check src tests benchmarks docs/conf.py
-	$(BIN)/ruff check src tests benchmarks docs/conf.py
+	$(BIN)/ruff format --check src tests benchmarks docs/*.py
+	$(BIN)/ruff check src tests benchmarks docs/*.py
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

@@ -1,6 +1,6 @@
 """What a cluster costs: local threads against worker processes on the same cores, and a model of larger clusters.
 
-    python benchmarks/cluster.py [--gigabytes 4] [--format npy] [--features 200] [--folder /tmp] [--out FILE]
+    python benchmarks/cluster.py [--gigabytes 4] [--format npy] [--features 200] [--folder /tmp] [--out docs/dask.md]
 
 Every engine fits the same file in a process of its own, with as many threads in all as there are cores. The model takes
 its parts from the same run: the speed of a pass per thread, what the scheduler needs for a task, the bytes of what is
@@ -27,6 +27,25 @@ from numpy.lib.format import write_array_header_1_0
 STEP, MEMORY, REPEATS = 50_000, "512MB", 5
 BANDWIDTH, LATENCY = 1.25e9, 0.5e-3  # of the network of the model: 10 Gbit/s, half a millisecond
 WIDE = 100_000  # features of the model's data
+MEASURED = """
+{command}: {title}, `memory="{memory}"` for the process or for each worker. A fit is an exact Lasso at
+alpha_max / 10; a pass gives the slopes of all features.
+
+{engines}
+
+"""
+MODEL = """### Larger clusters
+
+{measured} The network is assumed: 10 Gbit/s and 0.5 ms. For a terabyte of float32 rows with {wide:,} features on
+workers of 4 threads, rows in the page cache, a pass then costs
+
+{model}
+
+`sent` is what the function of a pass takes to reach all workers, which hand it on to each other; `added` is what goes
+up the tree of additions, most of it between workers at the same time. The scheduler's time for tasks bounds a large
+cluster, so parts are no more than the data's bytes are worth (`riata.engines.dask_open.part_count`): a
+thousand workers are for more data than this, or for passes that cost more than reading.
+"""
 
 
 def write_rows(path: Path, n_rows: int, d: int) -> None:
@@ -64,7 +83,7 @@ def measure(path: str, target: str, workers: int) -> dict:
         from distributed import Client, LocalCluster
 
         threads = (os.cpu_count() or 1) // workers
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=None)
+        cluster = LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0")
         engine = Client(cluster)
         engine.run(lambda: __import__("riata.solvers.exact"))  # as long as it takes a worker to start
     started = time.perf_counter()
@@ -98,7 +117,7 @@ def _parts_of_the_model(client) -> dict:
 
     import riata
     from riata.data.chunk import Chunk, add
-    from riata.engines.dask_worker import Carried
+    from riata.engines.dask_carried import Carried
     from riata.losses import Squared
     from riata.objective import first_order_part
 
@@ -186,7 +205,7 @@ def main():
     parser.add_argument("--format", choices=["npy", "parquet"], default="npy")
     parser.add_argument("--features", type=int, default=200)
     parser.add_argument("--folder")
-    parser.add_argument("--out", type=Path, help="where to write both tables")
+    parser.add_argument("--out", type=Path, help="a page whose part '## Measured' is written anew")
     parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
@@ -207,10 +226,13 @@ def main():
         f"Measured: {speed:.2f} GB/s on a thread, {task:.2f} ms a task, {round_:.0f} ms a round; for {WIDE:,} features "
         f"{found['sent'] / 1e6:.1f} MB are sent, {found['result'] / 1e6:.1f} MB come back, {add:.2f} ms add two."
     )
-    tables = "\n".join([title, "", *engines, "", measured, "", *model(found, size), ""])
-    print(f"\n{tables}")
+    command = f"`python benchmarks/cluster.py --gigabytes {options.gigabytes:g} --format {options.format}`"
+    text = MEASURED.format(command=command, title=title, engines="\n".join(engines), memory=MEMORY)
+    text += MODEL.format(measured=measured, model="\n".join(model(found, size)), wide=WIDE)
+    print(f"\n{text}")
     if options.out:
-        options.out.write_text(tables)
+        before, heading, _ = options.out.read_text().partition("## Measured\n")
+        options.out.write_text(before + heading + text)
 
 
 if __name__ == "__main__":

@@ -22,12 +22,13 @@ def chromium():
 
 
 @contextmanager
-def opened(browser, path, *, width=1200, dark=False, scripts=True):
+def opened(browser, path, *, width=1200, dark=False, scripts=True, touch=False):
     """A page from a file; whatever it complains about, or asks of a network, is an error."""
     context = browser.new_context(
         viewport={"width": width, "height": 800},
         color_scheme="dark" if dark else "light",
         java_script_enabled=scripts,
+        has_touch=touch,
         offline=True,
     )
     complaints: list[str] = []

@@ -1,7 +1,7 @@
 """Kill a fit with SIGKILL at random moments, resume it each time, and compare with the fit never interrupted.
 
-python tests/kill_and_resume.py SOLVER KILLS FOLDER prints the number of kills and of finished fits, or fails. The fits
-run in forked children, so that no time goes into starting Python.
+python tests/kill_and_resume.py SOLVER,... KILLS FOLDER prints, for each solver, the number of kills and of finished
+fits, or fails. The fits run in forked children, so that no time goes into starting Python.
 """
 
 import os
@@ -12,8 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.fitting import Spec, fit
+from riata.solvers.registry import SOLVERS
 
 
 class SlowChunks(InMemory):
@@ -29,6 +31,8 @@ class SlowChunks(InMemory):
             self.rows_read += chunk.n_rows
             yield chunk
 
+    sum = Dataset.sum
+
 
 def problem():
     rng = np.random.default_rng(0)
@@ -38,7 +42,7 @@ def problem():
 
 def learn(spec):
     result = fit(problem(), spec).result
-    history = np.array([(record.steps, record.n_selected, record.met) for record in result.history])
+    history = np.array([(record.steps, record.n_selected, record.met or 0.0) for record in result.history])
     return {"coef": result.coef, "intercept": result.intercept, "steps": result.steps, "history": history}
 
 
@@ -52,15 +56,16 @@ def child(spec, out: Path):
     return pid
 
 
-def main(solver, kills, folder):
-    how = {"k": 5} if solver == "l0-sgd" else {"alpha": 0.05}
+def check(solver, kills, folder):
+    how = {"k": 5} if SOLVERS[solver].takes == "k" else {"alpha": 0.05}
     options = {"solver": solver, "loss": "logistic", "max_passes": 12, "seed": 3, "tol": 0.0, **how}
     expected = learn(Spec(**options))
     rng = np.random.default_rng()
     killed = finished = 0
+    folder.mkdir()
     while killed < kills or finished == 0:
-        place = Path(folder) / str(finished)
-        out = Path(folder) / f"{finished}.npz"
+        place = folder / str(finished)
+        out = folder / f"{finished}.npz"
         spec = Spec(**options, checkpoint=place, every=0.0, resume=True)
         pid = child(spec, out)
         if killed < kills:
@@ -75,8 +80,9 @@ def main(solver, kills, folder):
             finished += 1
         elif not os.WIFSIGNALED(status):
             raise SystemExit("the fit ended without a result")
-    sys.stdout.write(f"{killed} kills, {finished} finished fits, all alike\n")
+    sys.stdout.write(f"{solver}: {killed} kills, {finished} finished fits, all alike\n")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    for name in sys.argv[1].split(","):
+        check(name, int(sys.argv[2]), Path(sys.argv[3]) / name)

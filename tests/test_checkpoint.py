@@ -1,5 +1,6 @@
 """Checkpoints: what was saved comes back, torn files fall back, other fits are refused, kills do not matter."""
 
+import contextlib
 import subprocess
 import sys
 from dataclasses import replace
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from kill_and_resume import SlowChunks
@@ -91,6 +93,51 @@ def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
     assert resumed.history[-1].passes == pytest.approx(expected.history[-1].passes)
 
 
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("how", [
+    {"solver": "exact", "alpha": 0.01}, {"solver": "exact", "alpha": 0.01, "loss": "squared"},
+    {"solver": "best-k", "k": 4}, {"solver": "best-k", "k": 4, "loss": "squared"},
+    {"solver": "svrg", "alpha": 0.01}, {"solver": "saga", "alpha": 0.01}, {"solver": "hsg-ht", "k": 4},
+    {"solver": "svrg-ht", "k": 4}, {"solver": "sketch", "k": 4},
+], ids=lambda how: "-".join(map(str, how.values())))  # fmt: skip
+def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng, how, sparse):
+    X = rng.normal(size=(200, 300)) * (rng.random((200, 300)) < 0.5)  # more than best-k looks at in its first round
+    y = np.sign(X[:, :6].sum(axis=1) + rng.normal(size=200))
+    data = Chunks(sp.csr_array(X) if sparse else X, y)
+    spec = Spec(**{"loss": "logistic", "max_passes": 12, "seed": 0, "tol": 0.0, **how})
+    expected = fit(data, spec).result
+    n_points = len(expected.history)
+    for broken_at in sorted({2, n_points // 2 + 1, n_points} - {1}):
+        points = []
+
+        def break_off(record, points=points, last=broken_at):
+            points.append(record)
+            if len(points) == last:
+                raise KeyboardInterrupt
+
+        folder = tmp_path / str(broken_at)
+        with contextlib.suppress(KeyboardInterrupt):
+            fit(data, replace(spec, checkpoint=folder, every=0.0), break_off)
+        assert (folder / "checkpoint.npz").exists() or (how["solver"] == "exact" and broken_at == 2)
+        resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
+        assert_array_equal(resumed.coef, expected.coef)
+        assert resumed.intercept == expected.intercept
+        assert resumed.reason == expected.reason
+        assert [r.n_selected for r in resumed.history] == [r.n_selected for r in expected.history]
+
+
+class Chunks(SlowChunks):
+    """The same without the wait."""
+
+    n_chunks = 4
+
+    def visit(self, order=None):
+        for i in range(self.n_chunks) if order is None else order:
+            chunk = self._chunk.rows(slice(i, None, self.n_chunks))
+            self.rows_read += chunk.n_rows
+            yield chunk
+
+
 def test_several_classes_have_a_folder_each(tmp_path, rng):
     X = rng.normal(size=(90, 5))
     y = X[:, :3].argmax(axis=1)
@@ -106,20 +153,22 @@ def test_options_that_make_no_sense_are_refused(tmp_path, data):
     with pytest.raises(OptionError, match="which folder"):
         fit(data, Spec(solver="online", resume=True))
     with pytest.raises(OptionError, match="has no checkpoints"):
-        fit(data, Spec(solver="exact", checkpoint=tmp_path))
+        fit(data, Spec(solver="cd", checkpoint=tmp_path))
     with pytest.raises(OptionError, match="span of time"):
         parse_seconds("soon")
     assert [parse_seconds(span) for span in ("60s", "5m", "1h", 0.5)] == [60, 300, 3600, 0.5]
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="kills forked processes")
-@pytest.mark.parametrize("solver", ["online", "fobos"])
-def test_killed_at_random_moments(tmp_path, solver):
+@pytest.mark.parametrize(
+    ("solvers", "kills"), [("online,fobos", 8), ("sketch,exact,best-k,svrg,saga,hsg-ht,svrg-ht", 3)]
+)
+def test_killed_at_random_moments(tmp_path, solvers, kills):
     script = Path(__file__).with_name("kill_and_resume.py")
-    command = [sys.executable, str(script), solver, "12", str(tmp_path)]
+    command = [sys.executable, str(script), solvers, str(kills), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("12 kills")
+    assert done.stdout.count(f"{kills} kills") == len(solvers.split(","))
 
 
 def test_ctrl_c_gives_the_model_so_far(data):

@@ -1,5 +1,9 @@
 """On a cluster of processes everything comes to what it comes to here."""
 
+import json
+import subprocess
+import sys
+
 import dask
 import dask.array as da
 import dask.dataframe as dd
@@ -11,11 +15,13 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import dump_svmlight_file
 
 import riata
+from riata.cli import main
 from riata.data.folds import inside, outside, some_rows
 from riata.data.gram import gram_of
 from riata.data.memory import InMemory
@@ -34,7 +40,7 @@ TIGHT = 1e-12  # a gap of 1e-6 leaves coefficients some room; this one does not
 @pytest.fixture(scope="module")
 def client():
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="1GiB") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as cluster,
         Client(cluster, set_as_default=True) as client,
     ):
         yield client
@@ -263,3 +269,30 @@ def test_refusals_are_one_sentence(client, files, table, tmp_path, monkeypatch):
     X[700, 3] = np.nan
     with pytest.raises(DataError, match="nan"):
         on_workers(client, X, y)
+
+
+def test_the_command_line_works_on_a_cluster(client, files, tmp_path):
+    source, there = str(files["parquet"][0]), ["--scheduler", client.scheduler.address]
+    columns = ["--target", "y", "--weight", "w", "--drop", "label"]
+    called = CliRunner().invoke(main, ["fit", source, *columns, "--k", "3", "--out", str(tmp_path / "m.json"), *there])
+    assert called.exit_code == 0, called.output
+    scored = [CliRunner().invoke(main, ["evaluate", str(tmp_path / "m.json"), source, "--json", *more]).stdout
+              for more in ([], there)]  # fmt: skip
+    assert json.loads(scored[1]) == pytest.approx(json.loads(scored[0]))
+    called = CliRunner().invoke(
+        main, ["predict", str(tmp_path / "m.json"), source, "--out", str(tmp_path / "p.csv"), *there]
+    )
+    assert called.exit_code == 0, called.output
+    assert len(list((tmp_path / "p.csv").iterdir())) > 2
+
+
+def test_without_dask_one_sentence_says_what_to_install():
+    code = """
+import sys
+sys.modules["distributed"] = None
+import riata
+riata.open("nothing.csv", target="y", engine="dask")
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stderr.splitlines()[-1].startswith("riata.errors.MissingPackageError: a cluster needs Dask")
+    assert "riata[dask]" in found.stderr.splitlines()[-1]

@@ -54,8 +54,8 @@ def test_every_lane_is_the_slow_method(chunk, loss, alpha):
     method = Online(alpha, distinct=200.0)
     stepper = make_stepper(method, loss, None, 1, True)
     state = first_state(method, 10)
-    seen = stepper.advance(state, chunk._replace(y=y), np.arange(300))
-    assert np.isfinite(seen)
+    margins = stepper.advance(state, chunk._replace(y=y), np.arange(300))
+    assert np.isfinite(margins).all()
     for lane in range(4):
         noise, rate = (NOISES[lane], RATE) if alpha is None else (FADING, RATES[lane])
         w, b = naive.online(chunk.X, y, chunk.weight, loss, noise, rate, alpha or 0.0, 200.0)

@@ -65,6 +65,7 @@ def test_there_are_examples_of_both_faces():
 
 
 @pytest.mark.parametrize("page", PAGES)
+@pytest.mark.filterwarnings("ignore:Port .* is already in use:UserWarning")  # of another cluster's dashboard
 def test_examples(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")

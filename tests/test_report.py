@@ -89,6 +89,26 @@ def test_a_stream_and_an_empty_model_have_pages_too(here, rng):
     assert "No feature was chosen" in (here / "empty.html").read_text()
 
 
+def test_features_without_a_list_have_a_page_too(here):
+    pd.DataFrame({"city": ["Rome", "Paris"] * 40, "price": [1.0, 2.0] * 40}).to_csv("city.csv", index=False)
+    fit = ["fit", "city.csv", "--target", "price", "--task", "regression", "--solver", "sketch", "--k", "1", "--quiet"]
+    assert CliRunner().invoke(main, [*fit, "--report", "city.html"]).exit_code == 0
+    page = (here / "city.html").read_text()
+    assert "by 1 of any number of features" in page
+    code = blocks(page)[1]
+    assert "hashed=True" in code
+    exec(code, {})
+    assert "any number of features" in (here / "city.html").read_text()
+
+
+def test_a_model_file_without_features_can_be_tested(here):
+    options = ["--target", "price", "--alpha", "1e6", "--out", "empty.json", "--quiet"]
+    assert CliRunner().invoke(main, ["fit", "train set.csv", *options]).exit_code == 0
+    done = CliRunner().invoke(main, ["evaluate", "empty.json", "test.csv", "--report", "empty.html"])
+    assert done.exit_code == 0
+    assert "Measured on 30 rows" in (here / "empty.html").read_text()
+
+
 @pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
 def test_the_words_and_the_formula_name_the_loss(here, rng, loss):
     X = rng.normal(size=(60, 4))

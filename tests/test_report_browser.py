@@ -236,3 +236,13 @@ def test_charts_speak_and_zoom(browser, made):
         assert figure.locator(".x-ticks span").count() > 1
         figure.locator(".frame").dblclick()
         assert_allclose([float(v) for v in figure.locator("svg").get_attribute("viewBox").split()], [0, 0, 1000, 1000])
+
+
+def test_a_finger_picks_a_place_on_the_path(browser, made):
+    path = fitted_again(made[0]).path_
+    with opened(browser, made[0] / "numbers.html", width=360, touch=True) as page:
+        frame = page.locator("figure[data-kind=score] .frame")
+        box = frame.bounding_box()
+        frame.tap(position={"x": 4, "y": box["height"] / 2})
+        assert page.locator(".here").inner_text() == path.named(0)
+        assert names_in(page, "picked-0") == []

@@ -79,6 +79,11 @@ def test_bad_options(options, sentence):
         riata.stability_selection(riata.SparseRegressor(k=1), *make(), **options)
 
 
+def test_a_solver_that_keeps_no_feature_by_itself_is_refused():
+    with pytest.raises(OptionError, match="take another one"):
+        riata.stability_selection(riata.SparseRegressor(k=1, solver="sketch"), *make())
+
+
 def test_a_half_without_a_class_says_so():
     X, _ = make(n=20)
     y = np.r_[np.ones(19), 2.0]

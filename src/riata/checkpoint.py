@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.data.dataset import Dataset
+from riata.data.remote import Remote
 from riata.errors import CheckpointError
 from riata.solvers.iterate import Saved
 
@@ -89,14 +90,16 @@ class Checkpoints:
 
 
 def data_fingerprint(data: Dataset) -> dict[str, Any]:
-    """Shape, number of chunks, and a digest of the first chunk."""
-    chunk = next(iter(data.visit([0])))
+    """Shape, number of chunks, and a digest of the first chunk; of rows elsewhere, whose cuts may change, the first."""
+    chunk, n_chunks = next(iter(data.visit([0]))), int(data.n_chunks)
+    if isinstance(data, Remote):
+        chunk, n_chunks = chunk.rows(slice(0, 1)), 1
     X = chunk.X
     parts: Iterable[np.ndarray] = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     digest = sha256()
     for part in (*parts, chunk.y, chunk.weight):
         digest.update(np.ascontiguousarray(part).data)
     return {
-        "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": int(data.n_chunks),
+        "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": n_chunks,
         "first chunk": digest.hexdigest()[:16],
     }  # fmt: skip

@@ -11,8 +11,10 @@ from riata.data.dataset import Columns
 from riata.errors import DivergenceError
 from riata.objective import Problem, gap_unit, objective
 from riata.solvers.iterate import Features, Iterate, Saved
+from riata.solvers.tally import Tally
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
+GROWTH = 1.1  # of the steps between two records within a pass
 PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
 
 
@@ -27,6 +29,15 @@ class Record:
     gap: float | None  # relative to the loss of the empty model
     n_selected: int
     met: float | None = None  # mean loss of the pass's rows, each before it was learnt
+    rows: int | None = None  # so far, where they are learnt one after the other
+    accuracy: float | None = None  # of the predictions that `met` is the loss of, where they are of labels
+    r2: float | None = None  # the same where they are of numbers
+    whole: bool = True  # whether this is the end of a pass
+
+    @property
+    def along(self) -> float:
+        """How far it was, for a chart: rows where they are learnt one after the other, passes elsewhere."""
+        return self.passes if self.rows is None else self.rows
 
 
 @dataclass(frozen=True)
@@ -83,18 +94,23 @@ def run(
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
         passes = data.passes - passes_before - watching
         seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
-        record = Record(passes, point.steps, seconds, F, gap, n_selected, point.met)
+        record = Record(passes, point.steps, seconds, F, gap, n_selected, whole=point.whole)
+        if point.met is not None:
+            rows = data.n_rows * sum(earlier.whole for earlier in history) + point.met.rows
+            record = met_in(record, point.met, rows)
         if progress is not None:
             progress(record)
-        if point.whole:
+        last = history[-1].steps if history else 0
+        if point.whole or (point.met is not None and point.steps >= GROWTH * last):
             history.append(record)
-            verdict = _verdict(history, point, tol, unit, max_passes)
+        if point.whole:
+            verdict = _verdict([record for record in history if record.whole], point, tol, unit, max_passes)
             if verdict is not None:
                 break
         _save_if_due(checkpoints, point, history, passes, seconds)
     if point is None:
         raise KeyboardInterrupt
-    if not point.whole:
+    if history[-1] is not record:
         history.append(record)
     converged, reason = verdict or (False, "it was interrupted" if interrupted else "the solver ended at its last step")
     F = history[-1].objective
@@ -106,6 +122,11 @@ def run(
         data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.proof,
         point.features,
     )  # fmt: skip
+
+
+def met_in(record: Record, met: Tally, rows: int) -> Record:
+    """The record with what progressive validation tells after so many rows."""
+    return replace(record, met=met.mean_loss, rows=rows, accuracy=met.accuracy, r2=met.r2)
 
 
 def _verdict(history: list[Record], point: Iterate, tol, unit, max_passes) -> tuple[bool, str] | None:

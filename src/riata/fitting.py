@@ -26,6 +26,7 @@ from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
+SAVING = [name for name, solver in SOLVERS.items() if solver.saves or solver.method]  # that have checkpoints
 NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
 
 
@@ -125,8 +126,9 @@ def check_spec(spec: Spec, n_features: int) -> None:
          "solver 'sketch'"),
         (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
-        (spec.checkpoint is not None and solver.method is None,
-         f"solver {spec.solver_name!r} has no checkpoints; the solvers that learn from streams have them"),
+        (spec.checkpoint is not None and not (solver.saves or solver.method),
+         f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
+        (spec.checkpoint is not None and spec.groups is not None, "groups of features have no checkpoints"),
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
@@ -288,7 +290,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if solver.any_width and spec.memory is not None:
         method = replace(method, budget=spec.memory)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
-    return Stream(stepper, first_state(stepper.method, n_features))
+    return Stream(stepper, first_state(stepper.method, n_features), n_features)
 
 
 def solver_options(spec: Spec) -> Options:

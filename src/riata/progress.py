@@ -94,8 +94,12 @@ def _in_words(record: Record) -> str:
     if record.objective is not None:
         parts.append(f"objective {record.objective:.5g}")
     if record.met is not None:
-        rate = record.steps / max(record.seconds, 1e-9)
-        parts.append(f"{record.steps:,} steps, {rate:,.0f} a second, progressive loss {record.met:.4g}")
+        rows = record.rows or 0
+        parts.append(f"{rows:,} rows, {rows / max(record.seconds, 1e-9):,.0f} a second, loss {record.met:.4g}")
+    if record.accuracy is not None:
+        parts.append(f"accuracy {record.accuracy:.4f}")
+    if record.r2 is not None:
+        parts.append(f"R2 {record.r2:.4f}")
     if record.gap is not None:
         parts.append(f"gap {record.gap:.1e}")
     return ", ".join(parts)

@@ -59,6 +59,8 @@ def show_fit(model: Model, summary: dict) -> None:
         "cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s, peak {summary['peak_rss_mb']:.0f} MB"
     )
     facts.add_row("saved", summary["model"])
+    if summary["report"]:
+        facts.add_row("report", summary["report"])
     console.print(facts)
 
 

@@ -45,7 +45,8 @@ def convert(data, out, target, features, **options):
     from riata.progress import row_progress
 
     out = writable(out)
-    how = reading(*(options.pop(name) for name in READING)) | {"cache": False}
+    how = reading(*(options.pop(name) for name in READING))
+    how["cache"] = "engine" in how and how["cache"]  # one pass here needs none
     with row_progress(shows_progress()):
         rows = open_data(data, target, features=features or None, **options, **how)
         write(rows, out)

@@ -8,6 +8,10 @@ from riata.errors import RiataError
 class Group(click.Group):
     """Errors that riata raises on purpose are one sentence and exit code 2, never a traceback."""
 
+    def parse_args(self, ctx, args):
+        ctx.meta["riata.words"] = list(args)  # as somebody typed them, for reports
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx):
         try:
             return super().invoke(ctx)

@@ -12,7 +12,8 @@ from click.core import ParameterSource
 from riata.cli.options import writable
 from riata.errors import OptionError
 
-OPENING = ("target", "weight", "features", "drop", "categorical", "text", "word_pairs", "task", "memory", "on_error")
+OPENING = ("target", "weight", "features", "drop", "categorical", "text", "word_pairs", "crosses", "task", "memory",
+           "on_error")  # fmt: skip
 
 report_option = click.option(
     "--report", type=click.Path(path_type=Path), help="Write a page about it, for people: an .html file."
@@ -42,39 +43,31 @@ class Stopwatch:
         self.seconds[what] = time.perf_counter() - started
 
 
-def given() -> dict[str, Any]:
-    """The options and arguments of this command that somebody gave."""
+def command_line() -> str:
+    """This command, as it was typed, an option to a line."""
+    words = [shlex.quote(word) for word in click.get_current_context().meta["riata.words"]]
+    return "riata " + " ".join(f"\\\n  {word}" if word.startswith("--") else word for word in words)
+
+
+def opened_with() -> dict[str, Any]:
+    """The options of this command that `riata.open` takes, where they are not the defaults."""
     context = click.get_current_context()
-    return {
+    given = {
         name: value
         for name, value in context.params.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-
-
-def command_line() -> str:
-    """This command, as it can be typed again."""
-    context, asked = click.get_current_context(), given()
-    first, rest = ["riata", str(context.info_name)], []
-    for parameter in context.command.params:
-        if parameter.name not in asked:
-            continue
-        value = asked[parameter.name]
-        if isinstance(parameter, click.Argument):
-            first.append(str(value))
-        elif isinstance(parameter, click.Option) and parameter.is_flag:
-            rest.append((parameter.opts if value else parameter.secondary_opts)[0])
-        else:
-            text = ",".join(value) if isinstance(value, tuple) else str(value)
-            rest.append(shlex.join([parameter.opts[0], text]))
-    return " \\\n  ".join([shlex.join(first), *rest])
+    opened = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items() if name in OPENING}
+    engine = given.get("scheduler") or given.get("engine")
+    hashed = given.get("solver") == "sketch"
+    return opened | ({"engine": engine} if engine else {}) | ({"hashed": True} if hashed else {})
 
 
 def write_fit_report(report: Path, estimator, data: str, *, quality=None, test=None, stability=None, clock: Stopwatch):
     """The page of a fit that this command made."""
     from riata.report.code import python_code
 
-    opened = {name: list(v) if isinstance(v, tuple) else v for name, v in given().items() if name in OPENING}
+    opened = opened_with()
     code = python_code(estimator, str(report), data=data, opened=opened, test=None if test is None else repr(test))
     _write(report, estimator, quality, stability, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
 

@@ -113,6 +113,8 @@ class Encoding:
     def features(self, batch: pa.RecordBatch) -> np.ndarray | sp.csr_array:
         """X of a batch, all of its rows."""
         self._check_columns(batch)
+        if not self.encoders:  # of a model without features
+            return np.empty((batch.num_rows, 0), self.dtype)
         parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
         if not self.sparse:
             return _beside([part.toarray() if sp.issparse(part) else part for part in parts])

@@ -11,9 +11,9 @@ import numpy as np
 
 from riata.data.remote import Remote
 from riata.data.watch import watched
+from riata.engines.dask_carried import Carried
 from riata.engines.dask_cluster import Client, Future, carry, in_tree, result_of, submit, submit_all
 from riata.engines.dask_worker import (
-    Carried,
     Keeping,
     Mapping,
     Starts,

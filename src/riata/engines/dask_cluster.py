@@ -2,14 +2,14 @@
 
 import threading
 from collections.abc import Iterable
+from concurrent.futures import CancelledError
 from typing import Any
 
 from riata.errors import EngineError, MissingPackageError
 
 try:
     import dask.config
-    from distributed import Client, Future, KilledWorker, LocalCluster, get_client
-    from distributed.client import FutureCancelledError
+    from distributed import Client, Future, KilledWorker, LocalCluster, get_client, wait
     from distributed.comm import CommClosedError
 except ImportError as error:
     raise MissingPackageError(
@@ -18,6 +18,7 @@ except ImportError as error:
 
 LARGE = "1GiB"  # what a function carries may be as wide as the model: that is no mistake to warn of
 GOODBYE = 2  # seconds that a scheduler gets to notice that nobody needs it any more
+LOOK, ALONE = 5.0, 120.0  # seconds between looks at whether there are workers, and without any before giving up
 PATIENCE = 10  # seconds to wait for a scheduler, or for a first worker
 
 
@@ -35,7 +36,7 @@ def connect(engine) -> tuple[Client, bool]:
         except ValueError:
             engine = "dask"
     if engine == "dask":
-        return Client(LocalCluster(threads_per_worker=1, dashboard_address=None), set_as_default=False), True
+        return Client(LocalCluster(threads_per_worker=1, dashboard_address=":0"), set_as_default=False), True
     if not isinstance(engine, str) or "://" not in engine:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
@@ -111,6 +112,7 @@ def in_tree(client: Client, combine, futures: list[Future], fan_in: int) -> Futu
 def result_of(client: Client, futures: Any):
     """What futures came to, or why they came to nothing."""
     try:
+        _wait(client, futures)
         return client.gather(futures)
     except KilledWorker as killed:
         raise EngineError(
@@ -118,10 +120,26 @@ def result_of(client: Client, futures: Any):
             f"{killed.last_worker.address}: most likely they ran out of memory; give a smaller budget (memory=), "
             "smaller partitions, or workers with more memory"
         ) from None
-    except (FutureCancelledError, CommClosedError, TimeoutError, OSError) as error:
+    except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
         if client.status == "running" and _all_there(futures):
             raise
         raise lost(client) from error
+
+
+def _wait(client, futures):
+    """Wait for futures, as long as there is anybody to work on them now and then."""
+    alone = 0.0
+    while alone < ALONE:
+        try:
+            with client.as_current():
+                wait(futures, timeout=LOOK)
+            return
+        except TimeoutError:
+            alone = 0.0 if client.nthreads() else alone + LOOK
+    raise EngineError(
+        f"the cluster at {address(client)} has had no worker for {ALONE:.0f} seconds: start some, open the data again "
+        "and repeat the fit"
+    )
 
 
 def _all_there(futures) -> bool:

@@ -18,26 +18,26 @@ from riata.data.profiles import profile_of
 from riata.data.sources.parts import parts_of
 from riata.data.sources.source import Source
 from riata.engines.dask import OnWorkers
+from riata.engines.dask_carried import Carried
 from riata.engines.dask_cluster import Client, carry, in_tree, n_threads, result_of, submit_all
 from riata.engines.dask_collections import blocks_of, first_look
-from riata.engines.dask_worker import (
-    Carried,
-    RowsInMemory,
-    look_at_source,
-    merged_looks,
-    part_of_block,
-    part_of_source,
-    rows_of_part,
-)
+from riata.engines.dask_parts import RowsInMemory, look_at_source, merged_looks, part_of_block, part_of_source
+from riata.engines.dask_worker import rows_of_part
+from riata.errors import OptionError
 
 PARTS_PER_THREAD = 4  # enough to share the work evenly, and to lose little with a worker
 LEAST_PART = 8 << 20  # bytes of a file
 BYTES_PER_TASK = 1 << 18  # that a thread reads and sums while the scheduler takes care of one task
 LOOKS_AT_ONCE = 8  # statistics of columns are small
+THREADS = 4  # of a worker, for which chunks of the usual size keep to the budget
 
 
 def open_files(client: Client, source: Source, wishes: Wishes, rows, encoding, target, memory, cache) -> OnWorkers:
     """The rows of a source that the workers read for themselves; `encoding` is that of a model, where there is one."""
+    if cache is False and not source.fast:
+        raise OptionError(
+            "workers keep encoded rows of this format in temporary files: give a folder for them as cache"
+        )
     parts = parts_of(source, part_count(source.n_bytes or 0, n_threads(client)))
     if encoding is None:
         profile = profile_of(source, wishes, rows, lambda *asked: _learned(client, parts, *asked))
@@ -48,8 +48,11 @@ def open_files(client: Client, source: Source, wishes: Wishes, rows, encoding, t
 
 
 def part_count(n_bytes: int, threads: int) -> int:
-    """How many parts to make of so many bytes: for p parts of B bytes a pass costs p tasks of the scheduler, and B / p
-    bytes on every thread, which is least together where p = sqrt(B / BYTES_PER_TASK)."""
+    """How many parts to make of so many bytes.
+
+    A pass over p parts of B bytes costs the scheduler p tasks and a thread B / p bytes, which together is least where
+    p = sqrt(B / BYTES_PER_TASK).
+    """
     return int(max(1, min(n_bytes // LEAST_PART, PARTS_PER_THREAD * threads, (n_bytes / BYTES_PER_TASK) ** 0.5)))
 
 
@@ -91,7 +94,8 @@ def _encoded(client, task, parts, profile: Profile, memory: int, folder) -> OnWo
     """The parts as encoded rows, once they have counted them."""
     encoding = profile.encoding
     per_row = max(encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
-    chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
+    sharing = max(1.0, max(client.nthreads().values(), default=1) / THREADS)
+    chunk_rows = int(max(1, chunk_bytes(memory) // (per_row * sharing)))
     how = carry(client, Carried((encoding, chunk_rows, folder, profile.n_read == profile.n_rows > 0)))
     encoded = submit_all(client, task, parts, [how] * len(parts))
     nothing = carry(client, Carried(()))

@@ -5,6 +5,7 @@ Plain HTML without scripts, in the notebook's own colours.
 
 from html import escape
 
+from riata.data.columns.hashed import SPACE
 from riata.model import Model
 
 TOP = 10
@@ -22,7 +23,8 @@ def summary_html(name: str, model: Model) -> str:
     """A fitted model, named after its estimator."""
     ranked = model.ranked
     several = len(model.intercept) > 1
-    title = f"{name}: {len(ranked):,} of {model.n_features:,} features"
+    there_are = "any number of" if model.n_features == SPACE else f"{model.n_features:,}"
+    title = f"{name}: {len(ranked):,} of {there_are} features"
     largest = max((abs(effect).max() for _, _, effect in ranked), default=0.0) or 1.0
     rows = "".join(_row(feature, effect, coef, largest) for feature, coef, effect in ranked[:TOP])
     heads = "".join(f'<th class="number">{escape(head)}</th>' for head in _heads(model))

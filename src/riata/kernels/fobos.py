@@ -29,12 +29,12 @@ def settle(features, debt, growth, w, paid, grown):
 
 
 @njit(cache=True)
-def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, w, b, learn_b, largest):
-    """Steps over `visits`, `batch` rows each, updating w in place; returns b, the largest row norm and the loss seen.
+def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, w, b, learn_b, largest):
+    """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     `l1` holds a strength per step. With `safe`, eta_t is divided by the curvature along the largest row so far.
     """
-    debt, growth, seen = 0.0, 1.0, 0.0
+    debt, growth = 0.0, 1.0
     paid, grown = np.zeros(w.shape[0]), np.ones(w.shape[0])
     slopes = np.empty(batch)
     for t in range(etas.shape[0]):
@@ -42,11 +42,10 @@ def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, w, b, 
         for i in members:
             features, _ = entries(rows, i)
             settle(features, debt, growth, w, paid, grown)
-        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, slopes)
+        slope = slopes_of(rows, members, y, weight, loss, w, b, slopes, margins[t * batch : (t + 1) * batch])
         eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         descend(rows, members, eta, slopes, w)
         b -= learn_b * eta * slope
-        seen += losses
         debt += eta * l1[t] * growth
         growth *= 1.0 + eta * l2
         if growth > LARGEST_GROWTH:
@@ -55,4 +54,4 @@ def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, w, b, 
             paid[:] = 0.0
             grown[:] = 1.0
     settle(None, debt, growth, w, paid, grown)
-    return b, largest, seen
+    return b, largest

@@ -109,12 +109,11 @@ def keep_largest(w, candidates, k, scratch, support):
 
 
 @njit(cache=True)
-def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, k, w, b, learn_b, largest):
-    """Steps over `visits`, `batch` rows each, updating w in place; returns b, the largest row norm and the loss seen.
+def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, k, w, b, learn_b, largest):
+    """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     With `safe`, eta_t is divided by the curvature along the largest row so far.
     """
-    seen = 0.0
     d = w.shape[0]
     candidates, union = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
     scratch, slopes = np.empty(d), np.empty(batch)
@@ -122,11 +121,10 @@ def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, k, w, b, lear
     kept, threshold = keep_largest(w, np.flatnonzero(w), k, scratch, support)
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, slopes)
+        slope = slopes_of(rows, members, y, weight, loss, w, b, slopes, margins[t * batch : (t + 1) * batch])
         eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         descend(rows, members, eta, slopes, w)
         b -= learn_b * eta * slope
-        seen += losses
         n = kept
         candidates[:n] = support[:n]
         for i in members:
@@ -137,4 +135,4 @@ def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, k, w, b, lear
         features, _ = entries(rows, members[0])
         n = narrow(features, n, w, 0.9 * threshold, k, candidates)
         kept, threshold = keep_largest(w, candidates[:n], k, scratch, support)
-    return b, largest, seen
+    return b, largest

@@ -31,12 +31,12 @@ def strength(eta, safe, largest, total):
 
 
 @njit(cache=True)
-def rda_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, z, total, w, b, learn_b, largest):
+def rda_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, z, total, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating z, total and w in place; the intercept is the last of z.
 
-    Returns b, the largest row norm and the loss seen.
+    `margins` gets each row's before it is learnt. Returns b and the largest row norm.
     """
-    d, seen = w.shape[0], 0.0
+    d = w.shape[0]
     factors, slopes = np.empty(batch), z[:d]
     beta = strength(etas[0], safe, largest, total[0])
     for t in range(etas.shape[0]):
@@ -44,13 +44,12 @@ def rda_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, l2, z, total
         for i in members:
             features, _ = entries(rows, i)
             refresh(features, l1 * total[0], beta + l2 * total[0], z, w)
-        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        slope = slopes_of(rows, members, y, weight, loss, w, b, factors, margins[t * batch : (t + 1) * batch])
         _, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         descend(rows, members, -1.0, factors, slopes)
         z[d] += slope
         total[0] += weight[members].mean()
-        seen += losses
         beta = strength(etas[t], safe, largest, total[0])
         b = -learn_b * z[d] / beta
     refresh(None, l1 * total[0], beta + l2 * total[0], z, w)
-    return b, largest, seen
+    return b, largest

@@ -2,22 +2,22 @@
 
 from numba import njit
 
-from riata.kernels.losses import derivative, value
+from riata.kernels.losses import derivative
 from riata.kernels.rows import axpy, dot, entries, norm2
 
 
 @njit(cache=True)
-def slopes_of(rows, members, y, weight, loss, w, b, slopes):
-    """Each row's share of the mean slope in its margin, into `slopes`; returns their sum and the sum of losses."""
+def slopes_of(rows, members, y, weight, loss, w, b, slopes, margins):
+    """Each row's share of the mean slope in its margin, into `slopes`, and the margin; returns the sum of slopes."""
     shrink = rows.shrink
-    total, seen = 0.0, 0.0
+    total = 0.0
     for r, i in enumerate(members):
         features, values = entries(rows, i)
         z = dot(features, values, shrink, w) + b
-        seen += weight[i] * value(loss, y[i], z)
+        margins[r] = z
         slopes[r] = weight[i] * derivative(loss, y[i], z) / members.shape[0]
         total += slopes[r]
-    return total, seen
+    return total
 
 
 @njit(cache=True)

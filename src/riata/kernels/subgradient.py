@@ -32,12 +32,11 @@ def settle(features, now, debts, w, last):
 
 
 @njit(cache=True)
-def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, w, b, learn_b, largest):
-    """Steps over `visits`, `batch` rows each, updating w in place; returns b, the largest row norm and the loss seen.
+def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, w, b, learn_b, largest):
+    """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     With `safe`, eta_t is divided by the curvature along the largest row so far.
     """
-    seen = 0.0
     debts, last = np.zeros(etas.shape[0] + 1), np.zeros(w.shape[0], dtype=np.int64)
     slopes = np.empty(batch)
     for t in range(etas.shape[0]):
@@ -45,7 +44,7 @@ def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, w, b
         for i in members:
             features, _ = entries(rows, i)
             settle(features, t, debts, w, last)
-        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, slopes)
+        slope = slopes_of(rows, members, y, weight, loss, w, b, slopes, margins[t * batch : (t + 1) * batch])
         eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         debts[t + 1] = debts[t] + eta * l1
         # The sign is that of the weight before the gradient moves it: settle this step's rows first.
@@ -54,6 +53,5 @@ def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, l1, w, b
             settle(features, t + 1, debts, w, last)
         descend(rows, members, eta, slopes, w)
         b -= learn_b * eta * slope
-        seen += losses
     settle(None, etas.shape[0], debts, w, last)
-    return b, largest, seen
+    return b, largest

@@ -26,28 +26,44 @@ def settle(features, debt, ceiling, w, paid):
 
 @njit(cache=True)
 def truncated_sweep(
-    rows, y, weight, visits, batch, loss, etas, safe, l1, ceiling, every, before, pending, w, b, learn_b, largest
+    rows,
+    y,
+    weight,
+    visits,
+    batch,
+    loss,
+    etas,
+    safe,
+    margins,
+    l1,
+    ceiling,
+    every,
+    before,
+    pending,
+    w,
+    b,
+    learn_b,
+    largest,
 ):
     """Steps over `visits`, `batch` rows each, updating w and pending in place, after `before` earlier steps.
 
-    With `safe`, eta_t is divided by the curvature along the largest row so far. Returns b, the largest row norm and
-    the loss seen.
+    `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the curvature along the largest row
+    so far. Returns b and the largest row norm.
     """
-    debt, seen = 0.0, 0.0
+    debt = 0.0
     paid, factors = np.zeros(w.shape[0]), np.empty(batch)
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
         for i in members:
             features, _ = entries(rows, i)
             settle(features, debt, ceiling, w, paid)
-        slope, losses = slopes_of(rows, members, y, weight, loss, w, b, factors)
+        slope = slopes_of(rows, members, y, weight, loss, w, b, factors, margins[t * batch : (t + 1) * batch])
         eta, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
         descend(rows, members, eta, factors, w)
         b -= learn_b * eta * slope
-        seen += losses
         pending[0] += eta * l1 * weight[members].mean()
         if (before + t + 1) % every == 0:
             debt += pending[0]
             pending[0] = 0.0
     settle(None, debt, ceiling, w, paid)
-    return b, largest, seen
+    return b, largest

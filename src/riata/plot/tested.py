@@ -7,7 +7,7 @@ from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, Pred
 
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
-from riata.data.open import open_data
+from riata.engines.open import open_data
 from riata.errors import OptionError
 from riata.estimators.base import SparseLinear, parts_of
 from riata.model import Model

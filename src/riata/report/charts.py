@@ -78,7 +78,7 @@ def xy_chart(
     )
 
 
-def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", unit: str = "", kind: str = "") -> Markup:
+def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", kind: str = "") -> Markup:
     """Horizontal bars from a line at zero, which lies where the numbers need it, with whiskers for their spread."""
     ends = [v for b in bars for v in (b.value, b.value - (b.spread or 0.0), b.value + (b.spread or 0.0))]
     low, high = min([0.0, *ends]), max([0.0, *ends])
@@ -87,7 +87,6 @@ def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", unit: str = ""
         "bar_chart.html",
         title=title,
         note=note,
-        unit=unit,
         kind=kind,
         zero=_percent(scale.at(0.0)),
         bars=[

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from riata.data.columns.hashed import SPACE
 from riata.data.profile import Profile
 from riata.driver import Record
 from riata.model import Model
 from riata.quality import ClassQuality, NumberQuality
+from riata.report.numbers import count
 from riata.selection.searched import Searched, searched
 from riata.selection.stability import Stability
 
@@ -34,9 +36,9 @@ class Facts:
     origin: Origin
     quality: ClassQuality | NumberQuality | None = None
     stability: Stability | None = None
-    names: Sequence[str] = ()  # of all features
-    scale: np.ndarray | None = None  # and their standard deviations
     paths: Sequence[Searched] = ()
+    names: Sequence[str] = ()  # of all features, where there are paths
+    scale: np.ndarray | None = None  # and their standard deviations
     histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
     profile: Profile | None = None
     class_count: np.ndarray | None = None
@@ -60,6 +62,12 @@ class Facts:
         return _said(self.training.get("alpha"))
 
     @property
+    def of_features(self) -> str:
+        """How many features there were to choose from."""
+        n = self.model.n_features
+        return "any number of features" if n == SPACE else count(n, "feature")
+
+    @property
     def data(self) -> str:
         """The name of the data."""
         return self.origin.data or self.training.get("data") or "the data"
@@ -77,8 +85,8 @@ def _said(value):
 def gather(fitted, origin: Origin, quality=None, stability: Stability | None = None) -> Facts:
     """The facts of a fitted estimator, or of a `Model` on its own."""
     if isinstance(fitted, Model):
-        return Facts(fitted, origin, quality, stability, fitted.names)
-    model = fitted.to_model()
+        return Facts(fitted, origin, quality, stability)
+    model, searches = fitted.to_model(), hasattr(fitted, "path_")
     histories = getattr(fitted, "history_", [])
     if histories and isinstance(histories[0], Record):
         histories = [histories]
@@ -88,9 +96,9 @@ def gather(fitted, origin: Origin, quality=None, stability: Stability | None = N
         origin,
         quality,
         stability,
-        fitted._all_names(),
-        getattr(fitted, "scale_", None),
-        searched(fitted) if hasattr(fitted, "path_") else (),
+        searched(fitted) if searches else (),
+        fitted._all_names() if searches else (),
+        fitted.scale_ if searches else None,
         list(zip(labels, histories, strict=True)) if histories else (),
         getattr(fitted, "profile_", None),
         getattr(fitted, "class_count_", None),

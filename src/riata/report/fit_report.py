@@ -66,7 +66,7 @@ def fit_page(facts: Facts) -> str:
     sections = [section for make in SECTIONS if (section := make(facts)) is not None]
     model = facts.model
     title = f"{facts.target} from {facts.data}" if facts.target != "the target" else f"A model of {facts.data}"
-    tiles = [Tile("features chosen", f"{len(model.names):,}", f"of {model.n_features:,}"), *_scores(facts)]
+    tiles = [Tile("features chosen", f"{len(model.names):,}", f"of {facts.of_features}"), *_scores(facts)]
     return page(title, lead(facts), sections, tiles=[*tiles, *_certificate(facts), *_cost(facts)])
 
 

@@ -21,7 +21,7 @@ def lead(facts: Facts) -> str:
     model, n_rows = facts.model, facts.training.get("n_rows")
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
-    return f"A linear model that {what} by {len(model.names):,} of {count(model.n_features, 'feature')}{rows}."
+    return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
 
 
 def asked(facts: Facts) -> list[str]:

@@ -7,6 +7,8 @@ import numpy as np
 from riata.errors import MissingPackageError
 from riata.files import replacing
 from riata.report.charts import Series
+from riata.report.numbers import short
+from riata.report.scales import Axis, scale_of
 from riata.reproduce.figures import Figure, Panel
 
 # The colours of the page (report/templates/page.css), so that a method looks the same everywhere.
@@ -36,7 +38,7 @@ def draw(figure: Figure, folder: Path) -> None:
         sheet = Sheet(figsize=(width, 4.6), layout="constrained")
         for axes, panel in zip(np.ravel(sheet.subplots(1, len(figure.panels))), figure.panels, strict=True):
             _draw_panel(axes, panel)
-        sheet.suptitle(f"Figure {figure.number}. {figure.title}", fontweight="bold", x=0.01, ha="left")
+        sheet.suptitle(f"Figure {figure.number}. {figure.title}", fontweight="bold", fontsize=11, x=0.01, ha="left")
         sheet.draw_without_rendering()
         sheet.set_layout_engine("none")  # laid out once for both formats
         for ending in FORMATS:
@@ -52,10 +54,8 @@ def _draw_panel(axes, panel: Panel) -> None:
         else:
             _draw_series(axes, series, shown)
             shown += 1
-    for axis, kind in ((panel.x, "x"), (panel.y, "y")):
-        axes.set(**{f"{kind}label": axis.title, f"{kind}scale": "log" if axis.log else "linear"})
-        if axis.low is not None:
-            axes.set(**{f"{kind}lim": (axis.low, axis.high)})
+    _draw_axis(axes, "x", panel.x, [series.x for series in panel.series])
+    _draw_axis(axes, "y", panel.y, [series.y for series in panel.series])
     axes.set_title(panel.title, loc="left", fontsize=10)
     axes.grid(color="#e6e9ee", linewidth=0.8)
     axes.set_axisbelow(True)
@@ -63,13 +63,22 @@ def _draw_panel(axes, panel: Panel) -> None:
     axes.legend(fontsize=8, frameon=False, loc="best")
 
 
+def _draw_axis(axes, kind: str, axis: Axis, values) -> None:
+    """The scale and the numbers of the page."""
+    scale = scale_of(axis, np.concatenate([np.asarray(v, dtype=float) for v in values]))
+    axes.set(**{f"{kind}label": axis.title, f"{kind}scale": "log" if axis.log else "linear"})
+    ticks = scale.ticks()
+    axes.set(**{f"{kind}lim": (scale.start, scale.end), f"{kind}ticks": ticks, f"{kind}ticklabels": map(short, ticks)})
+    getattr(axes, f"{kind}axis").set_minor_formatter("")
+
+
 def _draw_series(axes, series: Series, number: int) -> None:
     colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
     x, y = np.asarray(series.x, dtype=float), np.asarray(series.y, dtype=float)
     style = "-" if series.line else "none"
-    size = 3.5 if len(x) <= 12 else 0.0
-    axes.plot(x, y, color=colour, marker=marker if size or series.dots else None, markersize=size or 2.5,
+    size = 5.0 if series.dots else 3.5 if len(x) <= 12 else 0.0
+    axes.plot(x, y, color=colour, marker=marker if size else None, markersize=size,
               linestyle=style, linewidth=1.6, label=series.name)  # fmt: skip
     if series.spread is not None:
-        spread = np.nan_to_num(np.asarray(series.spread, dtype=float))
+        spread = np.asarray(series.spread, dtype=float)
         axes.fill_between(x, y - spread, y + spread, color=colour, alpha=0.15, linewidth=0)

@@ -5,6 +5,8 @@ The same panels are drawn on paper (drawing.py), on the page (page.py) and writt
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from riata.report.charts import Series
 from riata.report.scales import Axis
 from riata.reproduce.algorithms import ALGORITHMS
@@ -160,7 +162,8 @@ def accuracy_and_time(findings: Findings) -> Figure:
     for reading in ("text", "code"):
         lines = []
         for name in BY_TIME:
-            best = findings.best(name, reading) or findings.best(name, findings.readings(name)[0])
+            readings = [reading, *findings.readings(name)]
+            best = next(filter(None, (findings.best(name, one) for one in readings)), None)
             if best is not None:
                 seconds, reached = zip(*[(note["seconds"], note["accuracy"]) for note in best.trace], strict=True)
                 one = len(seconds) == 1
@@ -175,6 +178,7 @@ def accuracy_and_time(findings: Findings) -> Figure:
 
 def _series(label: str, points: list[Point], x: str, y: str, line: bool = True) -> Series:
     """A series over properties of points, with the spread of accuracies."""
-    spread = [point.spread("accuracy") for point in points] if y == "accuracy" else None
+    several = y == "accuracy" and any(len(point.runs) > 1 for point in points)
+    spread = np.nan_to_num([point.spread("accuracy") for point in points]) if several else None
     across, up = [getattr(point, x) for point in points], [getattr(point, y) for point in points]
     return Series(label, across, up, line=line, dots=not line, spread=spread if line else None)

@@ -28,7 +28,7 @@ from riata.reproduce.rows import Rows
 from riata.summary import peak_rss_mb
 from riata.units import parse_bytes
 
-BUDGET = "128MB"
+BUDGET = "64MB"
 ALPHA, K = 0.1, 5
 PORTION = 1 << 22  # bytes of rows that are made at once for a file
 IN_MEMORY, FROM_FILE = ("cd", "subgd"), ("exact", "best-k")

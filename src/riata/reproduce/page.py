@@ -28,7 +28,7 @@ def write_reproduction(findings: Findings, path: Path) -> None:
         _table(sheet2(findings), _readings(findings)),
         Section("features", "Accuracy and features", _figure(drawn.pop(8))),
         _table(sheet1(findings)),
-        Section("figures", "Figures 1 to 7", Markup("").join(_figure(drawn[n]) for n in sorted(drawn) if n < 8)),
+        Section("figures", "Figures 1 to 7", NOTHING.join(_figure(drawn[n]) for n in sorted(drawn) if n < 8)),
         Section("memory", "Memory", _figure(drawn[9])),
         Section("time", "Time", _figure(drawn[10]) + _heading(times.title) + _sheet(times)),
         Section("data", "The data", _data(findings)),
@@ -53,17 +53,19 @@ def _tiles(findings: Findings, judged: list[Claim]) -> list[Tile]:
 
 
 def _claims(findings: Findings, judged: list[Claim]) -> Markup:
-    rows = [
-        (
-            Markup('<strong class="{}">{}</strong>').format(COLOURS.get(claim.verdict, "soft"), claim.verdict),
-            claim.sentence,
-            claim.evidence,
-        )
-        for claim in judged
-    ]
-    columns = [Column("verdict"), Column("the paper"), Column("this run")]
-    summary = Markup('<p class="prose">{}</p>').format(words.in_short(findings, judged))
-    return summary + _whole(data_table("claims-rows", columns, rows))
+    parts = [Markup('<p class="prose">{}</p>').format(words.in_short(findings, judged))]
+    for topic, title in words.TOPICS.items():
+        parts += [_heading(title), facts(_judged(claim) for claim in judged if claim.topic == topic)]
+    return NOTHING.join(parts)
+
+
+def _judged(claim: Claim) -> tuple[Markup, Markup]:
+    """The verdict, and what it is on and why."""
+    colour = COLOURS.get(claim.verdict, "soft")
+    return (
+        Markup('<strong class="{}">{}</strong>').format(colour, claim.verdict),
+        Markup('<strong>{}</strong><br><span class="soft">{}</span>').format(claim.sentence, claim.evidence),
+    )
 
 
 def _table(sheet: Sheet, more: Markup = NOTHING) -> Section:
@@ -86,12 +88,12 @@ def _whole(table: Markup) -> Markup:
 
 
 def _readings(findings: Findings) -> Markup:
-    items = Markup("").join(Markup("<li>{}</li>").format(sentence) for sentence in words.readings(findings))
+    items = NOTHING.join(Markup("<li>{}</li>").format(sentence) for sentence in words.readings(findings))
     return _heading("Which reading gives which row of the paper") + Markup("<ul>{}</ul>").format(items)
 
 
 def _figure(figure: Figure) -> Markup:
-    charts = Markup("").join(
+    charts = NOTHING.join(
         xy_chart(panel.title, panel.series, panel.x, panel.y, kind=figure.name) for panel in figure.panels
     )
     files = Markup(", ").join(

@@ -37,7 +37,7 @@ class ModelPath:
 
     def named(self, i: int) -> str:
         """A model of the path, in words."""
-        n = self.n_selected[i]
+        n = np.count_nonzero(self.coefs[i])
         features = f"{n} feature{'' if n == 1 else 's'}"
         return f"k = {self.values[i]}" if self.by == "k" else f"alpha = {self.values[i]:.4g} ({features})"
 

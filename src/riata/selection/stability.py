@@ -82,6 +82,8 @@ def stability_selection(
         raise OptionError(f"threshold must lie above 0.5 and at most at 1, not be {threshold}")
     if rounds < 1:
         raise OptionError(f"rounds must be at least 1, not {rounds}")
+    if estimator.solver == "sketch":
+        raise OptionError("stability selection counts every feature, and solver 'sketch' keeps none: take another one")
     data = clone(estimator)._dataset(X, y, sample_weight)
     if data.stands_in:
         raise OptionError("there are statistics in place of rows, and stability selection needs halves of the rows")

@@ -10,6 +10,7 @@ For the squared loss the local model is the loss, and the whole costs some six p
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from riata.objective import Problem, empty_intercept, gap_unit
 from riata.penalties import GroupCardinality
 from riata.solvers.best_groups import best_groups
 from riata.solvers.best_k_refits import PRECISION, by_refits, next_count, wanting
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.local_model import LocalModel, Outlook
 from riata.solvers.subset import OVERSHOOTS
 
@@ -32,30 +33,49 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
     if isinstance(problem.penalty, GroupCardinality):
         yield from best_groups(problem, options)
         return
-    k, d = problem.penalty.k, problem.data.n_features
-    model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
-    rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options))
+    k, d, resume = problem.penalty.k, problem.data.n_features, options.resume
+    if resume is not None and problem.loss != Squared():
+        yield from by_refits(problem, options, None, None)
+        return
+    if resume is None:
+        model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
+    else:
+        model = LocalModel.resumed(problem, resume.arrays)
+    rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options), resume)
     if problem.loss == Squared():
-        yield from _by_model(model, k, rounds)
+        yield from _by_model(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
     else:
         *_, (support, _, _) = rounds
         yield from by_refits(problem, options, support, model.candidates)
 
 
-def _by_model(model, k, rounds):
+def _by_model(model, k, rounds, done):
     """Iterates of the squared loss, of which the local model knows all."""
-    for t, (support, outlook, settled) in enumerate(rounds, 1):
+    for t, (support, outlook, settled) in enumerate(rounds, done + 1):
         w, b = model.coefficients(support, outlook.weights)
         proof = what_is_proved(len(support), k, len(w)) if settled else None
-        yield Iterate(w, b, t, model.loss - 0.5 * outlook.fall, proof=proof)
+        arrays = {"support": support, "outlook.weights": outlook.weights, "outlook.gains": outlook.gains,
+                  "outlook.partners": outlook.partners}  # fmt: skip
+        save = partial(_saved, model, arrays, rounds=t, fall=outlook.fall)
+        yield Iterate(w, b, t, model.loss - 0.5 * outlook.fall, proof=proof, save=save)
 
 
-def settle(model: LocalModel, k, worthwhile, limit) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
+def _saved(model, arrays, **facts) -> Saved:
+    return Saved(arrays | model.arrays, facts)
+
+
+def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
-    support = np.empty(0, dtype=np.int64)
-    outlook = model.outlook(support, k)
     count = min(first_count(k), limit)
     settled, t = False, 0
+    if resume is None:
+        support = np.empty(0, dtype=np.int64)
+        outlook = model.outlook(support, k)
+    else:
+        arrays, facts = resume
+        support, t, count = arrays["support"], facts["rounds"], min(next_count(k), limit - k)
+        weights, gains, partners = (arrays[f"outlook.{name}"] for name in ("weights", "gains", "partners"))
+        outlook = Outlook(weights, facts["fall"], gains, partners)
     while not settled:
         t += 1
         candidates = wanting(outlook.gains, model.candidates, count)

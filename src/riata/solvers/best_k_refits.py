@@ -9,13 +9,14 @@ candidates, and the search goes on; otherwise it has ended.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
 
 from riata.device.rows import DeviceRows
 from riata.objective import Problem, gap_unit
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.local_model import LocalModel
 from riata.solvers.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Refits, held
 from riata.solvers.subset import OVERSHOOTS
@@ -30,16 +31,22 @@ Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and where i
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is."""
     k, d, unit = problem.penalty.k, problem.data.n_features, gap_unit(problem)
-    fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
-    proof, t = None, 0
+    proof, t, shown = None, 0, options.resume is not None  # a point that was saved has been yielded
+    if options.resume is not None:
+        fit, candidates, t = _resumed(options.resume)
+    else:
+        fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
     while proof is None:
-        t += 1
-        candidates = np.union1d(candidates, fit.support)
-        with one_blas_thread():  # small matrices, many times
-            fit = _improved(_cut_to(problem, candidates, options), fit, candidates, options, unit)
+        if not shown:
+            t += 1
+            candidates = np.union1d(candidates, fit.support)
+            with one_blas_thread():  # small matrices, many times
+                fit = _improved(_cut_to(problem, candidates, options), fit, candidates, options, unit)
         w = np.zeros(d)
         w[fit.support] = fit.coef
-        yield Iterate(w, fit.intercept, t, fit.objective)
+        if not shown:
+            yield Iterate(w, fit.intercept, t, fit.objective, save=partial(_saved, fit, candidates, t))
+        shown = False
         model = LocalModel(problem, w, fit.intercept)
         outlook = model.outlook(fit.support, k)
         swaps = _swapped(model, outlook, fit.support, unit)
@@ -49,6 +56,18 @@ def by_refits(problem: Problem, options: Options, support, candidates) -> Iterat
         else:
             fit, candidates = better, np.append(candidates, wanting(outlook.gains, candidates, next_count(k)))
     yield Iterate(w, fit.intercept, t + 1, fit.objective, proof=proof)
+
+
+def _saved(fit: Fitted, candidates, rounds) -> Saved:
+    arrays = {"support": fit.support, "coef": fit.coef, "candidates": candidates}
+    return Saved(arrays, {"b": float(fit.intercept), "objective": float(fit.objective), "rounds": rounds})
+
+
+def _resumed(saved: Saved):
+    """(fit, candidates, rounds)"""
+    arrays, facts = saved
+    fit = Fitted(arrays["support"], arrays["coef"], facts["b"], facts["objective"])
+    return fit, arrays["candidates"], facts["rounds"]
 
 
 def _cut_to(problem: Problem, columns, options) -> Problem:

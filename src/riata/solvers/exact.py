@@ -11,6 +11,7 @@ core a single pass does both orders, the second for features that wanted in afte
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import count, islice
 
 import numpy as np
@@ -30,6 +31,11 @@ STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all
 
 def exact(problem: Problem, options: Options) -> Iterator[Iterate]:
     """One iterate after every first-order pass, each with its certified gap."""
+    if options.resume is not None:
+        arrays, facts = options.resume
+        known = facts["known_F"], arrays["known"], facts["known_b"]
+        yield from newton(problem, options, State.resumed(options.resume), known, options.resume)
+        return
     w, b, at = problem.start or empty_start(problem)
     F = float(at.loss + problem.penalty.value(w))
     yield Iterate(w, b, 1, F, duality_gap(problem, w, at))
@@ -47,11 +53,16 @@ def exact(problem: Problem, options: Options) -> Iterator[Iterate]:
     yield from newton(problem, options, state, known=(F, w, b))
 
 
-def newton(problem: Problem, options: Options, state: State, known=None) -> Iterator[Iterate]:
-    """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b)."""
+def newton(problem: Problem, options: Options, state: State, known=None, resume=None) -> Iterator[Iterate]:
+    """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
+
+    The first point of a run that goes on was yielded before it was saved.
+    """
     ahead = not problem.data.in_memory
-    last_gap, idle = np.inf, 0
-    for t in count(2):
+    last_gap, idle, first = np.inf, 0, 2
+    if resume is not None:
+        last_gap, idle, first = (resume.facts[name] for name in ("last_gap", "idle", "steps"))
+    for t in count(first):
         at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
         F = float(at.loss + problem.penalty.value(state.w))
         while known is not None and worse(F, known[0]):
@@ -59,7 +70,9 @@ def newton(problem: Problem, options: Options, state: State, known=None) -> Iter
             at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
             F = float(at.loss + problem.penalty.value(state.w))
         gap = duality_gap(problem, state.w, at)
-        yield Iterate(state.w, state.b, t, F, gap)
+        if resume is None or t > first:
+            save = None if known is None else partial(state.saved, known, last_gap, idle, t)
+            yield Iterate(state.w, state.b, t, F, gap, save=save)
         idle = idle + 1 if known is not None and F >= known[0] and gap >= last_gap else 0
         if idle == STALLED:
             return

@@ -5,12 +5,14 @@ the method ends as iterative hard thresholding on the data.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from riata.objective import Problem
 from riata.solvers.batches import Batches
 from riata.solvers.iterate import Iterate, Options
+from riata.solvers.resuming import chunk_arrays, chunk_of, generator, saved, weights
 from riata.solvers.visits import ORDERS
 from riata.steps import parse_step
 
@@ -22,10 +24,14 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     data = problem.data
     eta = None if options.step is None else float(parse_step(options.step, "constant")(1))
     batches = Batches(problem, problem.penalty.k, eta)
-    order, rng = ORDERS[options.order or "shuffled"], np.random.default_rng(options.seed)
+    order, rng = ORDERS[options.order or "shuffled"], generator(options)
     size = float(FIRST if options.batch is None else data.n_rows if options.batch == "full" else options.batch)
-    w, b, steps = np.zeros(data.n_features), 0.0, 0
+    w, b, steps = weights(options, data.n_features)
     rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
+    if options.resume is not None:  # in the middle of a batch, as a pass may end
+        arrays, facts = options.resume
+        size, rows, weight, by_b = (facts[name] for name in ("size", "rows", "weight", "by_b"))
+        by_w, sample = arrays["by_w"], chunk_of(arrays, data.n_features)
     while options.max_steps is None or steps < options.max_steps:
         for chunk in data.visit(data.shuffled(rng)):
             visits = order(chunk.n_rows, 1, rng)
@@ -43,4 +49,8 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
                 size = min(size * GROWTH, data.n_rows)
                 rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
                 steps += 1
-        yield Iterate(w / problem.scale, b, steps)
+        save = partial(
+            saved, {"w": w, "by_w": by_w, **chunk_arrays(sample)}, rng, b=float(b), steps=steps,
+            size=size, rows=rows, weight=float(weight), by_b=float(by_b),
+        )  # fmt: skip
+        yield Iterate(w / problem.scale, b, steps, save=save)

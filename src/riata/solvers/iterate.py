@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.solvers.tally import Tally
+
 
 class Saved(NamedTuple):
     """All that a solver needs to go on from a point: arrays, and plain facts that JSON can hold."""
@@ -30,7 +32,7 @@ class Iterate(NamedTuple):
     steps: int = 0
     objective: float | None = None
     gap: float | None = None
-    met: float | None = None  # mean loss of this pass's rows, each before it was learnt (progressive validation)
+    met: Tally | None = None  # progressive validation over the rows of this pass
     whole: bool = True  # False inside a pass, where nothing is decided
     save: Callable[[], Saved] | None = None
     features: Features | None = None  # which the coefficients are of; None: all of them

@@ -81,6 +81,21 @@ class LocalModel:
         return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
 
     @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that it is made of, but for the problem."""
+        return {f"model.{name}": np.asarray(value) for name, value in vars(self).items() if name != "problem"}
+
+    @classmethod
+    def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalModel":
+        """The model of the problem with these `arrays`: no pass."""
+        model = cls.__new__(cls)
+        model.problem = problem
+        for name, value in arrays.items():
+            if name.startswith("model."):
+                setattr(model, name.removeprefix("model."), value if value.ndim else value.item())
+        return model
+
+    @property
     def n_rows(self) -> int:
         """How many rows of H are held."""
         return len(self._rows)

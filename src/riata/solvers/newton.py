@@ -16,6 +16,7 @@ from riata.device.arrays import at_least
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, first_order_part, summarise
+from riata.solvers.iterate import Saved
 from riata.solvers.quadratic import minimise_quadratic
 
 FRACTIONS = 0.5 ** np.arange(1, 16)
@@ -52,6 +53,21 @@ class State:
     b: float
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
     curvature: Curvature = NOTHING
+
+    def saved(self, known, last_gap, idle, steps) -> Saved:
+        """All of it, with how the steps so far went: the point before, (F, w, b), its gap, and idle steps."""
+        H = self.curvature
+        arrays = {"w": self.w, "features": self.features, "known": known[1],
+                  "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
+        facts = {"b": float(self.b), "H.weight": float(H.weight), "known_F": float(known[0]),
+                 "known_b": float(known[2]), "last_gap": float(last_gap), "idle": idle, "steps": steps}  # fmt: skip
+        return Saved(arrays, facts)
+
+    @classmethod
+    def resumed(cls, saved: Saved) -> "State":
+        arrays, facts = saved
+        curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
+        return cls(arrays["w"], facts["b"], arrays["features"], curvature)
 
 
 def read(problem: Problem, state: State, *, first: bool, second: bool, memory: int | None = None):

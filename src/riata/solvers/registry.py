@@ -41,12 +41,13 @@ class Solver:
     any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
+    saves: bool = False  # whether it can save where it is after a pass; those with a `method` can after a chunk
     any_width: bool = False  # whether it keeps nothing for every feature
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
 SOLVERS = {
-    "exact": Solver(exact, "alpha", 100, ridge=True, any_curvature=True),
+    "exact": Solver(exact, "alpha", 100, ridge=True, any_curvature=True, saves=True),
     "cd": Solver(cd, "alpha", 10_000, ridge=True),
     "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)),
     "fobos": Solver(
@@ -76,11 +77,11 @@ SOLVERS = {
         any_width=True,
         method=lambda penalty: Sketch(k=penalty.k),
     ),
-    "svrg": Solver(svrg, "alpha", 100, stochastic=True),
-    "saga": Solver(saga, "alpha", 100, stochastic=True),
-    "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True),
-    "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True),
-    "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True),
+    "svrg": Solver(svrg, "alpha", 100, stochastic=True, saves=True),
+    "saga": Solver(saga, "alpha", 100, stochastic=True, saves=True),
+    "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True, saves=True),
+    "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True, saves=True),
+    "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True, saves=True),
     "omp": Solver(omp, "k", 10**9),
     "iht": Solver(iht, "k", 1000),
     "htp": Solver(htp, "k", 100),

@@ -5,6 +5,7 @@ count as slope zero.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from riata.kernels.rows import as_rows
 from riata.kernels.variance_reduced import saga_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
+from riata.solvers.resuming import generator, saved, weights
 from riata.solvers.svrg import constant_step
 from riata.solvers.visits import ORDERS
 
@@ -27,11 +29,10 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
         )
     l1, _ = problem.standardised_strengths
     eta = constant_step(problem, options, 1.0 / 3.0)
-    order, rng = ORDERS[options.order or "uniform"], np.random.default_rng(options.seed)
+    order, rng = ORDERS[options.order or "uniform"], generator(options)
     mean_weight = data.total_weight / data.n_rows
-    slopes: dict[int, np.ndarray] = {}  # by chunk
-    w, mean = np.zeros(data.n_features), np.zeros(data.n_features)
-    b, mean_b, steps = 0.0, 0.0, 0
+    w, b, steps = weights(options, data.n_features)
+    mean, mean_b, slopes = _slopes(options, data.n_features)
     while options.max_steps is None or steps < options.max_steps:
         numbers = data.shuffled(rng)
         for number, chunk in zip(numbers, data.visit(numbers), strict=True):
@@ -42,4 +43,15 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
                 mean, mean_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip
             steps += len(visits)
-        yield Iterate(w / problem.scale, b, steps)
+        arrays = {"w": w, "mean": mean, **{f"slopes.{number}": values for number, values in slopes.items()}}
+        save = partial(saved, arrays, rng, b=float(b), mean_b=float(mean_b), steps=steps)
+        yield Iterate(w / problem.scale, b, steps, save=save)
+
+
+def _slopes(options: Options, n_features: int) -> tuple[np.ndarray, float, dict[int, np.ndarray]]:
+    """The mean slope by w and by b and, by chunk, the last slope of every row: none yet, or those that were saved."""
+    if options.resume is None:
+        return np.zeros(n_features), 0.0, {}
+    arrays, facts = options.resume
+    slopes = {int(name.partition(".")[2]): values for name, values in arrays.items() if name.startswith("slopes.")}
+    return arrays["mean"], facts["mean_b"], slopes

@@ -20,6 +20,7 @@ from riata.kernels.rows import Rows, as_rows
 from riata.losses import Loss
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
+from riata.solvers.tally import Tally, tally
 from riata.solvers.visits import ORDERS
 from riata.steps import STEPS, parse_step
 
@@ -48,11 +49,14 @@ class Sweep:
     loss: Loss
     etas: np.ndarray
     safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
+    margins: np.ndarray  # of the visited rows, each before it is learnt: to be filled in
     names: Callable[[np.ndarray], dict[int, str]] | None = None  # of features by their numbers
 
     @property
     def args(self):
-        return self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe
+        return (
+            self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe, self.margins
+        )  # fmt: skip
 
 
 class Method(Protocol):
@@ -60,10 +64,15 @@ class Method(Protocol):
 
     schedule: str  # its own decay of steps, a key of `STEPS`
     order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+    odd: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
 
     def memory(self, n_features: int) -> dict[str, np.ndarray]:
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
         return {}
+
+    def mirrored(self, memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What it would remember had all targets the other sign."""
+        return {name: -values if name in self.odd else values.copy() for name, values in memory.items()}
 
     def width(self, n_features: int) -> int:
         """How many weights it keeps."""
@@ -81,8 +90,8 @@ class Method(Protocol):
         """Weights of the scaled columns and intercept to predict with, as of now."""
         return state.w, state.b
 
-    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float, float]:
-        """Move state.w and state.memory in place; return the intercept, the largest row norm and the losses' sum."""
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
+        """Move state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
         ...
 
 
@@ -98,17 +107,18 @@ class Stepper:
     learn_b: bool
     scale: np.ndarray | float = 1.0
 
-    def advance(self, state: State, chunk: Chunk, visits: np.ndarray) -> float:
-        """Visit these rows of the chunk; returns the mean loss they had when they were met."""
+    def advance(self, state: State, chunk: Chunk, visits: np.ndarray) -> np.ndarray:
+        """Visit these rows of the chunk; returns the margins they had when they were met."""
         n_steps = -(-len(visits) // self.batch)
         etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
         # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = self.method.rows(chunk.X, self.scale)
-        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, chunk.names)
-        state.b, state.largest, seen = self.method.sweep(sweep, state, float(self.learn_b))
+        margins = np.empty(len(visits))
+        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names)
+        state.b, state.largest = self.method.sweep(sweep, state, float(self.learn_b))
         state.steps += n_steps
-        return seen / max(chunk.weight[visits].sum(), 1e-300)
+        return margins
 
 
 def first_state(method: Method, n_features: int) -> State:
@@ -130,8 +140,7 @@ class Course:
     rng: np.random.Generator
     chunks: np.ndarray
     done: int = 0
-    met: float = 0.0  # sum of the losses of this pass's rows, each before it was learnt
-    weight: float = 0.0
+    met: Tally = field(default_factory=Tally)  # of this pass
 
     def saved(self) -> Saved:
         """A copy: the course goes on."""
@@ -140,7 +149,7 @@ class Course:
         arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
         facts = {
             "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
-            "done": self.done, "met": self.met, "weight": self.weight, "rng": self.rng.bit_generator.state,
+            "done": self.done, "met": self.met, "rng": self.rng.bit_generator.state,
             "names": list(state.names.items()),
         }  # fmt: skip
         return Saved(arrays, facts)
@@ -159,7 +168,7 @@ def resumed_course(saved: Saved) -> Course:
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
     state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))
-    return Course(state, rng, arrays["chunks"], facts["done"], facts["met"], facts["weight"])
+    return Course(state, rng, arrays["chunks"], facts["done"], Tally(*facts["met"]))
 
 
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
@@ -175,23 +184,21 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
     while options.max_steps is None or state.steps < options.max_steps:
         if course.done == len(course.chunks):
             course.chunks, course.done = data.shuffled(course.rng), 0
-            course.met = course.weight = 0.0
+            course.met = Tally()
         for chunk in data.visit(course.chunks[course.done :]):
             visits = order(chunk.n_rows, stepper.batch, course.rng)
             if options.max_steps is not None:
                 visits = visits[: (options.max_steps - state.steps) * stepper.batch]
             weight = chunk.weight / mean_weight
-            met = stepper.advance(state, chunk._replace(weight=weight), visits)
+            z = stepper.advance(state, chunk._replace(weight=weight), visits)
             course.done += 1
-            course.weight += float(weight[visits].sum())
-            course.met += met * float(weight[visits].sum())
+            course.met = course.met.plus(tally(problem.loss, chunk.y[visits], z, weight[visits]))
             w, b = method.model(state)
             whole = course.done == len(course.chunks)
-            met = course.met / max(course.weight, 1e-300)
             over = options.max_steps is not None and state.steps >= options.max_steps
             save = None if over else course.saved
             yield Iterate(
-                w / problem.scale, b, state.steps, met=met, whole=whole or over, save=save,
+                w / problem.scale, b, state.steps, met=course.met, whole=whole or over, save=save,
                 features=method.features(state),
             )  # fmt: skip
             if over:

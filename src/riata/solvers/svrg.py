@@ -5,6 +5,7 @@ a pass, which also gives F and its certificate there, and is followed by a pass 
 """
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from riata.kernels.rows import as_rows
 from riata.kernels.variance_reduced import svrg_sweep
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
+from riata.solvers.resuming import generator, saved, weights
 from riata.solvers.visits import ORDERS
 from riata.steps import parse_step
 
@@ -24,15 +26,17 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
     data, scale = problem.data, problem.scale
     l1, _ = problem.standardised_strengths
     eta = constant_step(problem, options, 0.25)
-    order, rng = ORDERS[options.order or "uniform"], np.random.default_rng(options.seed)
+    order, rng = ORDERS[options.order or "uniform"], generator(options)
     mean_weight = data.total_weight / data.n_rows
-    w, b, steps = np.zeros(data.n_features), 0.0, 0
+    w, b, steps = weights(options, data.n_features)
+    shown = steps  # those of an anchor that was yielded before it was saved
     while True:
         at = first_order(problem, w / scale, b)
         coef = w / scale
-        if steps:
+        if steps > shown:
             F = at.loss + problem.penalty.value(coef)
-            yield Iterate(coef, b, steps, float(F), duality_gap(problem, coef, at))
+            save = partial(saved, {"w": w}, rng, b=float(b), steps=steps)
+            yield Iterate(coef, b, steps, float(F), duality_gap(problem, coef, at), save=save)
         if options.max_steps is not None and steps >= options.max_steps:
             return
         anchor, anchor_b = w.copy(), b

@@ -5,12 +5,12 @@ The noise of a batch vanishes as w and v meet, so the support settles where that
 """
 
 from collections.abc import Iterator
-
-import numpy as np
+from functools import partial
 
 from riata.objective import Problem, first_order
 from riata.solvers.batches import Batches, pieces
 from riata.solvers.iterate import Iterate, Options
+from riata.solvers.resuming import generator, saved, weights
 from riata.solvers.stochastic import batch_rows
 from riata.solvers.visits import ORDERS
 from riata.steps import parse_step
@@ -23,13 +23,15 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     data = problem.data
     eta = None if options.step is None else float(parse_step(options.step, "constant")(1))
     batches = Batches(problem, problem.penalty.k, eta)
-    order, rng = ORDERS[options.order or "shuffled"], np.random.default_rng(options.seed)
+    order, rng = ORDERS[options.order or "shuffled"], generator(options)
     size = BATCH if options.batch is None else batch_rows(problem, options)
-    w, b, steps = np.zeros(data.n_features), 0.0, 0
+    w, b, steps = weights(options, data.n_features)
+    shown = steps  # those of an anchor that was yielded before it was saved
     while options.max_steps is None or steps < options.max_steps:
         at = first_order(problem, w / problem.scale, b)
-        if steps:
-            yield Iterate(w / problem.scale, b, steps, at.loss)
+        if steps > shown:
+            save = partial(saved, {"w": w}, rng, b=float(b), steps=steps)
+            yield Iterate(w / problem.scale, b, steps, at.loss, save=save)
         anchor, anchor_b = w, b
         full_w, full_b = at.by_w / problem.scale, at.by_b * problem.fit_intercept
         for chunk in data.visit(data.shuffled(rng)):

@@ -45,6 +45,15 @@ def by_rows(source: Source) -> bool:
     return by_rows(source.inner) if isinstance(source, OneColumn) else isinstance(source, Npy)
 
 
+def files_of(source: Source) -> list[File]:
+    """The files that a source reads."""
+    if isinstance(source, FileSource):
+        return source.files
+    if isinstance(source, Beside):
+        return [file for other in source.sources for file in files_of(other)]
+    return files_of(source.inner) if isinstance(source, OneColumn | RowRange) else []
+
+
 def _with_file(source: FileSource, file: File) -> FileSource:
     part = copy.copy(source)
     part.files, part.n_rows, part.n_bytes = [file], None, None
@@ -111,7 +120,7 @@ class RowRange(Source):
     n_rows: int
 
     def __init__(self, source: Source, start: int, stop: int):
-        self._source, self._start = source, start
+        self.inner, self._start = source, start
         self.schema, self.n_rows = source.schema, stop - start
         for name in ("bare", "fast", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(source, name))
@@ -121,7 +130,7 @@ class RowRange(Source):
             yield self.slice(columns, start, start + rows)
 
     def slice(self, columns, start, stop):
-        return self._source.slice(columns, self._start + start, self._start + min(stop, self.n_rows))
+        return self.inner.slice(columns, self._start + start, self._start + min(stop, self.n_rows))
 
     def where(self, row):
-        return self._source.where(self._start + row)
+        return self.inner.where(self._start + row)

@@ -12,10 +12,11 @@ from riata.summary import peak_rss_mb
 def cost_section(facts: Facts) -> Section:
     """Facts, and a bar for every stage whose time is known."""
     training, seconds = facts.training, facts.origin.seconds
+    in_all = sum(seconds.values())
     pairs = [
         ("passes over the data", short(training.get("passes")) if training.get("passes") is not None else None),
         ("time of the fit", duration(training["seconds"]) if "seconds" in training else None),
-        ("time in all", duration(sum(seconds.values())) if seconds else None),
+        ("time of the command" if facts.origin.command else "time in all", duration(in_all) if seconds else None),
         ("peak memory", f"{peak_rss_mb():,.0f} MB, of this process"),
         ("memory budget", facts.parameters.get("memory")),
     ]

@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 from markupsafe import Markup
 
+from riata.data.columns.hashed import SPACE
 from riata.report.charts import Bar, bar_chart, sparkline
 from riata.report.facts import Facts
 from riata.report.numbers import count, label
@@ -25,7 +26,7 @@ def data_section(facts: Facts) -> Section:
     pairs: list[tuple[str, str | None]] = [("data", facts.data)]
     if facts.training.get("n_rows") is not None:
         pairs.append(("rows", f"{facts.training['n_rows']:,}"))
-    pairs.append(("features", f"{facts.model.n_features:,}"))
+    pairs.append(("features", facts.of_features))
     if profile is not None:
         pairs += _of_profile(facts)
     pairs += [(words, _listed(facts.origin.opened.get(name))) for name, words in ASKED.items()]
@@ -80,8 +81,8 @@ def _columns(facts: Facts) -> Markup:
     rows = []
     for name, found in profile.columns.items():
         encoder = encoders.get(name)
-        used = 0 if encoder is None else sum(feature in chosen for feature in encoder.names)
-        width = None if encoder is None else encoder.width
+        used = None if encoder is None else _count(encoder, chosen)
+        width = None if encoder is None or encoder.width == SPACE else encoder.width
         missing = int(found["missing"])
         rows.append([name, found["type"], width, used, missing, holds(found), spread(found)])
     rows.sort(key=lambda row: (row[1] != "target", not row[3]))
@@ -95,6 +96,13 @@ def _columns(facts: Facts) -> Markup:
         Column("spread"),
     ]
     return data_table("columns", columns, rows[:MOST_COLUMNS], search="Search columns")
+
+
+def _count(encoder, chosen: set[str]) -> int:
+    """How many of these features a column gave."""
+    if encoder.width == SPACE:  # they have no list
+        return sum(encoder.gives([name]) for name in chosen)
+    return sum(name in chosen for name in encoder.names)
 
 
 def spread(found: dict) -> Markup | str:

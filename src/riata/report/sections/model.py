@@ -13,22 +13,16 @@ from riata.report.tables import Column, data_table
 TOP, TOP_EACH = 20, 8  # bars of one margin, and of each of several
 MOST_BARS_OF = 6  # classes
 MOST_CELLS = 6000  # numbers in the table; the model file has all
-READING = {
-    "logistic": "a coefficient is what one unit of a feature adds to the logarithm of the odds",
-    "poisson": "a coefficient is what one unit of a feature adds to the logarithm of the expected count",
-}
 
 
 def model_section(facts: Facts) -> Section:
     """Bars of the largest effects, and all features in a table."""
     model = facts.model
-    shown = facts.model.ranked[: max(1, MOST_CELLS // (3 * len(model.intercept)))]
-    reading = READING.get(model.loss, "a coefficient is what one unit of a feature adds to the prediction")
-    if model.classes is not None and model.loss != "logistic":
-        reading = "a coefficient is what one unit of a feature adds to the score of the class"
+    effects = np.abs(model.coef * np.asarray(model.deviations)).max(axis=0)
+    shown = np.argsort(-effects, kind="stable")[: MOST_CELLS // (3 * len(model.intercept))]
     body = rendered(
         "model.html",
-        reading=reading,
+        reading=_reading(model),
         bars=_bars(facts),
         table=_table(facts, shown),
         n_shown=len(shown),
@@ -37,6 +31,14 @@ def model_section(facts: Facts) -> Section:
         stability=facts.stability,
     )
     return Section("model", "The model", body)
+
+
+def _reading(model) -> str:
+    """What a unit of a feature adds to."""
+    if model.classes is None:
+        return "the logarithm of the expected count" if model.loss == "poisson" else "the prediction"
+    of = f"class {_label(model, 0)}" if len(model.intercept) == 1 else "the class"
+    return f"the logarithm of the odds of {of}" if model.loss == "logistic" else f"the score of {of}"
 
 
 def _label(model, i) -> str:
@@ -90,11 +92,9 @@ def _table(facts: Facts, shown) -> Markup:
     if found is not None:
         columns += [Column("chosen in halves", True, "share of random halves of the rows that chose it")]
         columns += [Column(f"standard error{which}", True, "of the coefficient, about") for which in of]
-    places = {name: j for j, name in enumerate(model.names)}
     rows = []
-    for name, coef, effect in shown:
-        j = places[name]
-        row = [name, *coef, *effect, model.deviations[j]]
+    for j in shown:
+        row = [model.names[j], *model.coef[:, j], *(model.coef[:, j] * model.deviations[j]), model.deviations[j]]
         if found is not None:
             share = found.frequencies[model.indices[j]]
             row += [(f"{share:.0%}", share), *found.spread[:, model.indices[j]]]

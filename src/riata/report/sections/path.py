@@ -1,12 +1,14 @@
 """The path: models from sparse to dense, how each was scored, which was chosen; any of them can be looked at."""
 
+from typing import NamedTuple
+
 import numpy as np
 from markupsafe import Markup
 
 from riata.path_report import columns as known_columns
 from riata.report.charts import Series, xy_chart
 from riata.report.facts import Facts
-from riata.report.numbers import rounded
+from riata.report.numbers import count, rounded
 from riata.report.page import Section
 from riata.report.rendering import embedded, rendered
 from riata.report.scales import Axis
@@ -19,30 +21,49 @@ MOST_NUMBERS = 24_000  # coefficients in charts, and as many in models to pick, 
 MOST_MODELS = 1000  # that are listed
 
 
+class Used(NamedTuple):
+    """A path without the features that none of its models has."""
+
+    one: Searched
+    names: list[str]
+    scale: np.ndarray
+    coefs: np.ndarray  # models x features
+
+    @property
+    def effects(self) -> np.ndarray:
+        return self.coefs * self.scale
+
+
 def path_section(facts: Facts) -> Section | None:
     """Charts and models of every path."""
     if not facts.paths:
         return None
     n_models = sum(len(one.path) for one in facts.paths)
-    most = max(NAMED, MOST_NUMBERS // n_models)
-    listed = n_models <= MOST_MODELS
-    bodies = Markup("").join(_one_path(facts, one, i, most, listed) for i, one in enumerate(facts.paths))
-    return Section("path", "The path", bodies)
+    most, listed = max(NAMED, MOST_NUMBERS // n_models), n_models <= MOST_MODELS
+    paths = [_used(facts, one) for one in facts.paths]
+    return Section("path", "The path", Markup("").join(_body(used, i, most, listed) for i, used in enumerate(paths)))
 
 
-def _one_path(facts: Facts, one: Searched, number: int, most: int, listed: bool) -> Markup:
-    models = _models(facts, one, most)
-    chosen = one.selection.index
+def _used(facts: Facts, one: Searched) -> Used:
+    """What is left of a path; nothing as large as all features times all models is made on the way."""
+    assert facts.scale is not None
+    used = np.unique(np.concatenate([np.flatnonzero(row) for row in one.path.coefs]))
+    return Used(one, [str(facts.names[j]) for j in used], facts.scale[used], one.path.coefs[:, used])
+
+
+def _body(used: Used, number: int, most: int, listed: bool) -> Markup:
+    one, models = used.one, _models(used, most)
     return rendered(
         "path.html",
         number=number,
         label=one.label,
         reason=one.selection.reason,
-        charts=[_effects(facts, one, min(OTHERS, most - NAMED)), _scores(one)],
+        charts=[_effects(used, min(OTHERS, most - NAMED)), _scores(one)],
         n_models=len(one.path),
-        chosen=chosen,
-        here=one.path.named(chosen),
+        chosen=one.selection.index,
+        here=one.path.named(one.selection.index),
         picked=_picked(models, number),
+        left_out=models["models"][one.selection.index]["left_out"],
         all_models=_all_models(one, number) if listed else None,
         models=embedded(models),
     )
@@ -52,22 +73,25 @@ def _along(one: Searched) -> Axis:
     return Axis(one.path.by, log=one.path.by == "alpha", falling=one.path.by == "alpha")
 
 
-def _effects(facts: Facts, one: Searched, most_others: int) -> Markup:
+def _effects(used: Used, most_others: int) -> Markup:
     """Lines of the features that are largest in the chosen model, over those that are largest anywhere."""
-    path, i = one.path, one.selection.index
-    effects = path.coefs * facts.scale
-    reach = np.abs(effects).max(axis=0)
-    used = np.flatnonzero(reach)
-    named = [j for j in np.argsort(-np.abs(effects[i]), kind="stable")[:NAMED] if effects[i, j] != 0]
-    others = [j for j in used[np.argsort(-reach[used], kind="stable")] if j not in named][:most_others]
-    series = [Series(str(facts.names[j]), path.values, effects[:, j]) for j in named]
-    series += [Series(str(facts.names[j]), path.values, effects[:, j], background=True) for j in others]
+    path, i, effects = used.one.path, used.one.selection.index, used.effects
+    named = [j for j in _largest(effects[i])[:NAMED] if effects[i, j] != 0]
+    others = [j for j in _largest(np.abs(effects).max(axis=0)) if j not in named][:most_others]
+    series = [Series(used.names[j], path.values, effects[:, j]) for j in named]
+    series += [Series(used.names[j], path.values, effects[:, j], background=True) for j in others]
     if not series:
         series = [Series("no feature", path.values, np.zeros(len(path)))]
-    hidden = len(used) - len(named) - len(others)
-    note = f"{len(used):,} features enter the path" + (f"; {hidden:,} of the smallest are not drawn" if hidden else "")
+    hidden = len(used.names) - len(named) - len(others)
+    note = f"{count(len(used.names), 'feature enters', 'features enter')} the path"
+    note += f"; {hidden:,} of the smallest are not drawn" if hidden else ""
     title, up = "Coefficients along the path", Axis("effect of one standard deviation")
-    return xy_chart(title, series, _along(one), up, note=note, chosen=float(path.values[i]), kind="path")
+    return xy_chart(title, series, _along(used.one), up, note=note, chosen=float(path.values[i]), kind="path")
+
+
+def _largest(effects) -> np.ndarray:
+    """Features by the size of their effects."""
+    return np.argsort(-np.abs(effects), kind="stable")
 
 
 def _scores(one: Searched) -> Markup:
@@ -85,25 +109,23 @@ def _scores(one: Searched) -> Markup:
     return xy_chart(f"{name} ({where})", series, _along(one), Axis(name), note=note, chosen=chosen, kind="score")
 
 
-def _models(facts: Facts, one: Searched, most: int) -> dict:
+def _models(used: Used, most: int) -> dict:
     """Every model of the path with its largest effects, for the script to show."""
-    path = one.path
-    effects = np.abs(path.coefs * facts.scale)
-    largest = [[j for j in np.argsort(-row, kind="stable")[:most] if row[j] > 0] for row in effects]
-    used = sorted({int(j) for row in largest for j in row})
-    places = {j: i for i, j in enumerate(used)}
-    assert facts.scale is not None
+    path = used.one.path
+    largest = [[int(j) for j in _largest(row)[:most] if row[j] != 0] for row in used.effects]
+    shown = sorted({j for row in largest for j in row})
+    places = {j: i for i, j in enumerate(shown)}
     return {
         "values": rounded(path.values, 8),
-        "chosen": one.selection.index,
-        "names": [str(facts.names[j]) for j in used],
-        "scale": rounded(facts.scale[used], 8),
+        "chosen": used.one.selection.index,
+        "names": [used.names[j] for j in shown],
+        "scale": rounded(used.scale[shown], 8),
         "models": [
             {
                 "text": path.named(i),
-                "left_out": int(np.count_nonzero(path.coefs[i])) - len(row),
-                "features": [places[int(j)] for j in row],
-                "coefs": rounded(path.coefs[i, row], 8),
+                "left_out": int(np.count_nonzero(used.coefs[i])) - len(row),
+                "features": [places[j] for j in row],
+                "coefs": rounded(used.coefs[i, row], 8),
             }
             for i, row in enumerate(largest)
         ],

@@ -45,21 +45,21 @@ def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
     points = [Series("", predicted, truth, line=False, dots=True)]
     x, y = Axis("predicted"), Axis("true")
     scatter = xy_chart("Predicted and true", points, x, y, note=note, diagonal=True, kind="predicted")
-    edges, counts, outside = _middle(found.residuals)
-    note = f"all {count(found.n_rows, 'row')}" + (
-        f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
-    )
+    bars = min(MOST_BARS, max(8, round(2 * found.n_rows ** (1 / 3))))  # Rice's rule
+    edges, counts, outside = _middle(found.residuals, bars)
+    note = f"all {count(found.n_rows, 'row')}"
+    note += f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
     return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")], None
 
 
-def _middle(residuals: Histogram):
-    """Bins for a picture, without far tails that would fill it with nothing: edges, counts, and the share outside."""
+def _middle(residuals: Histogram, most: int):
+    """At most so many bins, without far tails that would fill it with nothing: edges, counts, and the share outside."""
     edges, counts = residuals.edges, residuals.counts
     share = np.cumsum(counts) / counts.sum()
     ends = np.searchsorted(share, [TAIL, 1.0 - TAIL])
     if ends[1] - ends[0] > len(counts) // 2:
         ends = np.array([0, len(counts) - 1])
-    step = -(-(ends[1] - ends[0] + 1) // MOST_BARS)
+    step = -(-(ends[1] - ends[0] + 1) // most)
     starts = np.arange(ends[0], ends[1] + 1, step)
     ends = np.minimum(starts + step, len(counts))
     shown = np.array([counts[a:b].sum() for a, b in zip(starts, ends, strict=True)])
@@ -67,26 +67,37 @@ def _middle(residuals: Histogram):
 
 
 def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
-    charts = []
-    if found.curves:
-        one = len(found.curves) == 1
-        roc = [Series(_named(name, t.auc, one), *_thinned(*t.roc())) for name, t in found.curves.items()]
-        note = "the dotted line is chance" + (f"; AUC {next(iter(found.curves.values())).auc:.4f}" if one else "")
-        x, y = _share("false positives"), _share("true positives")
-        charts.append(xy_chart("ROC", roc, x, y, note=note, diagonal=True, square=True, kind="roc"))
-        curves = [(name, t.average_precision, t.precision_recall()) for name, t in found.curves.items()]
-        lines = [Series(_named(name, ap, one), *_thinned(pr[1], pr[0])) for name, ap, pr in curves]
-        note = f"average precision {curves[0][1]:.4f}" if one else ""
-        x, y = _share("recall"), _share("precision")
-        charts.append(xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall"))
-    if found.calibration is not None:
-        calibrated = found.calibration
-        series = [Series("", calibrated.predicted, calibrated.observed, dots=True)]
-        x, y = _share("predicted probability"), _share("share that came true")
-        note = "on the dotted line, what was called 70 % happened in 70 % of the rows"
-        note += "; of the likeliest class" if len(found.labels) > 2 else ""
-        charts.append(xy_chart("Calibration", series, x, y, note=note, diagonal=True, square=True, kind="calibration"))
-    return charts, _confusion(found)
+    curves = [_roc(found), _precision_recall(found)] if found.curves else []
+    calibration = [] if found.calibration is None else [_calibration(found)]
+    return curves + calibration, _confusion(found)
+
+
+def _roc(found: ClassQuality) -> Markup:
+    areas = {name: table.auc for name, table in found.curves.items()}
+    lines = [Series(_named(name, areas), *_thinned(*table.roc())) for name, table in found.curves.items()]
+    note = "the dotted line is chance" + (f"; AUC {min(areas.values()):.4f}" if len(areas) == 1 else "")
+    x, y = _share("false positives"), _share("true positives")
+    return xy_chart("ROC", lines, x, y, note=note, diagonal=True, square=True, kind="roc")
+
+
+def _precision_recall(found: ClassQuality) -> Markup:
+    means = {name: table.average_precision for name, table in found.curves.items()}
+    lines = []
+    for name, table in found.curves.items():
+        precision, recall = table.precision_recall()
+        lines.append(Series(_named(name, means), *_thinned(recall, precision)))
+    note = f"average precision {min(means.values()):.4f}" if len(means) == 1 else ""
+    x, y = _share("recall"), _share("precision")
+    return xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall")
+
+
+def _calibration(found: ClassQuality) -> Markup:
+    assert found.calibration is not None
+    points = [Series("", found.calibration.predicted, found.calibration.observed, dots=True)]
+    note = "on the dotted line, what was called 70 % happened in 70 % of the rows"
+    note += "; of the likeliest class" if len(found.labels) > 2 else ""
+    x, y = _share("predicted probability"), _share("share that came true")
+    return xy_chart("Calibration", points, x, y, note=note, diagonal=True, square=True, kind="calibration")
 
 
 def _share(title) -> Axis:
@@ -94,8 +105,9 @@ def _share(title) -> Axis:
     return Axis(title, low=-0.01, high=1.01)
 
 
-def _named(name, number, one) -> str:
-    return "" if one else f"{name} ({number:.3f})"
+def _named(name, numbers) -> str:
+    """A class with its number, for a legend, where there are several."""
+    return "" if len(numbers) == 1 else f"{name} ({numbers[name]:.3f})"
 
 
 def _thinned(x, y):
@@ -106,7 +118,7 @@ def _thinned(x, y):
 
 
 def _confusion(found: ClassQuality) -> Markup | None:
-    """A table of what was taken for what, the darker the larger its share of the true class."""
+    """A table of what was taken for what, the stronger its colour the larger its share."""
     if len(found.labels) > 20:
         return None
     shares = found.confusion / np.maximum(found.confusion.sum(axis=1, keepdims=True), 1e-300)

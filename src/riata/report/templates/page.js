@@ -177,15 +177,16 @@ class Chart {
   }
 
   end(event) {
-    if (!this.corner) return;
+    if (!this.corner) return event.pointerType === "mouse" || this.pick(event); // a finger picks, and never zooms
     const [[a, b], [c, d]] = [this.corner, this.place(event)];
     this.rectangle.remove();
     this.corner = null;
-    if (Math.abs(a - c) < 0.03 || Math.abs(b - d) < 0.03) {
-      this.figure.dispatchEvent(new CustomEvent("pick", { detail: this.x.from(c) }));
-      return;
-    }
+    if (Math.abs(a - c) < 0.03 || Math.abs(b - d) < 0.03) return this.pick(event);
     this.show(this.x.part(Math.min(a, c), Math.max(a, c)), this.y.part(Math.min(b, d), Math.max(b, d)));
+  }
+
+  pick(event) {
+    this.figure.dispatchEvent(new CustomEvent("pick", { detail: this.x.from(this.place(event)[0]) }));
   }
 
   show(x, y) {

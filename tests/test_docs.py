@@ -1,0 +1,59 @@
+"""The site leaves nothing out: every solver, command, loss and public name. That links resolve, `make docs` checks."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import riata
+from browser import chromium, opened
+from riata.cli import main
+from riata.losses import LOSSES
+
+DOCS = Path(__file__).parents[1] / "docs"
+SITE = Path(__file__).parents[1] / "build" / "docs"
+SOLVERS_PAGE = (DOCS / "solvers.md").read_text()
+API = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
+
+
+def yes(fact: bool) -> str:
+    return "yes" if fact else "no"
+
+
+@pytest.mark.parametrize("name", riata.SOLVERS)
+def test_the_table_of_solvers_says_what_the_registry_says(name):
+    (row,) = re.findall(rf"^\| \[`{name}`\]\(#{name}\) \| (.*) \|$", SOLVERS_PAGE, flags=re.M)
+    solver = riata.SOLVERS[name]
+    passes = "no limit" if solver.max_passes == 10**9 else str(solver.max_passes)
+    can = [yes(solver.ridge), yes(solver.any_curvature), yes(solver.method is not None)]
+    assert row.split(" | ") == [solver.takes, *can, passes]
+    assert f"\n### `{name}`\n" in SOLVERS_PAGE
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    names = [f"riata.{name}" for name in riata.__all__ if name not in ("SOLVERS", "datasets", "errors", "plot")]
+    names += [f"riata.datasets.{name}" for name in riata.datasets.__all__]
+    names += [f"riata.plot.{name}" for name in riata.plot.__all__ if f"`{name}`" not in API]
+    missing = [name for name in names if f":: {name}\n" not in API]
+    assert not missing
+
+
+def test_every_command_is_listed():
+    (listed,) = re.findall(r":commands: (.*)", (DOCS / "cli.md").read_text())
+    assert sorted(listed.split(", ")) == sorted(main.commands)
+
+
+def test_every_loss_is_explained():
+    concepts = (DOCS / "concepts.md").read_text()
+    assert all(f"\n| `{loss}` |" in concepts for loss in LOSSES)
+
+
+def test_the_site_fits_a_phone_and_asks_nothing_of_a_network():
+    if not SITE.is_dir():
+        pytest.skip("the site is not built: make docs")
+    pages = [page for page in SITE.rglob("*.html") if not {"_downloads", "_static"} & set(page.parts)]
+    assert len(pages) > len(list(DOCS.glob("*.md")))
+    with chromium() as browser, opened(browser, pages[0], width=380) as page:
+        for path in pages:
+            page.goto(path.as_uri())
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= 380, path
