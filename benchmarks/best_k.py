@@ -1,6 +1,6 @@
 """Best k features of digits49 (6000 x 5000): riata's best-k against orthogonal matching pursuit and abess.
 
-    python benchmarks/best_k.py [--repeats 3]
+    python benchmarks/best_k.py [--repeats 3] [--append docs/benchmarks.md]
 
 Every method gets the same float32 matrix. Its support is refitted by least squares (logistic: by Newton) in float64, so
 that all are judged by the same objective; seconds are those of the fastest of some warm runs. Needs `riata[bench]`.
@@ -8,6 +8,7 @@ that all are judged by the same objective; seconds are those of the fastest of s
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 from abess.linear import LinearRegression as AbessLinear
@@ -53,10 +54,24 @@ def judged(loss, k, coef, train, test):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=3)
-    repeats = parser.parse_args().repeats
+    parser.add_argument("--append", type=Path, help="add the table to this Markdown file")
+    options = parser.parse_args()
+    lines = [
+        "| loss | k | method | objective | test accuracy | seconds | riata is faster by |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    print(*lines, sep="\n")
+    for line in measured(options.repeats):
+        lines.append(line)
+        print(line, flush=True)
+    if options.append:
+        with options.append.open("a") as file:
+            file.write("\n".join(["", "## Best k of digits49", "", *lines, ""]))
+
+
+def measured(repeats):
+    """A line of the table for every loss, k and method."""
     train, test = ((X, y) for X, y, _ in map(load_digits49, ("train", "test")))
-    print("| loss | k | method | objective | test accuracy | seconds | riata is faster by |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
     for loss, methods in METHODS.items():
         riata(loss)(*train, 2)  # compile
         for k in (20, 50, 100):
@@ -69,11 +84,8 @@ def main():
                     seconds.append(time.perf_counter() - start)
                 ours = ours or min(seconds)
                 objective, accuracy = judged(loss, k, coef, train, test)
-                print(
-                    f"| {loss} | {k} | {name} | {objective:.5f} | {accuracy:.3f} | {min(seconds):.2f} | "
-                    f"{min(seconds) / ours:.1f} |",
-                    flush=True,
-                )
+                times = f"{min(seconds):.2f} | {min(seconds) / ours:.1f}"
+                yield f"| {loss} | {k} | {name} | {objective:.5f} | {accuracy:.3f} | {times} |"
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ def make(folder: Path) -> None:
     displays = {
         "path": riata.plot.path(model),
         "selection": riata.plot.selection(model),
+        "convergence": riata.plot.convergence(riata.SparseClassifier(alpha_ratio=0.05).fit(X, y > y.median())),
         "coefficients": riata.plot.coefficients(model, stability=found),
         "stability": riata.plot.stability(found, X.columns),
         "residuals": riata.plot.residuals(model, test),

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 import riata
+from browser import chromium, opened
 from riata.cli import main
 from riata.losses import LOSSES
 
 DOCS = Path(__file__).parents[1] / "docs"
+SITE = Path(__file__).parents[1] / "build" / "docs"
 SOLVERS_PAGE = (DOCS / "solvers.md").read_text()
 API = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
 
@@ -44,3 +46,14 @@ def test_every_command_is_listed():
 def test_every_loss_is_explained():
     concepts = (DOCS / "concepts.md").read_text()
     assert all(f"\n| `{loss}` |" in concepts for loss in LOSSES)
+
+
+def test_the_site_fits_a_phone_and_asks_nothing_of_a_network():
+    if not SITE.is_dir():
+        pytest.skip("the site is not built: make docs")
+    pages = [page for page in SITE.rglob("*.html") if not {"_downloads", "_static"} & set(page.parts)]
+    assert len(pages) > len(list(DOCS.glob("*.md")))
+    with chromium() as browser, opened(browser, pages[0], width=380) as page:
+        for path in pages:
+            page.goto(path.as_uri())
+            assert page.evaluate("document.scrollingElement.scrollWidth") <= 380, path

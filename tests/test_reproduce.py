@@ -168,10 +168,12 @@ def test_other_settings_are_refused(finished, uci):
         (["--data", "nowhere"], "there is no folder nowhere"),
         (["--data", "."], "There is no gisette_train.data in ."),
         (["--seeds", "0"], "seeds must be at least 1"),
+        (["--data", "UCI", "--out", "UCI/gisette_train.data/there"], "cannot write to the folder"),
     ],
 )
-def test_bad_input_gets_one_sentence(options, sentence, tmp_path, monkeypatch):
+def test_bad_input_gets_one_sentence(options, sentence, uci, small, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    options = [option.replace("UCI", str(uci)) for option in options]
     result = CliRunner().invoke(main, ["reproduce", *options])
     assert result.exit_code == 2
     assert sentence in result.output

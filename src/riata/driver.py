@@ -34,6 +34,11 @@ class Record:
     r2: float | None = None  # the same where they are of numbers
     whole: bool = True  # whether this is the end of a pass
 
+    @property
+    def along(self) -> float:
+        """How far it was, for a chart: rows where they are learnt one after the other, passes elsewhere."""
+        return self.passes if self.rows is None else self.rows
+
 
 @dataclass(frozen=True)
 class Result:

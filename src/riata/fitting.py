@@ -290,7 +290,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if solver.any_width and spec.memory is not None:
         method = replace(method, budget=spec.memory)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
-    return Stream(stepper, first_state(stepper.method, n_features))
+    return Stream(stepper, first_state(stepper.method, n_features), n_features)
 
 
 def solver_options(spec: Spec) -> Options:

@@ -38,6 +38,7 @@ from riata.errors import OptionError
 @click.option("--ridge", type=float, default=0.0, show_default=True, help="Strength of a squared penalty beside --k.")
 @structure_options
 @model_options
+@click.option("--follow", is_flag=True, help="Read on as a text file grows, until Ctrl-C (solvers for streams).")
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")
@@ -75,7 +76,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     with clock("opening the data"):
         train, open_more = open_rows(data, options, quiet or as_json)
         say_notes(train, quiet)
-        test, others = open_more(test_data), open_more(validation)
+        test, others = None if train.once else open_more(test_data), open_more(validation)
     estimator = make_estimator(
         train,
         loss,
@@ -86,6 +87,8 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     )
     with clock("fitting"):
         estimator.fit(train, validation=others)
+    if train.once:
+        test = open_more(test_data)  # a stream may have brought labels on the way
     model = estimator.to_model()
     model.training.update(data=data, target=target)
     with clock("testing"):

@@ -35,10 +35,13 @@ def open_rows(data, options: dict, quiet=False, encoding=None):
 
     how = reading(*(options.pop(name) for name in READING))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}
+    follow = options.pop("follow", False)
     columns["hashed"] = options.get("solver") == "sketch"
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
     with row_progress(shows_progress(quiet)):
-        rows = open_data(data, target, task=task, features=features or None, encoding=encoding, **columns, **how)
+        rows = open_data(
+            data, target, task=task, features=features or None, encoding=encoding, follow=follow, **columns, **how
+        )
     task = "regression" if rows.classes is None else "classification"
 
     def open_more(source):

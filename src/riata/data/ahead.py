@@ -6,6 +6,7 @@ from threading import Event, Thread
 from typing import TypeVar
 
 T = TypeVar("T")
+WAIT = 1.0  # seconds for the thread to end; one that waits for a stream to go on does so when that is closed
 POLL = 0.1  # seconds between looks at whether anybody still waits
 
 
@@ -27,7 +28,7 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
     finally:
         abandoned.set()
         _drain(ready)
-        thread.join()
+        thread.join(WAIT)
 
 
 def _produce(items, ready, abandoned):

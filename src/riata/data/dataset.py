@@ -60,6 +60,9 @@ class Dataset(ABC):
         """Whether chunks come as they lie, whatever the order asked for."""
         return False
 
+    def close(self) -> None:  # noqa: B027 (most have nothing to wait for)
+        """Stop waiting for rows that may never come."""
+
     def shuffled(self, rng: np.random.Generator) -> np.ndarray:
         """The order of chunks for a pass of a stochastic method: random, where the source lets one jump."""
         order = rng.permutation(self.n_chunks)

@@ -14,6 +14,7 @@ from riata.data.chunk import add
 from riata.data.dataset import Dataset
 from riata.data.outofcore import in_parallel
 from riata.data.remote import Remote
+from riata.threads import one_blas_thread
 
 COUNTED_AT_ONCE = 1 << 20
 Keep = Callable[[np.ndarray], np.ndarray]  # from positions of rows to whether they are kept
@@ -72,7 +73,8 @@ class SomeRows(Dataset):
                 yield kept
 
     def sum(self, f):
-        return reduce(add, in_parallel(f, self.visit()))
+        with one_blas_thread():
+            return reduce(add, in_parallel(f, self.visit()))
 
     def _placed(self, order):
         if order is None:

@@ -12,6 +12,7 @@
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from riata.data.outofcore import OutOfCore
 from riata.data.profile import Wishes, known_profile, listed
 from riata.data.profiles import profile_of
 from riata.data.sources.csv import Csv
-from riata.data.sources.files import StandardInput, find_files, guess_format, sniff
+from riata.data.sources.files import Followed, StandardInput, find_files, guess_format, sniff
 from riata.data.sources.ipc import Ipc
 from riata.data.sources.npy import Npy, Npz
 from riata.data.sources.parquet import Parquet
@@ -41,7 +42,7 @@ from riata.data.sources.streams import Kept, Once, Stream, from_chunks
 from riata.data.sources.svmlight import Svmlight
 from riata.data.sources.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.statistics import is_statistics, load_statistics
-from riata.data.target import TASKS, TargetLearner
+from riata.data.target import TASKS, GrowingTarget, Target, TargetLearner
 from riata.errors import DataError, OptionError
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
@@ -62,6 +63,7 @@ def open_data(
     task="auto",
     memory: int | str | None = None,
     cache: bool | str = True,
+    follow=False,
     on_error="raise",
     encoding: Encoding | None = None,
     n_features: int | None = None,
@@ -92,6 +94,8 @@ def open_data(
         Whether, and where, encoded rows of a slow format are kept in a temporary file for later passes. A stream
         without a cache can be read once: its first chunk tells what the columns are, and `n_rows` is that chunk's
         until all of it has been read.
+    follow : bool, default=False
+        Whether a text file is read on as it grows, without an end: a stream, not kept.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
@@ -120,7 +124,8 @@ def open_data(
         return open_array(source, target, weight, task, names)
     if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return open_array(source, target, weight, task, None, need_target)
-    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features)
+    cache = False if follow else cache
+    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
     rows = open_source(source, reading, target)
     if elsewhere is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
@@ -145,9 +150,19 @@ def open_data(
         profile = profile_of(rows.first if isinstance(rows, Once) else rows, asked, batch_rows)
     else:
         profile = known_profile(rows, encoding, batch_rows, target_name)
+    if isinstance(rows, Once) and encoding is None:
+        profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
     data = OutOfCore(rows, profile, budget, cache)
     held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not data.encoding.hashed
     return data.load() if held else data
+
+
+def _growing(target: Target | None, task) -> Target | None:
+    """The target of a stream, whose first rows need not have all labels; two numbers may be classes by mistake."""
+    classes = None if target is None else target.classes
+    if target is None or classes is None or not (task == "classification" or isinstance(classes[0], str)):
+        return target
+    return GrowingTarget(target.column, list(classes))  # type: ignore[arg-type]
 
 
 def _as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
@@ -166,6 +181,7 @@ class Reading(NamedTuple):
     skip_bad: bool = False
     filesystem: Any = None
     n_features: int | None = None  # how many the data has, where a model knows
+    follow: bool = False  # whether a file is read on as it grows
 
 
 def open_source(source, reading: Reading, target=None) -> Source:
@@ -193,10 +209,16 @@ def open_source(source, reading: Reading, target=None) -> Source:
 def _files(path: str, reading: Reading, target) -> Source:
     files = find_files(path, reading.filesystem)
     kind = guess_format(files)
+    if reading.follow:
+        if kind not in ("csv", "svmlight") or len(files) > 1 or files[0].compression:
+            raise OptionError("only a single file of CSV or svmlight text, not compressed, can be followed as it grows")
+        files = [Followed(**vars(files[0]))]
     if kind == "npy":
         return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
     if kind in ("csv", "svmlight"):
-        return _text(files, kind, reading)
+        rows = _text(files, kind, reading)
+        rows.once = reading.follow
+        return rows
     kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
     return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 

@@ -26,6 +26,7 @@ from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
 from riata.data.watch import watched
 from riata.errors import DataError
+from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
 ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
@@ -58,6 +59,9 @@ class OutOfCore(Dataset):
         data = cls(source, profile, memory)
         data._rows, data.n_chunks = rows, rows.n_chunks
         return data
+
+    def close(self):
+        self.source.close()
 
     @property
     def in_order(self):
@@ -92,7 +96,8 @@ class OutOfCore(Dataset):
             return value
 
         filled = (item for item in self._numbered(None) if item[1].n_rows)
-        return reduce(add, in_parallel(part, filled))
+        with one_blas_thread():
+            return reduce(add, in_parallel(part, filled))
 
     def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, from the cheapest place that has them."""
@@ -115,7 +120,7 @@ class OutOfCore(Dataset):
             batch = self.source.slice(self.encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows)
             if batch is None:
                 break
-            yield i, self._encode(batch, i)
+            yield i, self._encode(batch, i * self.chunk_rows)
         else:
             return
         logger.info("the source is read as it lies, since the cache of encoded rows is turned off")
@@ -125,14 +130,18 @@ class OutOfCore(Dataset):
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
         batches = self.source.batches(self.encoding.columns, self.chunk_rows)
-        for i, batch in enumerate(ahead(rebatch(batches, self.chunk_rows))):  # decoding beside encoding
-            yield self._encode(batch, i)
+        if not self.source.once:  # the rows of a stream that is not kept may be few and far between: as they come
+            batches = rebatch(batches, self.chunk_rows)
+        first_row = 0
+        for batch in ahead(batches):  # decoding beside encoding
+            yield self._encode(batch, first_row)
+            first_row += batch.num_rows
 
-    def _encode(self, batch, i) -> Chunk:
+    def _encode(self, batch, first_row) -> Chunk:
         try:
             return self.encoding.chunk(batch)
         except BadRow as bad:
-            raise DataError(f"{self.source.where(i * self.chunk_rows + bad.row)}: {bad.sentence}") from bad
+            raise DataError(f"{self.source.where(first_row + bad.row)}: {bad.sentence}") from bad
 
     def _first_pass(self) -> Iterator[Chunk]:
         """All chunks as they lie, written to a temporary file on the way."""

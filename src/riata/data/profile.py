@@ -128,7 +128,8 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     weight = encoding.weight if encoding.weight in names else None
     known = None
     if target is not None:
-        known = Target(target) if encoding.target is None else replace(encoding.target, column=target)
+        classes = encoding.target.classes if encoding.target else None
+        known = Target(target, None if classes is None else tuple(classes))
     return replace(encoding, target=known, weight=weight)
 
 

@@ -59,6 +59,20 @@ class Target:
         return cls(plain["column"], None if classes is None else tuple(classes))
 
 
+class GrowingTarget(Target):
+    """The labels of a stream, a list that grows: a new label takes the next place."""
+
+    def encode(self, column):
+        known: Any = self.classes
+        text = isinstance(known[0], str)
+        values = as_strings(column) if text else pa.array(as_floats(column, self.column), from_pandas=True)
+        for label in values.unique().drop_null().to_pylist():
+            if label not in known:
+                known.append(label if text or not label.is_integer() else int(label))
+        found = pc.index_in(values, value_set=pa.array(known, values.type))
+        return found.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
 class TargetLearner:
     """Sees the target in the first pass, and says what the task is."""
 

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
@@ -26,7 +26,8 @@ from riata.engines.place import place_named
 from riata.errors import DataError, OptionError
 from riata.estimators.notebook import summary_html
 from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
-from riata.fitting import WIDEST, Fit, Spec, describe, fit, open_stream
+from riata.estimators.streaming import Diary, Margins
+from riata.fitting import WIDEST, Fit, Spec, describe, fit
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
 from riata.selection.fits import SelectedFit, debiased, fit_selected
@@ -295,20 +296,29 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self._made = {
             "objective": describe(fits[0]) + debiased,
             "encoding": data.encoding,
-            "training": {
-                "solver": self.solver_,
-                "k": fits[0].spec.k if one else [f.spec.k for f in fits],
-                "selection": "; ".join(f.selection.reason for f in chosen) or None,
-                "alpha": self.alpha_,
-                "n_rows": data.n_observed,
-                "objective_value": self.objective_,
-                "gap": self.gap_,
-                "converged": self.converged_,
-                "stopped_because": self.stopped_because_,
-                "passes": round(self.n_passes_, 2),
-                "seconds": round(sum(result.seconds for result in results), 3),
-                "parameters": {name: value for name, value in self.get_params().items() if _plain(value)},
-            },
+            "training": self._training(
+                fits[0].spec.k if one else [f.spec.k for f in fits],
+                "; ".join(f.selection.reason for f in chosen) or None,
+                data.n_observed,
+                sum(result.seconds for result in results),
+            ),
+        }
+
+    def _training(self, k, selection, n_rows, seconds) -> dict[str, Any]:
+        """How the model was made, in plain values."""
+        return {
+            "solver": self.solver_,
+            "k": k,
+            "selection": selection,
+            "alpha": self.alpha_,
+            "n_rows": n_rows,
+            "objective_value": self.objective_,
+            "gap": self.gap_,
+            "converged": self.converged_,
+            "stopped_because": self.stopped_because_,
+            "passes": round(self.n_passes_, 2),
+            "seconds": round(seconds, 3),
+            "parameters": {name: value for name, value in self.get_params().items() if _plain(value)},
         }
 
     def to_model(self) -> Model:
@@ -368,23 +378,67 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             return self.scale_[features].tolist()
         return [getattr(self, "_known", {}).get(j, (None, 1.0))[1] for j in features.tolist()]
 
-    def _streamed(self, margins, X, y, sample_weight):
-        """Advance one stream per target in `margins(y)`, opening them at the first call."""
+    def _open_margins(self) -> None:
+        """Get ready for rows as they come."""
         if self.standardize and not SOLVERS[self.solver].own_alpha:
-            raise OptionError("partial_fit cannot standardise by columns it has not seen: set standardize=False")
+            raise OptionError("rows as they come cannot be standardised by columns not seen yet: set standardize=False")
         if self.penalty_factors is not None or self.groups is not None:
-            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for partial_fit")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
-        targets = margins(y)
-        if not hasattr(self, "_streams"):
-            self._streams = [open_stream(self._spec(), X.shape[1]) for _ in targets]
-        for stream, target in zip(self._streams, targets, strict=True):
-            stream.learn(Chunk(self._seen(X), target, weight))
-        self.solver_ = self.solver
-        self.n_iter_ = self._streams[0].state.steps
-        if self._streams[0].features is not None:
-            self._known = known_features(self._streams)
-        return coefficients(self._streams, X.shape[1]), np.array([s.intercept for s in self._streams])
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for streams")
+        self._streams = Margins(self._spec())
+
+    def _take_over(self, n_features: int) -> None:
+        """The model of the streams, as of now."""
+        streams = self._streams.streams
+        self.solver_, self.n_iter_ = self.solver, streams[0].state.steps
+        if streams[0].features is not None:
+            self._known = known_features(streams)
+        self.coef_ = coefficients(streams, n_features)
+        self.intercept_: Any = np.array([stream.intercept for stream in streams])
+
+    def _fit_stream(self, data: Dataset):
+        """Learn the rows of a stream as they come, until it ends or somebody presses Ctrl-C."""
+        spec = self._spec()
+        if spec.checkpoint is not None or self._search() is not None or self.debias:
+            raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
+        self._open_margins()
+        self._streams.spec = replace(spec, memory=spec.memory or data.memory)
+        reason = "the stream ended"
+        with pass_progress(self.verbose, "", spec) as progress:
+            diary = Diary(progress)
+            try:
+                for chunk in self._rows_seen(data).visit():
+                    self._learn_chunk(chunk, data)
+                    self._note(diary, data)
+            except KeyboardInterrupt:
+                data.close()
+                reason = "it was interrupted"
+                if not self._streams.streams:
+                    raise
+            self._note(diary, data, last=True)
+        self.n_features_in_, self.profile_ = data.n_features, data.profile
+        if sp.issparse(self.coef_):
+            self._numbered_names = data.feature_names
+        elif data.feature_names is not None:
+            self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
+        self.history_, self.alpha_, self.gap_ = diary.history, spec.alpha, None
+        self.n_passes_, self.converged_, self.stopped_because_ = 1.0, False, reason
+        self.objective_ = self._streams.met.mean_loss
+        self._made = {
+            "objective": f"mean {self.loss} loss, each row before it was learnt",
+            "encoding": data.encoding,
+            "training": self._training(spec.k, None, self._streams.met.rows, diary.history[-1].seconds),
+        }
+        return self
+
+    def _note(self, diary: Diary, data: Dataset, last=False) -> None:
+        """A line of history, from the model as of now."""
+        self._take_over(data.n_features)
+        streams = self._streams
+        diary.note(streams.met, streams.streams[0].state.steps, len(support_of(self.coef_)), last)
+
+    def _learn_chunk(self, chunk: Chunk, data: Dataset) -> None:
+        """Learn the rows of a chunk of a stream."""
+        self._streams.learn(chunk, [chunk.y])
 
 
 def _unit_rows_of(chunk):

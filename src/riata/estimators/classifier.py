@@ -7,6 +7,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array, namespace, to_host
@@ -15,6 +16,7 @@ from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online, parts_of
 from riata.estimators.numbered import coefficients
+from riata.estimators.streaming import runs_of_known_labels, targets_of
 from riata.losses import BY_TASK
 from riata.model import probabilities
 
@@ -94,6 +96,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         data = self._dataset(X, y, sample_weight)
+        if data.once and learns_online(self):
+            return self._fit_stream(data)
         if data.once:
             raise OptionError(
                 "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
@@ -152,26 +156,43 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     @available_if(learns_online)
     def partial_fit(self, X, y, classes=None, sample_weight=None) -> "SparseClassifier":
-        """Learn from these rows, in order, keeping what was learnt before; the first call names all classes."""
+        """Learn from these rows, in order, keeping what was learnt before.
+
+        The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
+        """
         first = not hasattr(self, "_streams")
-        if first and classes is None:
-            raise OptionError("the first call of partial_fit needs classes=, all labels that will ever come")
         X, y = self._validated(X, y, reset=first)
         if first:
-            self.classes_ = np.unique(classes)
+            self._open_margins()
+            self.classes_ = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
+            self._all_classes_named = classes is not None
         unknown = np.setdiff1d(y, self.classes_)
-        if len(unknown):
+        if len(unknown) and self._all_classes_named:
             raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes_)}")
-        if self.class_weight == "balanced":
-            raise OptionError("class_weight='balanced' needs all rows; give partial_fit a dict of weights")
-        codes = np.searchsorted(self.classes_, y)
-        by_class = compute_class_weight(self.class_weight, classes=self.classes_, y=self.classes_)
-        sample_weight = _check_sample_weight(sample_weight, X, dtype=np.float64) * by_class[codes]
-        positives = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        self.coef_, self.intercept_ = self._streamed(
-            lambda codes: [np.where(codes == c, 1.0, -1.0) for c in positives], X, codes, sample_weight
-        )
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight), np.asarray(y))
+        self._take_over(X.shape[1])
         return self
+
+    def _learn_labelled(self, chunk: Chunk, labels: np.ndarray) -> None:
+        """Learn rows with labels, of which some may be new."""
+        if self.class_weight == "balanced":
+            raise OptionError("class_weight='balanced' needs all rows; rows as they come take a dict of weights")
+        by_label = self.class_weight or {}
+        for rows, known in runs_of_known_labels(labels, self.classes_.tolist()):
+            self.classes_ = np.array(known)
+            self._streams.for_classes(len(known))
+            places = {label: i for i, label in enumerate(known)}
+            codes = np.array([places[label] for label in labels[rows].tolist()])
+            weights = np.array([by_label.get(label, 1.0) for label in known])[codes]
+            part = chunk.rows(rows)
+            self._streams.learn(part._replace(weight=part.weight * weights), targets_of(codes, len(known)))
+
+    def _learn_chunk(self, chunk, data):
+        if not self._streams.streams:
+            self.classes_ = np.array([], dtype=np.asarray(data.classes).dtype)
+        labels = np.asarray(data.encoding.target.labels)
+        self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""

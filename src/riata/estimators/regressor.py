@@ -6,6 +6,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array
@@ -122,7 +123,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
-        data = self._ready(self._dataset(X, y, sample_weight))
+        data = self._dataset(X, y, sample_weight)
+        if data.once and learns_online(self):
+            return self._fit_stream(data)
+        data = self._ready(data)
         others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
         fitted = self._fit_margin(data, validation=others)
         coef = coefficients([fitted.result], data.n_features)
@@ -157,10 +161,19 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     @available_if(learns_online)
     def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before."""
-        X, y = self._validated(X, y, reset=not hasattr(self, "_streams"), y_numeric=True)
-        coef, intercept = self._streamed(lambda y: [y.astype(float)], X, y, sample_weight)
-        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), float(intercept[0])
+        first = not hasattr(self, "_streams")
+        X, y = self._validated(X, y, reset=first, y_numeric=True)
+        if first:
+            self._open_margins()
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        self._streams.learn(Chunk(self._seen(X), y, weight), [y.astype(np.float64)])
+        self._take_over(X.shape[1])
         return self
+
+    def _take_over(self, n_features):
+        super()._take_over(n_features)
+        self.coef_ = self.coef_ if sp.issparse(self.coef_) else self.coef_[0]
+        self.intercept_ = float(self.intercept_[0])
 
     def predict(self, X) -> np.ndarray:
         """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""

@@ -1,8 +1,9 @@
 """FTRL-Proximal on the rows of a chunk. The weights are a formula of the memory, so nothing is ever owed:
 
-    w_j = -soft(z_j, l1 * debt) / (1 + sqrt(n_j) + l2 * debt),    debt = sum of eta_t s_t,
+    w_j = -soft(z_j, l1 * debt) / (1 + root_j + l2 * debt),    debt = sum of eta_t s_t,    root_j = sqrt(n_j),
 
-worked out for the features of a row when it comes, and for all of them at the end of the chunk.
+worked out for the features of a row when it comes, and for all of them at the end of the chunk. z_j and root_j lie side
+by side in `memory`, so that a feature costs one visit to the main memory; its last row is the intercept's.
 """
 
 import math
@@ -10,56 +11,112 @@ import math
 import numpy as np
 from numba import njit
 
+from riata.kernels.losses import derivative
 from riata.kernels.rows import FAST, entries
-from riata.kernels.steps import descend, safe_step, slopes_of
+
+Z, ROOT = 0, 1
+
+
+@njit(cache=True, inline="always")
+def weight_of(z, root, l1, l2):
+    """-soft(z, l1) / (1 + root + l2)"""
+    return -math.copysign(max(abs(z) - l1, 0.0), z) / (1.0 + root + l2)
 
 
 @njit(cache=True, fastmath=FAST)
-def refresh(features, l1, l2, z, n, w):
-    """The weights of some features (None: all) from their memory; l1 and l2 have grown with the steps."""
-    for p in range(w.shape[0] if features is None else features.shape[0]):
+def predict_row(features, values, shrink, plain, l1, l2, memory, w):
+    """The weights of a row's features, into w; returns a . w and a . a for the scaled row a (`plain`: scales are 1)."""
+    margin, norm2 = 0.0, 0.0
+    for p in range(values.shape[0]):
         j = p if features is None else features[p]
-        left = max(abs(z[j]) - l1, 0.0)
-        w[j] = -math.copysign(left, z[j]) / (1.0 + math.sqrt(n[j]) + l2)
+        a = values[p] if plain else values[p] * shrink[j]
+        v = weight_of(memory[j, Z], memory[j, ROOT], l1, l2)
+        w[p] = v
+        margin += a * v
+        norm2 += a * a
+    return margin, norm2
 
 
 @njit(cache=True, fastmath=FAST)
-def absorb(features, eta, slopes, z, n, w):
-    """Add a step's slopes to the memory of some features; what is taken becomes zero, so a feature counts once."""
-    for p in range(w.shape[0] if features is None else features.shape[0]):
+def learn_row(features, values, shrink, plain, slope, eta, memory, w):
+    """Add a row's slopes to the memory of its features, whose weights are w."""
+    for p in range(values.shape[0]):
+        j = p if features is None else features[p]
+        g = slope * (values[p] if plain else values[p] * shrink[j])
+        before = memory[j, ROOT]
+        after = math.sqrt(before * before + g * g)
+        memory[j, ROOT] = after
+        memory[j, Z] += eta * g - (after - before) * w[p]
+
+
+@njit(cache=True, fastmath=FAST)
+def gather_row(features, values, shrink, slope, slopes):
+    """Add a row's slopes to those of its batch."""
+    for p in range(values.shape[0]):
+        j = p if features is None else features[p]
+        slopes[j] += slope * values[p] * shrink[j]
+
+
+@njit(cache=True, fastmath=FAST)
+def learn_batch(features, n, l1, l2, eta, slopes, memory):
+    """Add a batch's slopes to the memory of a row's features; what is taken becomes zero, so a feature counts once."""
+    for p in range(n):
         j = p if features is None else features[p]
         g = slopes[j]
         slopes[j] = 0.0
-        root = math.sqrt(n[j])
-        n[j] += g * g
-        z[j] += eta * g - (math.sqrt(n[j]) - root) * w[j]
+        before = memory[j, ROOT]
+        after = math.sqrt(before * before + g * g)
+        v = weight_of(memory[j, Z], before, l1, l2)
+        memory[j, ROOT] = after
+        memory[j, Z] += eta * g - (after - before) * v
 
 
 @njit(cache=True)
-def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, z, n, debt, w, b, learn_b, largest):
-    """Steps over `visits`, `batch` rows each, updating z, n, debt and w in place; the intercept is the last of z and n.
+def longest(rows, visits):
+    """Entries of the longest of these rows."""
+    width = 1
+    for i in visits:
+        _, values = entries(rows, i)
+        width = max(width, values.shape[0])
+    return width
+
+
+@njit(cache=True)
+def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, memory, debt, w, b, learn_b, largest):
+    """Steps over `visits`, `batch` rows each, updating memory, debt and w in place.
 
     `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the root of the curvature along the
     largest row so far. Returns b and the largest row norm.
     """
     d = w.shape[0]
-    factors, slopes = np.empty(batch), np.zeros(d)
+    shrink = rows.shrink
+    plain = bool((shrink == 1.0).all())
+    row_w, slopes = np.empty(longest(rows, visits)), np.zeros(d if batch > 1 else 0)
     for t in range(etas.shape[0]):
         members = visits[t * batch : (t + 1) * batch]
-        for i in members:
-            features, _ = entries(rows, i)
-            refresh(features, l1 * debt[0], l2 * debt[0], z, n, w)
-        slope = slopes_of(rows, members, y, weight, loss, w, b, factors, margins[t * batch : (t + 1) * batch])
-        _, largest = safe_step(rows, members, weight, learn_b, safe, etas[t], largest)
+        due1, due2, total, weights = l1 * debt[0], l2 * debt[0], 0.0, 0.0
+        for r, i in enumerate(members):
+            features, values = entries(rows, i)
+            margin, norm2 = predict_row(features, values, shrink, plain, due1, due2, memory, row_w)
+            margins[t * batch + r] = margin + b
+            slope = weight[i] * derivative(loss, y[i], margin + b) / members.shape[0]
+            total += slope
+            weights += weight[i]
+            largest = max(largest, weight[i] * (norm2 + learn_b)) if safe > 0.0 else largest
+            if batch > 1:
+                gather_row(features, values, shrink, slope, slopes)
         eta = etas[t] / math.sqrt(safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
-        descend(rows, members, -1.0, factors, slopes)
-        for i in members:
-            features, _ = entries(rows, i)
-            absorb(features, eta, slopes, z, n, w)
-        root = math.sqrt(n[d])
-        n[d] += slope * slope
-        z[d] += eta * slope - (math.sqrt(n[d]) - root) * b
-        b = -learn_b * z[d] / (1.0 + math.sqrt(n[d]))
-        debt[0] += eta * weight[members].mean()
-    refresh(None, l1 * debt[0], l2 * debt[0], z, n, w)
+        if batch == 1:
+            learn_row(features, values, shrink, plain, total, eta, memory, row_w)
+        else:
+            for i in members:
+                features, values = entries(rows, i)
+                learn_batch(features, values.shape[0], due1, due2, eta, slopes, memory)
+        before = memory[d, ROOT]
+        memory[d, ROOT] = math.sqrt(before * before + total * total)
+        memory[d, Z] += eta * total - (memory[d, ROOT] - before) * b
+        b = -learn_b * memory[d, Z] / (1.0 + memory[d, ROOT])
+        debt[0] += eta * weights / members.shape[0]
+    for j in range(d):
+        w[j] = weight_of(memory[j, Z], memory[j, ROOT], l1 * debt[0], l2 * debt[0])
     return b, largest

@@ -8,12 +8,15 @@ from riata.driver import Record
 from riata.errors import OptionError
 from riata.plot.display import axes_for
 
-MEASURES = ("gap", "objective", "n_selected")
-TITLES = {"gap": "relative duality gap", "objective": "objective", "n_selected": "features"}
+TITLES = {
+    "gap": "relative duality gap", "objective": "objective", "met": "loss of rows before they were learnt",
+    "accuracy": "accuracy before rows were learnt", "r2": "R2 before rows were learnt", "n_selected": "features",
+}  # fmt: skip
+MEASURES = tuple(TITLES)
 
 
 class ConvergenceDisplay:
-    """The certified gap, the objective or the number of features against passes over the data.
+    """The certified gap, the objective, progressive validation or the number of features against passes or rows.
 
     Attributes
     ----------
@@ -26,7 +29,7 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, measure: str | None = None, ax=None) -> "ConvergenceDisplay":
-        """`measure`: "gap", "objective" or "n_selected"; by default the first of them that the solver knows."""
+        """`measure`: gap, objective, met, accuracy, r2 or n_selected; by default the first that the solver knows."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "history_"):
             raise OptionError("a model that learnt from a stream has no history")
@@ -44,11 +47,12 @@ class ConvergenceDisplay:
         ax = axes_for(self, ax)
         self.lines_ = []
         for label, history in zip(self.labels, self.histories, strict=True):
-            known = [(r.passes, getattr(r, self.measure)) for r in history if getattr(r, self.measure) is not None]
+            known = [(r.along, getattr(r, self.measure)) for r in history if getattr(r, self.measure) is not None]
             self.lines_ += ax.plot([x for x, _ in known], [y for _, y in known], marker=".", label=label or None)
         if self.measure == "gap" and any((line.get_ydata() > 0).any() for line in self.lines_):
             ax.set_yscale("log")
-        ax.set_xlabel("passes over the data")
+        by_rows = any(record.rows is not None for history in self.histories for record in history)
+        ax.set_xlabel("rows" if by_rows else "passes over the data")
         ax.set_ylabel(TITLES[self.measure])
         if len(self.labels) > 1:
             ax.legend(fontsize="small")

@@ -1,14 +1,16 @@
 """The experiment of *Learning Large Scale Sparse Models* (Dhingra, Shen, Kleene), done again from one command.
 
-plan.py       which cells there are: fits, steps to be timed, processes to be weighed
-fits.py       one fit: an algorithm in one reading, at one penalty or k, with one seed
-timing.py     seconds of one step on rows made up for it
-memory.py     peak memory of one algorithm in a process of its own
-store.py      finished cells in a folder, so that a killed run goes on
-work.py       cells shared by two processes
-findings.py   what the cells say, averaged over seeds
-tables.py     Tables 1 and 2 beside the paper's
-figures.py    Figures 1 to 7 of the paper, and three that it lacks
-claims.py     the paper's sentences, each with a verdict that follows from the numbers
-page.py       all of it on one page
+| file | what |
+| --- | --- |
+| paper | the paper's grid and its two tables |
+| algorithms | its eight algorithms in two readings, and riata's own, as options of a fit |
+| plan | which cells there are: fits, steps to be timed, processes to be weighed |
+| rows | the data |
+| fits, timing, memory | the three kinds of cells, each with how it is run |
+| store, work | finished cells in a folder; the others shared by two processes |
+| findings | what the cells say, averaged over seeds: where all numbers below come from |
+| tables, figures, claims | Tables 1 and 2, the figures as data, the paper's sentences with verdicts |
+| sheets, words | tables and sentences as people read them |
+| drawing, export, page, account | PNG and SVG, CSV, the HTML page, a page of Markdown |
+| experiment | all of it, in order |
 """

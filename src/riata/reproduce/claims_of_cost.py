@@ -69,7 +69,7 @@ def _rises_in_words(rises: dict[Point, float]) -> str:
     if not rises:
         return NOT_MEASURED.evidence
     said = "; ".join(f"{p.label} {share:.0%}" for p, share in rises.items())
-    return f"Share of passes in which the objective rose, at the least alpha or the largest K: {said}."
+    return f"Looked at once a pass, at the least alpha or the largest K, the objective rose this often: {said}."
 
 
 def single_rows_are_restless(findings: Findings) -> Found:

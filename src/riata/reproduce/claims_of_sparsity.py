@@ -72,7 +72,7 @@ def alpha_orders_sparsity(findings: Findings) -> Found:
     """Along alpha the share of weights falls, except for sub-gradients, where it never moves."""
     curves = [(name, reading) for name in ("cd", *FOBOS) for reading in ALGORITHMS[name].readings]
     falls = {curve: _falls([point.share for point in findings.along(*curve)]) for curve in curves}
-    dense = min(point.share for point in all_points(SUBGRADIENTS, findings))
+    dense = min((point.share for point in all_points(SUBGRADIENTS, findings)), default=0.0)
     not_so = [f"{ALGORITHMS[name].name} ({reading})" for (name, reading), fall in falls.items() if not fall]
     return Found(
         verdict([*falls.values(), dense > 0.98]),

@@ -162,7 +162,8 @@ def accuracy_and_time(findings: Findings) -> Figure:
     for reading in ("text", "code"):
         lines = []
         for name in BY_TIME:
-            best = findings.best(name, reading) or findings.best(name, findings.readings(name)[0])
+            readings = [reading, *findings.readings(name)]
+            best = next(filter(None, (findings.best(name, one) for one in readings)), None)
             if best is not None:
                 seconds, reached = zip(*[(note["seconds"], note["accuracy"]) for note in best.trace], strict=True)
                 one = len(seconds) == 1

@@ -55,7 +55,7 @@ class FitCell:
         except DivergenceError as error:
             return {"kind": "fit", **facts, "failed": str(error)}
         chosen = result.coef != 0
-        objectives = [float(record.objective or 0.0) for record in result.history]
+        objectives = [F for record in result.history if (F := record.objective) is not None]  # known in memory
         way = watch.trace(objectives)
         return {
             "kind": "fit",
@@ -72,11 +72,11 @@ class FitCell:
             "seconds": watch.seconds,
             "rises": float(np.mean(np.diff(objectives) > 0)) if len(objectives) > 1 else None,  # share of passes
             "stopped_because": result.reason,
-            "trace": (self._beginning(rows, problem, way[0]["steps"]) if self._is_early else []) + way,
+            "trace": (self._beginning(rows, problem, way[0]["steps"]) if self._from_the_first_step else []) + way,
         }
 
     @property
-    def _is_early(self) -> bool:
+    def _from_the_first_step(self) -> bool:
         """Whether the way within the first pass is looked at: by the first seed of the paper's stochastic methods."""
         return self.seed == 0 and self.reading != "riata" and ALGORITHMS[self.algorithm].random
 

@@ -24,8 +24,11 @@ class Store:
         mine = {"format": VERSION, "riata": __version__} | asdict(settings)
         there = self._read(self._settings_file)
         if there is None:
-            self._cells.mkdir(parents=True, exist_ok=True)
-            self._write(self._settings_file, mine)
+            try:
+                self._cells.mkdir(parents=True, exist_ok=True)
+                self._write(self._settings_file, mine)
+            except OSError as error:
+                raise OptionError(f"cannot write to the folder {self.folder}: {error.strerror}") from None
             return
         flat, other = _flat(mine), _flat(there)
         for name in flat.keys() | other.keys():
@@ -53,7 +56,7 @@ class Store:
     def _read(self, path: Path) -> dict[str, Any] | None:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
 
     def _write(self, path: Path, value: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from riata.reproduce.algorithms import ALGORITHMS, FULL, QUICK, Effort
 from riata.reproduce.claims import Claim
 from riata.reproduce.findings import Findings
-from riata.reproduce.paper import ALPHAS, BATCH, BESTS, SIZES
+from riata.reproduce.paper import BATCH, BESTS
 from riata.reproduce.tables import nearest_reading
 from riata.reproduce.verdicts import FAILS, HOLDS, IN_PART, UNKNOWN, describe, most_accurate
 
@@ -55,9 +55,10 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
     return [
         ("rows", "divided by their norm; squared loss on labels −1 and +1, half the square as in the paper; no "
                  "intercept and no standardisation, except for the code's coordinate descent, which has both"),
-        ("penalties", f"alpha = {', '.join(f'{alpha:g}' for alpha in ALPHAS)}, and some between them where fits are "
-                      "cheap; in the code's long runs up to 0.1, of sub-gradients up to 0.001"),
-        ("K", ", ".join(map(str, SIZES))),
+        ("penalties", f"alpha = {_strengths('cd', 'text', findings)}; single rows and batches in the code's reading: "
+                      f"{_strengths('fobos', 'code', findings)}, sub-gradients "
+                      f"{_strengths('stoc-subgd', 'code', findings)}"),
+        ("K", _strengths("l0-sgd", "code", findings)),
         ("batches", f"of {BATCH} rows, drawn without repetition"),
         ("text", f"steps 1/t (sub-gradients) and 1/√t (Fobos), {effort.text_passes} passes over the rows; the text "
                  "names no number. Coordinate descent as in Algorithm 1. Full sub-gradients take a constant step of "
@@ -67,9 +68,10 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
                  "intercept, as MATLAB's lasso has by default"),
         ("scored", "the code's coordinate descent, scored as the code does: without the intercept"),
         ("batch methods", f"at most {effort.batch_passes} passes of coordinate descent and of full sub-gradients"),
-        ("seeds", f"{seeds}; in the code's reading, away from the paper's own penalty or K, the first two of single "
-                  "rows and the first of batches, which have two at the paper's own; and one "
-                  "where alpha is so large that nothing is learnt"),
+        ("seeds", seeds if findings.seeds == 1 else
+                  f"{seeds}; in the code's reading, away from the paper's own penalty or K, the first two of single "
+                  "rows and the first of batches, which have two at the paper's own; and one where alpha is so large "
+                  "that nothing is learnt"),
         ("diverged", "; ".join(
             f"{ALGORITHMS[fit['algorithm']].name}, {fit['reading']}, at {fit['strength']:g}"
             for fit in findings.failures
@@ -77,6 +79,10 @@ def settings(findings: Findings) -> list[tuple[str, str]]:
         ("chosen", "on the test rows, as in the paper, which flatters every method alike"),
         ("quick", "yes: far fewer steps than the paper's, so the shape of the answer only" if findings.quick else "no"),
     ]  # fmt: skip
+
+
+def _strengths(name: str, reading: str, findings: Findings) -> str:
+    return ", ".join(f"{point.strength:g}" for point in findings.along(name, reading))
 
 
 def comparison(findings: Findings) -> list[tuple[str, str, str]]:

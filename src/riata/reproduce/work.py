@@ -2,11 +2,14 @@
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
+from riata.errors import RiataError
 from riata.reproduce.plan import Cell
 from riata.reproduce.rows import Rows
 from riata.reproduce.store import Store
@@ -43,8 +46,14 @@ def _results(cells: list[Cell], rows: Rows) -> Iterator[tuple[Cell, dict[str, An
                     finished, _ = wait(running, return_when=FIRST_COMPLETED)
                     for future in finished:
                         yield running.pop(future), future.result()
-            finally:
-                pool.shutdown(cancel_futures=True)
+            except BrokenProcessPool:
+                raise RiataError(
+                    "a process of the experiment was killed; the same command goes on from there"
+                ) from None
+            except BaseException:
+                for worker in multiprocessing.active_children():
+                    worker.terminate()  # nobody waits for half a fit
+                raise
     for cell in cells:
         if cell.alone:
             yield cell, cell.run(rows)
@@ -52,6 +61,7 @@ def _results(cells: list[Cell], rows: Rows) -> Iterator[tuple[Cell, dict[str, An
 
 def _begin(rows: Rows) -> None:
     """In a worker, before its first cell: two processes on two cores leave no core for threads of BLAS."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear: a fit would end with half a model
     threading.Thread(target=_end_with_parent, daemon=True).start()
     one_blas_thread()
     _rows.append(rows)

@@ -24,11 +24,14 @@ class Ftrl(Method):
     order = "shuffled"
 
     def memory(self, n_features):
-        return {"z": np.zeros(n_features + 1), "n": np.zeros(n_features + 1), "debt": np.zeros(1)}
+        return {"z": np.zeros((n_features + 1, 2)), "debt": np.zeros(1)}  # z and the root of n, of the intercept last
+
+    def mirrored(self, memory):
+        return {"z": memory["z"] * [-1.0, 1.0], "debt": memory["debt"].copy()}
 
     def sweep(self, sweep, state, learn_b):
-        z, n, debt = (state.memory[name] for name in ("z", "n", "debt"))
-        return ftrl_sweep(*sweep.args, self.l1, self.l2, z, n, debt, state.w, state.b, learn_b, state.largest)
+        z, debt = state.memory["z"], state.memory["debt"]
+        return ftrl_sweep(*sweep.args, self.l1, self.l2, z, debt, state.w, state.b, learn_b, state.largest)
 
 
 def ftrl(problem: Problem, options: Options):

@@ -21,11 +21,12 @@ the way, and the model is cut to k and refitted on them at the end (see `cut.py`
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.online import CONSTANT, EMPTY, LANES, REPEATS, online_sweep
+from riata.kernels.online import CONSTANT, EMPTY, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, online_sweep
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers import cut
@@ -43,10 +44,20 @@ CANDIDATES = 3  # for each of k
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well fitted hold the weights in place
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}
-FADING_SUMS = {
-    "z", "hold", "sums", "squares", "b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares",
-}  # fmt: skip
-SWEPT = ("z", "hold", "sums", "squares", "shift", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
+FADING_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares"}
+SWEPT = ("block", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
+PARTS: dict[str, Any] = {
+    "z": slice(LANES),
+    "hold": slice(LANES, 2 * LANES),
+    "sums": SUMS,
+    "squares": SQUARES,
+    "shift": SHIFT,
+}
+
+
+def of_features(memory: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """One of the PARTS of what is remembered of every feature, to read or to write."""
+    return memory["block"][:, PARTS[name]]
 
 
 @dataclass(frozen=True)
@@ -60,13 +71,12 @@ class Online(Method):
     half_life: float | None = None  # rows after which one counts half; None: all rows count alike
     schedule = "constant"
     order = "shuffled"
+    odd = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
 
     def memory(self, n_features):
-        lanes = (n_features, LANES)
         memory = {
-            "z": np.zeros(lanes), "hold": np.zeros(lanes),
-            "sums": np.zeros(n_features), "squares": np.zeros(n_features), "shift": np.zeros(n_features),
-            "origin": np.zeros(1), "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
+            "block": np.zeros((n_features, WIDTH)), "origin": np.zeros(1),
+            "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
             "slope_squares": np.zeros(LANES + 1), "total": np.zeros(1), "losses": np.zeros(LANES + 2),
             "noise": np.full(LANES, FADING) if self.alpha is not None else NOISES.copy(),
             "stiffness": np.ones(LANES), "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
@@ -74,6 +84,11 @@ class Online(Method):
         if self.k is not None:
             memory |= cut.memory(min(self.n_candidates, n_features))
         return memory
+
+    def mirrored(self, memory):
+        image = super().mirrored(memory)
+        of_features(image, "z")[:] *= -1.0
+        return image
 
     @property
     def n_candidates(self) -> int:
@@ -130,7 +145,7 @@ class Online(Method):
         y, loss = sweep.y[visits], sweep.loss
         h = np.maximum(loss.second_derivative(y, z), LEAST_CURVATURE * min(loss.curvature, 1.0))
         responses = h * (z - memory["origin"][0]) - loss.derivative(y, z)
-        cut.gather(memory, sweep.rows, visits, memory["shift"], sweep.weight[visits], h, responses)
+        cut.gather(memory, sweep.rows, visits, of_features(memory, "shift"), sweep.weight[visits], h, responses)
 
     def _review(self, memory):
         """Now and then: which lane to believe, how much noise to let in, which features are candidates."""
@@ -147,7 +162,9 @@ class Online(Method):
         """The largest weights of columns of unit deviation; where those in the model are too few, the steepest next."""
         lane, deviation = memory["lane"][0], np.sqrt(self._variances(memory))
         size = np.abs(self._weights(memory, lane)) * deviation
-        slope = np.divide(np.abs(memory["z"][:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0)
+        slope = np.divide(
+            np.abs(of_features(memory, "z")[:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0
+        )
         best = np.lexsort((-slope, -size))[: len(memory["candidates"])]
         return np.sort(best[slope[best] > 0])
 
@@ -168,6 +185,8 @@ class Online(Method):
             memory[name] *= min(fade, now / (now + wait))
         for name in FADING_SUMS & memory.keys() if fade < 1.0 else ():
             memory[name] *= fade
+        if fade < 1.0:
+            memory["block"][:, :SHIFT] *= fade
 
     def _best_lane(self, losses):
         """The lane to believe, by progressive validation."""
@@ -180,19 +199,19 @@ class Online(Method):
     def _variances(self, memory):
         """Of the columns so far; 0 for those that do not vary."""
         T = max(memory["total"][0], 1e-300)
-        mean, square = memory["sums"] / T, memory["squares"] / T
+        mean, square = of_features(memory, "sums") / T, of_features(memory, "squares") / T
         variance = square - mean**2
         return np.where(variance > CONSTANT * square, variance, 0.0)
 
     def _weights(self, memory, lane):
         """The weights of a lane from its memory: the kernel's formula."""
-        T, variance, z = memory["total"][0], self._variances(memory), memory["z"][:, lane]
+        T, variance, z = memory["total"][0], self._variances(memory), of_features(memory, "z")[:, lane]
         stretch = max(T / self.distinct, 1.0) ** REPEATS
         level = memory["noise"][lane] * np.sqrt(memory["slope_squares"][lane] * variance) * stretch
         if self.alpha is not None:
             level += self.alpha * T * (np.sqrt(variance) if self.standardize else 1.0)
         left = np.maximum(np.abs(z) - level, 0.0)
-        divisor = variance * memory["stiffness"][lane] + memory["hold"][:, lane]
+        divisor = variance * memory["stiffness"][lane] + of_features(memory, "hold")[:, lane]
         return np.divide(-np.copysign(left, z), divisor, out=np.zeros_like(z), where=variance > 0)
 
     def _intercept(self, memory):
@@ -204,11 +223,11 @@ class Online(Method):
             w, b = self._weights(memory, memory["lane"][0]), self._intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
-            w = np.zeros(len(memory["sums"]))
+            w = np.zeros(len(of_features(memory, "sums")))
             features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
             w[features] = weights
             b += memory["origin"][0]
-        return w, float(b - w @ memory["shift"])
+        return w, float(b - w @ of_features(memory, "shift"))
 
 
 def online_method(penalty) -> Online:

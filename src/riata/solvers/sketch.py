@@ -22,12 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.errors import OptionError
-from riata.kernels.online import EMPTY
+from riata.kernels.online import EMPTY, WIDTH
 from riata.kernels.rows import CsrRows
 from riata.kernels.sketch import NOWHERE, count_outside, move_in, move_out, split_rows
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Options
-from riata.solvers.online import Online
+from riata.solvers.online import Online, of_features
 from riata.solvers.stochastic import stochastic
 
 DEFAULT_MEMORY = 64 << 20
@@ -35,8 +35,7 @@ SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the fea
 TABLE = 0.7  # of that share, beside the statistics of candidates; the rest is for buckets
 PIECE, LONGEST = 0.02, 256  # rows of a piece: a share of those before it, at most so many
 SINKS = 0.8  # the bar, from review to review
-PLACE_BYTES, BUCKET_BYTES = 8 * (8 + 3 + 2 + 4) + 1, 8
-OF_PLACES = ("z", "hold", "sums", "squares", "shift")
+PLACE_BYTES, BUCKET_BYTES = 8 * (WIDTH + 2 + 4) + 1, 8
 
 
 @dataclass(frozen=True)
@@ -130,18 +129,19 @@ class Sketch(Online):
         waiting = memory["waiting"]
         if not waiting.any():
             return
-        sums, squares = np.zeros(len(waiting)), memory["squares"]
+        sums, squares = np.zeros(len(waiting)), np.zeros(len(waiting))
         move_in(memory["ids"], waiting, memory["bucket_sums"], memory["bucket_squares"], sums, squares)
-        memory["z"][waiting] = sums[waiting, None]
+        of_features(memory, "z")[waiting] = sums[waiting, None]
+        of_features(memory, "squares")[waiting] = squares[waiting]
         # A slope is about `rest` in size, so a column's sum of squared pushes is its sum of squares.
         length = squares[waiting] / np.sqrt(memory["total"][0])
-        memory["hold"][waiting] = length[:, None] * memory["stiffness"]
+        of_features(memory, "hold")[waiting] = length[:, None] * memory["stiffness"]
         waiting[:] = False
 
     def _make_room(self, state):
         """Half of the features move out, those that stand out least; candidates stay."""
         memory, lane = state.memory, state.memory["lane"][0]
-        z, squares = memory["z"][:, lane], memory["squares"]
+        z, squares = of_features(memory, "z")[:, lane], of_features(memory, "squares")
         scores = np.divide(z * z, squares, out=np.zeros_like(z), where=squares > 0)
         scores[memory["candidates"][memory["candidates"] >= 0]] = np.inf
         gone, stay = np.split(np.argsort(scores, kind="stable"), [len(scores) // 2])
@@ -152,8 +152,7 @@ class Sketch(Online):
             gone, memory["ids"], memory["table"], memory["free"],
             memory["bucket_sums"], memory["bucket_squares"], z.copy(), squares.copy(),
         )  # fmt: skip
-        for name in OF_PLACES:
-            memory[name][gone] = 0.0
+        memory["block"][gone] = 0.0
 
     def features(self, state):
         return Features(state.memory["ids"], state.names, np.sqrt(self._variances(state.memory)))

@@ -64,10 +64,15 @@ class Method(Protocol):
 
     schedule: str  # its own decay of steps, a key of `STEPS`
     order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+    odd: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
 
     def memory(self, n_features: int) -> dict[str, np.ndarray]:
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
         return {}
+
+    def mirrored(self, memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What it would remember had all targets the other sign."""
+        return {name: -values if name in self.odd else values.copy() for name, values in memory.items()}
 
     def width(self, n_features: int) -> int:
         """How many weights it keeps."""

@@ -1,6 +1,6 @@
 """Learning from rows as they come: the same steps as a pass over a file, whatever the size of the portions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,16 +15,17 @@ class Stream:
 
     stepper: Stepper
     state: State
+    n_features: int
     waiting: list[Chunk] = field(default_factory=list)
 
-    def learn(self, chunk: Chunk) -> None:
-        """Take the rows in order, a batch at a time."""
+    def learn(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take the rows in order, a batch at a time: (targets, margins before they were learnt, weights) of those."""
         chunk = chunk.rows(chunk.weight > 0)
         rows = joined([*self.waiting, chunk])
         complete = rows.n_rows - rows.n_rows % self.stepper.batch
-        if complete:
-            self.stepper.advance(self.state, rows, np.arange(complete))
+        z = self.stepper.advance(self.state, rows, np.arange(complete)) if complete else np.empty(0)
         self.waiting = [rows.rows(slice(complete, None))] if complete < rows.n_rows else []
+        return rows.y[:complete], z, rows.weight[:complete]
 
     @property
     def features(self) -> Features | None:
@@ -38,3 +39,12 @@ class Stream:
     @property
     def intercept(self) -> float:
         return self.stepper.method.model(self.state)[1]
+
+
+def mirrored(stream: Stream) -> Stream:
+    """The stream that would have learnt the same rows with targets of the other sign."""
+    state = stream.state
+    memory = stream.stepper.method.mirrored(state.memory)
+    waiting = [chunk._replace(y=-chunk.y) for chunk in stream.waiting]
+    image = replace(state, w=-state.w, b=-state.b, memory=memory, names=dict(state.names))
+    return Stream(stream.stepper, image, stream.n_features, waiting)

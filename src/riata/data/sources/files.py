@@ -4,10 +4,13 @@ import bz2
 import glob
 import io
 import lzma
+import select
 import sys
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
+from threading import Event
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -22,6 +25,7 @@ FORMATS = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip
 WILDCARDS = "*?["
+POLL = 0.1  # seconds between looks at whether a file has grown
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,9 @@ class File:
         folders = self.path.removeprefix(self.root).split("/")[:-1]
         pairs = [folder.split("=", 1) for folder in folders if "=" in folder]
         return {unquote(key): unquote(value) for key, value in pairs}
+
+    def close(self) -> None:
+        """Stop waiting for more, where anybody does."""
 
     def changed(self) -> bool:
         """Whether the file is no longer what it was when it was found."""
@@ -103,6 +110,47 @@ class Bytes(io.RawIOBase):
         super().close()
 
 
+class Followed(File):
+    """A file that others write to: its end is no end, and a change of it no surprise."""
+
+    def stream(self):
+        return pa.PythonFile(_Growing(self.path, self._let_go), "r")
+
+    @cached_property
+    def _let_go(self) -> Event:
+        return Event()
+
+    def close(self):
+        self._let_go.set()
+
+    def head(self, n_bytes=1 << 16):
+        with super().stream() as stream:
+            return stream.read(n_bytes)
+
+    def changed(self):
+        return False
+
+
+class _Growing(io.RawIOBase):
+    """The bytes of a file, and those that are written to it later."""
+
+    def __init__(self, path: str, let_go: Event):
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (lives as long as this does)
+        self._let_go = let_go
+
+    def readable(self):
+        return True
+
+    def read(self, n_bytes=-1):
+        while not (content := self._file.read(n_bytes)) and not self._let_go.wait(POLL):
+            pass
+        return content
+
+    def close(self):
+        self._file.close()
+        super().close()
+
+
 class StandardInput:
     """Standard input in the place of a file: its first bytes can be looked at, all of it can be read once."""
 
@@ -110,16 +158,21 @@ class StandardInput:
     span = None
 
     def __init__(self, raw=None):
-        self._raw = raw or sys.stdin.buffer
+        # Not the buffered reader: a thread that waits in it would keep Python from ending after a Ctrl-C.
+        self._raw = raw or getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
         self._head = b""
+        self._let_go = Event()
 
     def head(self, n_bytes=1 << 16) -> bytes:
-        if len(self._head) < n_bytes:
-            self._head += self._raw.read(n_bytes - len(self._head))
+        while len(self._head) < n_bytes and (more := self._raw.read(n_bytes - len(self._head))):
+            self._head += more
         return self._head[:n_bytes]
 
     def stream(self):
-        return pa.PythonFile(_Chained(self._head, self._raw), "r")
+        return pa.PythonFile(_Chained(self._head, self._raw, self._let_go), "r")
+
+    def close(self):
+        self._let_go.set()
 
     def changed(self) -> bool:
         return False
@@ -131,14 +184,27 @@ class StandardInput:
 class _Chained(io.RawIOBase):
     """Bytes that were read already, then those that follow."""
 
-    def __init__(self, head: bytes, rest):
-        self._head, self._rest = io.BytesIO(head), rest
+    def __init__(self, head: bytes, rest, let_go: Event):
+        self._head, self._rest, self._let_go = io.BytesIO(head), rest, let_go
 
     def readable(self):
         return True
 
     def read(self, n_bytes=-1):
-        return self._head.read(n_bytes) or self._rest.read(n_bytes)
+        if content := self._head.read(n_bytes):
+            return content
+        while not self._let_go.is_set():
+            if _has_more(self._rest):
+                return self._rest.read(n_bytes)
+        return b""
+
+
+def _has_more(stream) -> bool:
+    """Whether reading would not have to wait, after waiting a moment; a stream that cannot tell is simply read."""
+    try:
+        return bool(select.select([stream], [], [], POLL)[0])
+    except (OSError, TypeError, ValueError):
+        return True
 
 
 def find_files(source: str, filesystem=None) -> list[File]:

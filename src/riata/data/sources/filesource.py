@@ -44,6 +44,10 @@ class FileSource(Source):
         """How many rows of a file come before those that are read of it: for messages only."""
         return 0
 
+    def close(self):
+        for file in self.files:
+            file.close()
+
     def fingerprint(self):
         return [(file.path, file.size, file.modified) for file in self.files]
 

@@ -43,6 +43,9 @@ class Source(ABC):
         """Whether some rows can be had without those before them."""
         return type(self).slice is not Source.slice
 
+    def close(self) -> None:  # noqa: B027 (most have nothing to wait for)
+        """Stop waiting for rows that may never come."""
+
     def fingerprint(self) -> object | None:
         """A value that changes when the rows may have changed; None where nobody can know."""
         return None

@@ -39,7 +39,7 @@ class Once(Source):
     once = True
 
     def __init__(self, stream: Source, rows: int):
-        self.schema = stream.schema
+        self.schema, self.close = stream.schema, stream.close  # type: ignore[method-assign]
         self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
         head = next(self._batches, None)
         if head is None:

@@ -18,6 +18,8 @@ MEASURES = {
     "gap": "relative duality gap",
     "objective": "objective",
     "met": "loss of rows before they were learnt",
+    "accuracy": "accuracy before rows were learnt",
+    "r2": "R2 before rows were learnt",
     "n_selected": "features in the model",
 }
 MOST_DOTS = 60
@@ -52,7 +54,7 @@ def _knows(histories, name) -> bool:
 def _chart(histories, name) -> Markup:
     series = []
     for label, history in histories:
-        known = [(r.passes, getattr(r, name)) for r in history if getattr(r, name) is not None]
+        known = [(r.along, getattr(r, name)) for r in history if getattr(r, name) is not None]
         series.append(
             Series(
                 label,
@@ -63,8 +65,8 @@ def _chart(histories, name) -> Markup:
             )
         )
     log = name == "gap" and any(y > 0 for one in series for y in one.y)
-    title = MEASURES[name]
-    return xy_chart(title, series, Axis("passes over the data"), Axis(title, log=log), kind=name)
+    title, by_rows = MEASURES[name], _knows(histories, "rows")
+    return xy_chart(title, series, Axis("rows" if by_rows else "passes over the data"), Axis(title, log=log), kind=name)
 
 
 def _gaps_of_paths(facts: Facts) -> list[Markup]:
