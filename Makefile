@@ -36,6 +36,7 @@ bench: $(BENCH)/.riata
 	$(BENCH)/bin/python benchmarks/best_k.py --append docs/benchmarks.md
 	$(BENCH)/bin/python benchmarks/online.py --out docs/online.md
 	$(BENCH)/bin/python benchmarks/sketch.py --out docs/sketch.md
+	$(BENCH)/bin/python benchmarks/text.py --out docs/online-text.md
 
 clean:
 	rm -rf $(VENV) $(BENCH)

@@ -39,6 +39,7 @@ from riata.errors import OptionError
 @structure_options
 @model_options
 @click.option("--follow", is_flag=True, help="Read on as a text file grows, until Ctrl-C (solvers for streams).")
+@click.option("--n-features", type=int, help="Of sparse rows, where the first rows of a stream cannot tell.")
 @click.option("--solver", default="auto", show_default=True, help="Its name, see README; auto is exact or best-k.")
 @click.option("--batch", help=f"Rows per step: {NUMBER_OR_FULL} [default: the solver's own].")
 @click.option("--rounds", is_flag=True, help="Half the penalty in the first half of the steps (fobos).")

@@ -39,9 +39,8 @@ def open_rows(data, options: dict, quiet=False, encoding=None):
     columns["hashed"] = options.get("solver") == "sketch"
     target, task, features = (options.pop(name) for name in ("target", "task", "features"))
     with row_progress(shows_progress(quiet)):
-        rows = open_data(
-            data, target, task=task, features=features or None, encoding=encoding, follow=follow, **columns, **how
-        )
+        columns |= {"features": features or None, "follow": follow, "n_features": options.pop("n_features", None)}
+        rows = open_data(data, target, task=task, encoding=encoding, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
 
     def open_more(source):

@@ -388,12 +388,12 @@ class SparseLinear(SelectorMixin, BaseEstimator):
 
     def _take_over(self, n_features: int) -> None:
         """The model of the streams, as of now."""
-        streams = self._streams.streams
-        self.solver_, self.n_iter_ = self.solver, streams[0].state.steps
-        if streams[0].features is not None:
-            self._known = known_features(streams)
-        self.coef_ = coefficients(streams, n_features)
-        self.intercept_: Any = np.array([stream.intercept for stream in streams])
+        models = [stream.model for stream in self._streams.streams]
+        self.solver_, self.n_iter_ = self.solver, self._streams.streams[0].state.steps
+        if models[0].features is not None:
+            self._known = known_features(models)
+        self.coef_ = coefficients(models, n_features)
+        self.intercept_: Any = np.array([model.intercept for model in models])
 
     def _fit_stream(self, data: Dataset):
         """Learn the rows of a stream as they come, until it ends or somebody presses Ctrl-C."""
@@ -408,7 +408,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             try:
                 for chunk in self._rows_seen(data).visit():
                     self._learn_chunk(chunk, data)
-                    self._note(diary, data)
+                    if diary.due(self._streams.streams[0].state.steps):
+                        self._note(diary, data)
             except KeyboardInterrupt:
                 data.close()
                 reason = "it was interrupted"

@@ -18,6 +18,8 @@ from riata.losses import LOSSES
 from riata.solvers.stream import Stream, mirrored
 from riata.solvers.tally import Tally, tally
 
+PATIENCE = 1.0  # seconds in which somebody wants to see something new
+
 
 @dataclass
 class Margins:
@@ -76,16 +78,25 @@ class Diary:
     """The records of a stream: a new one when the rows have grown enough, and the last."""
 
     def __init__(self, progress=None):
-        self._started, self._progress = time.perf_counter(), progress
+        self._started = self._looked = time.perf_counter()
+        self._progress = progress
         self.history: list[Record] = []
 
+    def due(self, steps: int) -> bool:
+        """Whether it is time to look at the model, which costs as much as it has features."""
+        return time.perf_counter() - self._looked > PATIENCE or steps >= GROWTH * self._before
+
+    @property
+    def _before(self) -> int:
+        return self.history[-1].steps if self.history else 0
+
     def note(self, met: Tally, steps: int, n_selected: int, last=False) -> None:
-        seconds = time.perf_counter() - self._started
+        self._looked = time.perf_counter()
+        seconds = self._looked - self._started
         record = met_in(Record(1.0, steps, seconds, None, None, n_selected, whole=last), met, met.rows)
         if self._progress is not None:
             self._progress(record)
-        before = self.history[-1].steps if self.history else 0
-        if last and before == steps and self.history:
+        if last and self._before == steps and self.history:
             self.history[-1] = record
-        elif last or steps >= GROWTH * before:
+        elif last or steps >= GROWTH * self._before:
             self.history.append(record)

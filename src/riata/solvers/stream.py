@@ -1,12 +1,21 @@
 """Learning from rows as they come: the same steps as a pass over a file, whatever the size of the portions."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from riata.data.chunk import Chunk, joined
 from riata.solvers.iterate import Features
 from riata.solvers.stochastic import State, Stepper
+
+
+class Learnt(NamedTuple):
+    """A model: coefficients, intercept, and which features they are of (None: all of them)."""
+
+    coef: np.ndarray
+    intercept: float
+    features: Features | None
 
 
 @dataclass
@@ -28,17 +37,23 @@ class Stream:
         return rows.y[:complete], z, rows.weight[:complete]
 
     @property
+    def model(self) -> "Learnt":
+        """As of now: it costs as much as there are features."""
+        method = self.stepper.method
+        w, b = method.model(self.state)
+        return Learnt(w / self.stepper.scale, b, method.features(self.state))
+
+    @property
     def features(self) -> Features | None:
-        """Which features the coefficients are of; None: all of them."""
-        return self.stepper.method.features(self.state)
+        return self.model.features
 
     @property
     def coef(self) -> np.ndarray:
-        return self.stepper.method.model(self.state)[0] / self.stepper.scale
+        return self.model.coef
 
     @property
     def intercept(self) -> float:
-        return self.stepper.method.model(self.state)[1]
+        return self.model.intercept
 
 
 def mirrored(stream: Stream) -> Stream:
