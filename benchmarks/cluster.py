@@ -29,7 +29,7 @@ BANDWIDTH, LATENCY = 1.25e9, 0.5e-3  # of the network of the model: 10 Gbit/s, h
 WIDE = 100_000  # features of the model's data
 MEASURED = """
 {command}: {title}, `memory="{memory}"` for the process or for each worker. A fit is an exact Lasso at
-alpha_max / 10; a pass gives the slopes of all features.
+alpha_max / 10; a pass gives the slopes of all features; `over local` is of fit, pass and CPU.
 
 {engines}
 
@@ -80,10 +80,11 @@ def measure(path: str, target: str, workers: int) -> dict:
 
     engine = cluster = None
     if workers:
-        from distributed import Client, LocalCluster
+        from distributed import Client
 
-        threads = (os.cpu_count() or 1) // workers
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0")
+        from riata.engines.dask_cluster import local_cluster
+
+        cluster = local_cluster(workers, (os.cpu_count() or 1) // workers)
         engine = Client(cluster)
         engine.run(lambda: __import__("riata.solvers.exact"))  # as long as it takes a worker to start
     started = time.perf_counter()
@@ -92,9 +93,11 @@ def measure(path: str, target: str, workers: int) -> dict:
     result = fit(data, Spec(alpha_ratio=0.1, memory=data.memory)).result
     fitted = time.perf_counter()
     problem = Problem(data, Squared(), ElasticNet(0.1))
+    before = _cpu(engine)
     passes = [_timed(lambda: first_order(problem, result.coef, result.intercept)) for _ in range(REPEATS)]
+    cpu = (_cpu(engine) - before) / REPEATS
     found = {
-        "open": opened - started, "fit": fitted - opened, "pass": median(passes), "passes": result.passes,
+        "open": opened - started, "fit": fitted - opened, "pass": median(passes), "cpu": cpu, "passes": result.passes,
         "driver": peak_rss_mb(), "coef": result.coef.tolist(), "parts": data.n_chunks,
     }  # fmt: skip
     if engine is not None and cluster is not None:
@@ -103,6 +106,16 @@ def measure(path: str, target: str, workers: int) -> dict:
         engine.close()
         cluster.close()
     return found
+
+
+def _cpu(engine) -> float:
+    """Seconds that this process, with the scheduler in it, and the workers have computed."""
+    return _own_cpu() + (0.0 if engine is None else sum(engine.run(_own_cpu).values()))
+
+
+def _own_cpu() -> float:
+    times = os.times()
+    return times.user + times.system
 
 
 def _timed(f) -> float:
@@ -154,20 +167,20 @@ def compared(path: Path, target: str) -> tuple[list[str], dict]:
     """The table of engines, and what the last of them measured."""
     cores = os.cpu_count() or 1
     lines = [
-        "| engine | open, s | fit, s | a pass, s | over local | passes | peak of a worker, MB | of the driver, MB |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| engine | open, s | fit, s | a pass, s | its CPU, s | over local | passes | worker, MB | driver, MB |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     local = None
     for workers in (0, 1, cores):
         name = f"{workers} x {cores // workers} threads" if workers else f"local, {cores} threads"
         found = run(path, target, workers)
         local = local or found
-        over = " / ".join(f"{found[what] / local[what] - 1:+.0%}" for what in ("fit", "pass"))
+        over = " / ".join(f"{found[what] / local[what] - 1:+.0%}" for what in ("fit", "pass", "cpu"))
         off = max(abs(a - b) for a, b in zip(found["coef"], local["coef"], strict=True))
         worker = f"{found['worker']:.0f}" if workers else ""
         lines.append(
-            f"| {name} | {found['open']:.2f} | {found['fit']:.2f} | {found['pass']:.3f} | {over if workers else ''} | "
-            f"{found['passes']:.1f} | {worker} | {found['driver']:.0f} |"
+            f"| {name} | {found['open']:.2f} | {found['fit']:.2f} | {found['pass']:.3f} | {found['cpu']:.3f} | "
+            f"{over if workers else ''} | {found['passes']:.1f} | {worker} | {found['driver']:.0f} |"
         )
         print(lines[-1], f"(coefficients within {off:.0e})", flush=True)
     return lines, found | {"local": local["pass"]}

@@ -1,4 +1,4 @@
-"""The examples of README and of docs do what they say, as they stand there.
+"""The examples of README, of docs and of docstrings do what they say, as they stand there.
 
 The python and bash blocks of a page run one after the other, in one folder and one Python session, as a reader runs
 them; what stands behind #> is printed. A block that cannot run here says why in a comment before it:
@@ -6,6 +6,8 @@ them; what stands behind #> is printed. A block that cannot run here says why in
 """
 
 import contextlib
+import doctest
+import importlib
 import io
 import os
 import re
@@ -18,6 +20,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<kind>python|bash)\n(?P<code>.*?)^```", re.S | re.M)
+
+WITH_DOCTESTS = [path for path in sorted((ROOT / "src").rglob("*.py")) if ">>> " in path.read_text()]
 
 
 class Example(NamedTuple):
@@ -75,3 +79,11 @@ def test_examples(page, tmp_path, monkeypatch):
             printed = run(example, page, session)
             for expected in re.findall(r"# ?> (.*)", example.code):
                 assert expected in printed, f"{page}, line {example.line}: {printed}"
+
+
+@pytest.mark.parametrize("path", WITH_DOCTESTS, ids=lambda path: path.stem)
+def test_examples_of_docstrings(path):
+    module = importlib.import_module(".".join(path.relative_to(ROOT / "src").with_suffix("").parts))
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0

@@ -5,6 +5,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
 from threadpoolctl import ThreadpoolController
 
 

@@ -36,7 +36,7 @@ def connect(engine) -> tuple[Client, bool]:
         except ValueError:
             engine = "dask"
     if engine == "dask":
-        return Client(LocalCluster(threads_per_worker=1, dashboard_address=":0"), set_as_default=False), True
+        return Client(local_cluster(), set_as_default=False), True
     if not isinstance(engine, str) or "://" not in engine:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
@@ -45,6 +45,17 @@ def connect(engine) -> tuple[Client, bool]:
         return Client(engine, timeout=PATIENCE, set_as_default=False), True
     except (OSError, TimeoutError) as error:
         raise EngineError(f"there is no scheduler at {engine} ({error}); start one with: dask scheduler") from None
+
+
+def local_cluster(workers: int | None = None, threads: int = 1) -> LocalCluster:
+    """Worker processes on this machine, one per core by default.
+
+    Dask's default makes them give freed memory back at once, and a pass would then take the pages of its chunks anew.
+    """
+    environ = dict(dask.config.get("distributed.nanny.pre-spawn-environ"))
+    environ.pop("MALLOC_TRIM_THRESHOLD_", None)
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": environ}):
+        return LocalCluster(n_workers=workers, threads_per_worker=threads, dashboard_address=":0")
 
 
 def close(client: Client) -> None:

@@ -39,20 +39,19 @@ class Block(Table):
 
 def blocks_of(client: Client, rows, target, weight) -> tuple[list[Future], dict[str, Any]]:
     """A future of a `Block` for every block of a collection, and the names of target and weight."""
-    roles, beside = {}, []
+    roles, beside = {}, {}
     for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
         roles[role] = name if _is_column(wish) else wish
         if _is_column(wish):
-            beside.append(_delayed(_aligned(wish, rows)))
+            beside[name] = _delayed(_aligned(wish, rows))
     blocks = _delayed(rows)
-    if any(len(others) != len(blocks) for others in beside):
+    if any(len(others) != len(blocks) for others in beside.values()):
         raise DataError(
             f"the rows come in {len(blocks)} blocks, their target or weights in another number of blocks: rechunk or "
             "repartition them alike"
         )
-    names = [name for name in (TARGET, WEIGHT) if name in roles.values() and beside]
-    make = dask.delayed(_block, pure=False)
-    return client.compute([make(names, *pieces) for pieces in zip(blocks, *beside, strict=True)]), roles
+    make, names = dask.delayed(_block, pure=False), list(beside)
+    return client.compute([make(names, *pieces) for pieces in zip(blocks, *beside.values(), strict=True)]), roles
 
 
 def _is_column(wish) -> bool:
@@ -85,6 +84,8 @@ def _block(names, rows, *columns) -> Block:
     beside = dict(zip(names, columns, strict=True))
     if (table := to_table(rows)) is not None:
         for name, values in beside.items():
+            if name in table.column_names:
+                raise DataError(f"the frame has a column {name!r} itself: name it, or drop it")
             table = table.append_column(name, column_table(values, name)[name])
         return Block(table, False, None)
     pieces = rows if isinstance(rows, tuple) else (rows, beside.get(TARGET), beside.get(WEIGHT))
@@ -97,8 +98,10 @@ def first_look(client: Client, blocks: list[Future], wishes: Wishes) -> FirstPas
         head = result_of(client, submit(client, Block.head, block))
         if head.n_rows:
             break
+    else:
+        raise DataError("there are no rows to learn from")
     if head.bare and wishes.target is None and TARGET in head.schema.names:
         wishes = replace(wishes, target=TARGET)
     look = FirstPass(head, wishes)
-    look.begin(next(iter(head.batches(look.columns, HEAD))))
+    look.begin(head.slice(look.columns, 0, HEAD))
     return look

@@ -32,8 +32,9 @@ def violation(slope, v, l1, lower):
 
 
 @njit(cache=True, fastmath=FAST)
-def descend(H, l1, lower, v, slope, sweeps, tol):
-    """Cyclic sweeps over all coordinates, updating v and slope in place; returns the last sweep's largest violation.
+def descend(H, l1, lower, v, slope, unit, sweeps, tol):
+    """Cyclic sweeps over all coordinates, updating v and slope in place; returns the last sweep's largest violation,
+    each divided by its unit.
 
     Between sweeps over all, only coordinates that are not zero are visited.
     """
@@ -46,7 +47,7 @@ def descend(H, l1, lower, v, slope, sweeps, tol):
             curvature = H[j, j]
             if curvature <= 0.0 or (v[j] == 0.0 and not everywhere):
                 continue
-            worst = max(worst, violation(slope[j], v[j], l1[j], lower[j]))
+            worst = max(worst, violation(slope[j], v[j], l1[j], lower[j]) / unit[j])
             new = best_value(curvature * v[j] - slope[j], l1[j], lower[j], curvature)
             change = new - v[j]
             if change != 0.0:
@@ -60,10 +61,10 @@ def descend(H, l1, lower, v, slope, sweeps, tol):
 
 
 @njit(cache=True)
-def worst_violation(H, l1, lower, v, slope):
-    """The largest distance from an optimality condition."""
+def worst_violation(H, l1, lower, v, slope, unit):
+    """The largest distance from an optimality condition, each divided by its unit."""
     worst = 0.0
     for j in range(v.shape[0]):
         if H[j, j] > 0.0:
-            worst = max(worst, violation(slope[j], v[j], l1[j], lower[j]))
+            worst = max(worst, violation(slope[j], v[j], l1[j], lower[j]) / unit[j])
     return worst

@@ -21,7 +21,7 @@ ROUNDS = 200
 def minimise_quadratic(H, slope, l1, lower, w, precision):
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
-    `precision` is that of the optimality conditions, relative to the slopes at hand.
+    `precision` is that of the optimality conditions, relative to the slopes at hand, each in units of its coordinate.
     """
     if len(w) < LARGE:
         with one_blas_thread():
@@ -31,14 +31,17 @@ def minimise_quadratic(H, slope, l1, lower, w, precision):
 
 def _minimise(H, slope, l1, lower, w, precision):
     v, now = w.copy(), slope.copy()
-    tol = precision * max(np.max(np.abs(slope), initial=0.0), np.max(l1, initial=0.0))
+    curvature = np.diag(H)
+    unit = np.sqrt(np.where(curvature > 0.0, curvature, 1.0))  # of slopes, were the columns of unit size
+    at_hand = np.where(w != 0.0, np.maximum(np.abs(slope), l1), np.abs(slope))
+    tol = precision * np.max(np.where(curvature > 0.0, at_hand / unit, 0.0), initial=0.0)
     for _ in range(ROUNDS):
-        worst = descend(H, l1, lower, v, now, SWEEPS, tol)
+        worst = descend(H, l1, lower, v, now, unit, SWEEPS, tol)
         if worst <= tol:
             break
         v = _newton(H, l1, lower, v, now)
         now = slope + H @ (v - w)
-        if worst_violation(H, l1, lower, v, now) <= tol:
+        if worst_violation(H, l1, lower, v, now, unit) <= tol:
             break
     return v
 
