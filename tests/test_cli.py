@@ -178,3 +178,12 @@ def test_a_second_process_compiles_nothing(here):
     subprocess.run(run, check=True, capture_output=True)
     second = subprocess.run(run, check=True, capture_output=True, text=True).stdout.split("\n")
     assert [line for line in second if line] == ["1 0"] * 4
+
+
+def test_predictions_line_up_with_rows_of_weight_zero(here):
+    frame = pd.read_csv("t.csv").assign(w=[0.0, 1.0] * 40)
+    frame.to_csv("weighted.csv", index=False)
+    riata_command("fit", "weighted.csv", "--target", "price", "--weight", "w", "--alpha", "0.01", "--out", "m.json")
+    riata_command("predict", "m.json", "weighted.csv", "--out", "p.csv")
+    predicted = pd.read_csv("p.csv")["prediction"]
+    assert_allclose(predicted, riata.load_model("m.json").predict(frame[["a", "d"]].to_numpy(), ["a", "d"]), atol=1e-9)

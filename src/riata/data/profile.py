@@ -120,12 +120,15 @@ def known_profile(source: Source, encoding: Encoding, rows: int, target: str | N
 
 
 def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
-    """The encoding of a model for this source: with its weights if it has any, and with the target that is needed."""
+    """The encoding of a model for this source: with the target that is needed, and with its weights if it has any.
+
+    Without a target there is nothing to weigh: every row is asked about, and a row of weight zero gets an answer, too.
+    """
     names = source.schema.names
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
             raise DataError(f"there is no column {column!r}, which the model needs; it has {listed(names)}")
-    weight = encoding.weight if encoding.weight in names else None
+    weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:
         classes = encoding.target.classes if encoding.target else None

@@ -26,6 +26,7 @@ from riata.engines.place import place_named
 from riata.errors import DataError, OptionError
 from riata.estimators.notebook import summary_html
 from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
+from riata.estimators.rows import check_same_features, parts_of
 from riata.estimators.streaming import Diary, Margins
 from riata.fitting import WIDEST, Fit, Spec, describe, fit
 from riata.model import Model
@@ -34,6 +35,14 @@ from riata.selection.fits import SelectedFit, debiased, fit_selected
 from riata.selection.search import Search
 from riata.solvers.registry import SOLVERS
 from riata.units import parse_bytes
+
+LEARNT = (
+    "_streams",
+    "_made",
+    "_known",
+    "_numbered_names",
+    "_all_classes_named",
+)  # by a fit, beside names that end in _
 
 
 def learns_online(estimator) -> bool:
@@ -157,12 +166,29 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         target_k: Any = self.k if by == "alpha" else None
         return Search(by, self.select, self.cv, self.n_alphas, self.alpha_reach, self.k_max, target_k)
 
-    def _validated(self, X, y="no_validation", reset=True, **checks):
-        """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+    def _begin(self) -> None:
+        """Check the options that depend on no data, and forget what an earlier fit left behind."""
         if self.normalize not in (None, "rows"):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
         if self.loss not in self._losses:
             raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
+        for name in [name for name in vars(self) if name in LEARNT or (name.endswith("_") and name[0] != "_")]:
+            delattr(self, name)
+
+    def _begin_stream(self) -> bool:
+        """Get ready for more rows; whether they are the first."""
+        if hasattr(self, "_streams"):
+            return False
+        if hasattr(self, "coef_"):
+            raise OptionError(
+                "partial_fit goes on from partial_fit, or from the fit of a stream: a fit that reads its rows several "
+                "times leaves no state to go on from; start with partial_fit, or with a clone"
+            )
+        self._begin()
+        return True
+
+    def _validated(self, X, y="no_validation", reset=True, **checks):
+        """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         X, *rest = checked if isinstance(checked, tuple) else (checked,)
         if sp.issparse(X) and not X.has_canonical_format:
@@ -211,6 +237,14 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
         (X,) = self._validated(X, reset=False)
         return margins(self._seen(X), self.coef_) + self.intercept_
+
+    def _validation(self, rows, data: Dataset) -> Dataset | None:
+        """The rows that choose among models of the data, with the same features; None where there are none."""
+        if rows is None:
+            return None
+        others = self._dataset(*parts_of(rows), reset=False)
+        check_same_features(data, others)
+        return others
 
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
@@ -274,7 +308,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self._known = known_features(results) if numbered else {}
         if numbered:
             self._numbered_names = data.feature_names
-        elif data.feature_names is not None and not hasattr(self, "feature_names_in_"):
+        elif data.feature_names is not None:
             self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
@@ -449,13 +483,3 @@ def _unit_rows_of(chunk):
 def _plain(value) -> bool:
     """Whether JSON can say it."""
     return value is None or isinstance(value, str | bool | int | float)
-
-
-def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
-    """X, y and weights of rows beside those to learn from."""
-    if isinstance(rows, Dataset):
-        return rows, None, None
-    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
-        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
-    X, y, *weight = rows
-    return X, y, weight[0] if weight else None

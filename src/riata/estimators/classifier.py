@@ -14,8 +14,9 @@ from riata.device.arrays import is_device_array, namespace, to_host
 from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
-from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
+from riata.estimators.rows import check_alone
 from riata.estimators.streaming import runs_of_known_labels, targets_of
 from riata.losses import BY_TASK
 from riata.model import probabilities
@@ -95,6 +96,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
             return self._fit_stream(data)
@@ -110,9 +112,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
             raise DataError(f"class {self.classes_[counts == 0][0]!r} has no row of positive weight")
-        others = None
-        if validation is not None:
-            others = self._rows_seen(with_classes(self._dataset(*parts_of(validation), reset=False), self.classes_))
+        others = self._validation(validation, data)
+        if others is not None:
+            others = self._rows_seen(with_classes(others, self.classes_))
         data = self._rows_seen(data)
         self.class_count_ = counts
         weights = self._class_weights(counts)
@@ -133,6 +135,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
+            check_alone(y, sample_weight)
             data = X
         elif is_distributed(X):
             data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
@@ -160,7 +163,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
         The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
         """
-        first = not hasattr(self, "_streams")
+        first = self._begin_stream()
         X, y = self._validated(X, y, reset=first)
         if first:
             self._open_margins()

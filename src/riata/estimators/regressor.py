@@ -13,8 +13,9 @@ from riata.device.arrays import is_device_array
 from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
-from riata.estimators.base import SparseLinear, learns_online, parts_of
+from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
+from riata.estimators.rows import check_alone
 from riata.losses import BY_TASK, mean_target
 
 
@@ -123,11 +124,13 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
             return self._fit_stream(data)
         data = self._ready(data)
-        others = None if validation is None else self._rows_seen(self._dataset(*parts_of(validation), reset=False))
+        others = self._validation(validation, data)
+        others = None if others is None else self._rows_seen(others)
         fitted = self._fit_margin(data, validation=others)
         coef = coefficients([fitted.result], data.n_features)
         self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
@@ -145,6 +148,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
+            check_alone(y, sample_weight)
             data = X
         elif is_distributed(X):
             data = open_data(X, y, weight=sample_weight, task="regression", memory=self.memory)
@@ -161,7 +165,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     @available_if(learns_online)
     def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before."""
-        first = not hasattr(self, "_streams")
+        first = self._begin_stream()
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         if first:
             self._open_margins()

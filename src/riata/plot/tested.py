@@ -9,7 +9,8 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.engines.open import open_data
 from riata.errors import OptionError
-from riata.estimators.base import SparseLinear, parts_of
+from riata.estimators.base import SparseLinear
+from riata.estimators.rows import parts_of
 from riata.model import Model
 from riata.plot.display import axes_for
 from riata.quality import ClassQuality, NumberQuality, quality

@@ -1,0 +1,64 @@
+"""What an estimator is given twice, or in two places: a fit forgets the one before, and rows must go together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import riata
+from riata.errors import DataError, OptionError
+
+
+@pytest.fixture
+def frame(rng):
+    X = pd.DataFrame(rng.normal(size=(120, 4)), columns=list("abcd"))
+    return X.assign(y=3 * X["a"] - X["c"] + 0.1 * rng.normal(size=120))
+
+
+def test_a_validation_set_has_the_features_that_are_learnt_from(frame):
+    data = riata.open(frame, "y")
+    turned = riata.open(frame[["d", "c", "b", "a", "y"]], "y")
+    search = riata.SparseRegressor(alpha="auto", select="validation")
+    with pytest.raises(DataError, match="encoding=data"):
+        search.fit(data, validation=turned)
+    again = riata.open(frame[["d", "c", "b", "a", "y"]], "y", encoding=data.encoding)
+    assert list(search.fit(data, validation=again).get_feature_names_out()) == ["a", "c"]
+    labelled = frame.assign(y=np.where(frame["y"] > 0, "yes", "no"))
+    with pytest.raises(DataError, match="encoding=data"):
+        riata.SparseClassifier(alpha="auto", select="validation").fit(
+            riata.open(labelled, "y"), validation=riata.open(labelled[["d", "c", "b", "a", "y"]], "y")
+        )
+
+
+def test_a_refit_forgets_the_names_and_the_path_of_the_fit_before(frame):
+    model = riata.SparseRegressor(alpha="auto", cv=2).fit(riata.open(frame, "y"))
+    model.set_params(alpha=0.1).fit(riata.open(frame.rename(columns={"a": "first"}), "y"))
+    assert list(model.get_feature_names_out()) == ["first", "c"]
+    assert not hasattr(model, "path_")
+    assert not hasattr(model, "selection_")
+    model.fit(frame[list("abcd")].to_numpy(), frame["y"])
+    assert not hasattr(model, "feature_names_in_")
+
+
+def test_partial_fit_does_not_throw_a_fit_away(frame):
+    X, y = frame[list("abcd")].to_numpy(), frame["y"].to_numpy()
+    model = riata.SparseRegressor(k=2, solver="online", random_state=0).fit(X, y)
+    learnt = model.coef_.copy()
+    with pytest.raises(OptionError, match="start with partial_fit"):
+        model.partial_fit(X[:1], y[:1])
+    assert np.array_equal(model.coef_, learnt)
+    stream = riata.SparseRegressor(k=2, solver="online", random_state=0).partial_fit(X, y).fit(X, y)
+    assert np.array_equal(stream.coef_, learnt)
+    assert stream.to_model().training["solver"] == "online"
+
+
+def test_a_dataset_brings_its_own_target_and_weights(frame):
+    data = riata.open(frame, "y")
+    for more in ({"y": frame["y"]}, {"sample_weight": np.ones(120)}):
+        with pytest.raises(OptionError, match="brings its own target"):
+            riata.SparseRegressor(alpha=0.1).fit(data, **more)
+
+
+@pytest.mark.parametrize("wrong", [{"loss": "logistic"}, {"normalize": "columns"}])
+def test_options_are_checked_whatever_the_rows_come_in(frame, wrong):
+    with pytest.raises(OptionError, match=next(iter(wrong))):
+        riata.SparseRegressor(alpha=0.1, **wrong).fit(riata.open(frame, "y"))
