@@ -163,8 +163,8 @@ def _narrow(encoding: Encoding, n_features: int | None) -> list[str]:
     if n_features is not None or encoding.hashed or all(e.kind != "sparse" for e in encoding.encoders):
         return []
     return [
-        f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say how "
-        "many there are (n_features, or --n-features)"
+        f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say "
+        "how many there are (n_features, or --n-features)"
     ]
 
 
