@@ -64,6 +64,7 @@ from riata.errors import OptionError
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.checkpoint import check_folder
     from riata.quality import quality
     from riata.summary import as_dict, peak_rss_mb, show_fit
 
@@ -71,6 +72,8 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     check_one_of(options)
     out = writable(out or default_file(data))
     check_report(report)
+    if options["checkpoint"] is not None:
+        check_folder(options["checkpoint"])
     if halvings is not None and report is None:
         raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
     target, memory = options["target"], options["memory"]

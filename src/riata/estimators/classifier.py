@@ -11,12 +11,11 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array, namespace, to_host
-from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
-from riata.estimators.rows import check_alone
+from riata.estimators.rows import check_alone, checked_target
 from riata.estimators.streaming import runs_of_known_labels, targets_of
 from riata.losses import BY_TASK
 from riata.model import probabilities
@@ -122,8 +121,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         fits = [
             self._fit_margin(
                 one_against_rest(data, c, weights),
-                str(self.classes_[c]),
                 None if others is None else one_against_rest(others, c, weights),
+                str(self.classes_[c]),
+                c,
             )
             for c in positives
         ]
@@ -140,8 +140,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         elif is_distributed(X):
             data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
         elif is_device_array(X):
-            classes, codes = np.unique(host_array(y), return_inverse=True)
-            data = self._on_device(X, codes, sample_weight, classes, reset)
+            y, weight = checked_target(y, sample_weight, X.shape[0], numeric=False)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            data = self._on_device(X, codes, weight, classes, reset)
         else:
             X, y = self._validated(X, y, reset=reset)
             check_classification_targets(y)
