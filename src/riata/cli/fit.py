@@ -21,7 +21,7 @@ from riata.cli.options import (
     writable,
 )
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
-from riata.cli.rows import make_estimator, open_rows, say_notes
+from riata.cli.rows import make_estimator, open_rows, say_notes, target_of
 from riata.errors import OptionError
 
 
@@ -94,7 +94,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     if train.once:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = estimator.to_model()
-    model.training.update(data=data, target=target)
+    model.training.update(data=data, target=target or target_of(train))
     with clock("testing"):
         found = None if test is None else quality(model, test)
     model.save(out)

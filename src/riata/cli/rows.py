@@ -42,6 +42,7 @@ def open_rows(data, options: dict, quiet=False, encoding=None):
         columns |= {"features": features or None, "follow": follow, "n_features": options.pop("n_features", None)}
         rows = open_data(data, target, task=task, encoding=encoding, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
+    target = target or target_of(rows)
 
     def open_more(source):
         if source is None:
@@ -59,6 +60,11 @@ def make_estimator(rows, loss, options: dict, **more):
     options = {"fit_intercept" if name == "intercept" else name: value for name, value in options.items()}
     options["random_state"] = options.pop("seed")
     return kind(loss=loss or usual, **options, **more)
+
+
+def target_of(rows) -> str | None:
+    """The column that is the target, where the rows know it themselves: they may have been encoded before."""
+    return rows.encoding.target.column if rows.encoding is not None and rows.encoding.target else None
 
 
 def say_notes(data, quiet=False) -> None:
