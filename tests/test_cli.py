@@ -225,3 +225,11 @@ def test_a_model_of_python_knows_its_target(here):
 
 def test_a_loss_is_checked_before_the_rows_are_read_again(here):
     assert "loss must be one of" in refusal("fit", "t.csv", "--target", "price", "--loss", "logistic")
+
+
+def test_a_fit_that_stops_early_says_so_in_a_note(here):
+    fit = ["fit", "t.csv", "--target", "price", "--alpha", "0.001", "--solver", "cd", "--max-passes", "1"]
+    said = CliRunner().invoke(main, fit, catch_exceptions=False).stderr
+    assert "note: solver 'cd' stopped before the tolerance" in said
+    assert ".py" not in said
+    assert CliRunner().invoke(main, [*fit, "--quiet"], catch_exceptions=False).output == ""

@@ -18,11 +18,11 @@ from riata.cli.options import (
     selection_options,
     shows_progress,
     structure_options,
-    writable,
 )
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
-from riata.cli.rows import make_estimator, open_rows, say_notes, target_of
+from riata.cli.rows import make_estimator, open_rows, say_notes, target_of, warnings_as_notes
 from riata.errors import OptionError
+from riata.files import writable
 
 
 @main.command()
@@ -89,7 +89,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
         batch=parse_batch(batch),
         verbose=shows_progress(quiet or as_json),
     )
-    with clock("fitting"):
+    with clock("fitting"), warnings_as_notes(quiet):
         estimator.fit(train, validation=others)
     if train.once:
         test = open_more(test_data)  # a stream may have brought labels on the way
@@ -104,7 +104,8 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
         "test": None if found is None else found.scores, "model": str(out), "report": report and str(report),
     }  # fmt: skip
     if report is not None:
-        how_certain = certainty(estimator, train, halvings, clock)
+        with warnings_as_notes(quiet):
+            how_certain = certainty(estimator, train, halvings, clock)
         write_fit_report(report, estimator, data, quality=found, test=test_data, stability=how_certain, clock=clock)
     if as_json:
         click.echo(json.dumps(summary))

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from riata.cli.group import main
-from riata.cli.options import reading_options, shows_progress, writable
+from riata.cli.options import reading_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import encoding_of, reading
+from riata.files import writable
 
 
 @main.command()

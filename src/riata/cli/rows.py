@@ -1,6 +1,8 @@
 """What a command works on: the rows at DATA, and the estimator that its options ask for."""
 
 import logging
+import warnings
+from contextlib import contextmanager
 
 import click
 
@@ -72,6 +74,26 @@ def say_notes(data, quiet=False) -> None:
     if data.profile is not None and not quiet:
         for note in data.profile.notes:
             click.echo(f"note: {note}", err=True)
+
+
+@contextmanager
+def warnings_as_notes(quiet=False):
+    """Show that a fit stopped early in a line of its own, or not at all, and not as a line of somebody's code."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        others, said = warnings.showwarning, set()
+        warnings.simplefilter("always", ConvergenceWarning)
+
+        def show(message, category, *where):
+            if not issubclass(category, ConvergenceWarning):
+                others(message, category, *where)
+            elif not quiet and str(message) not in said:
+                said.add(str(message))
+                click.echo(f"note: {message}", err=True)
+
+        warnings.showwarning = show
+        yield
 
 
 def names_of(rows) -> list[str]:

@@ -232,8 +232,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return rows
 
     def _margins(self, X) -> np.ndarray:
-        """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
+        if isinstance(X, Dataset):
+            model = self.to_model()
+            n_margins = len(model.intercept)
+            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
+            return np.concatenate(found) if found else np.empty((0, n_margins))
         if is_device_array(X):
             rows = self._device_rows(X)
             return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_

@@ -19,6 +19,7 @@ from riata.estimators.rows import check_alone, checked_target
 from riata.estimators.streaming import runs_of_known_labels, targets_of
 from riata.losses import BY_TASK
 from riata.model import probabilities
+from riata.quality import quality
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -92,6 +93,13 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
+
+    def _begin(self):
+        super()._begin()
+        if isinstance(self.class_weight, dict):
+            for label, weight in self.class_weight.items():
+                if not 0 <= weight < np.inf:
+                    raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
@@ -200,7 +208,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise."""
+        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -221,6 +229,15 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
         return probabilities(self.decision_function(X))
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
+        if not isinstance(X, Dataset):
+            return super().score(X, y, sample_weight)
+        check_alone(y, sample_weight)
+        found = quality(self.to_model(), X).scores["accuracy"]
+        assert found is not None
+        return found
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -16,6 +16,7 @@ from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
 from riata.estimators.rows import check_alone, checked_target
 from riata.losses import BY_TASK, mean_target
+from riata.quality import quality
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):
@@ -179,7 +180,15 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(self.intercept_[0])
 
     def predict(self, X) -> np.ndarray:
-        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
         return mean_target(self.loss, self._margins(X)[:, 0])
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """R2, on arrays or on a `Dataset` that brings its own target: one pass."""
+        if not isinstance(X, Dataset):
+            return super().score(X, y, sample_weight)
+        check_alone(y, sample_weight)
+        found = quality(self.to_model(), X).scores["r2"]
+        return np.nan if found is None else found
