@@ -118,6 +118,17 @@ def test_columns_far_from_zero_keep_their_digits():
         assert_allclose(fit(source(X + 1e6, y), spec).result.coef, expected.coef, atol=1e-6)
 
 
+@pytest.mark.parametrize("mean", [1.7e9, 1.7e12])
+def test_it_ends_where_rounding_hides_what_a_step_gains(mean):
+    X, y = make("logistic", n=400, d=8)
+    spec = Spec(alpha=0.02, loss="logistic")
+    near = fit(InMemory(X, y), spec).result
+    X[:, 1] += mean
+    far = fit(InMemory(X, y), spec).result
+    assert far.converged or "rounding" in far.reason
+    assert_allclose(far.coef, near.coef, atol=0.1)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("options", [{}, {"standardize": False, "fit_intercept": False}], ids=str)
 def test_empty_at_alpha_max_and_not_below(loss, options):

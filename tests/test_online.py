@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 import naive_online as naive
-from riata import SparseClassifier
+from riata import SparseClassifier, SparseRegressor
 from riata.data.chunk import Chunk
 from riata.data.memory import InMemory
 from riata.datasets import load_digits49
@@ -161,6 +162,20 @@ def test_a_half_life_lets_the_features_change(rng, how):
         assert {0, 1} & set(supports[None])
     with pytest.raises(OptionError, match="half_life"):
         open_stream(Spec(solver="ftrl", alpha=0.1, half_life=10.0), 8)
+
+
+@pytest.mark.parametrize("solver", ["online", "fobos", "ftrl"])
+def test_the_unit_of_weights_does_not_matter_to_partial_fit(rng, solver):
+    X, weight = rng.normal(size=(400, 8)), rng.uniform(0.1, 3.0, size=400)
+    y = 2.0 * X[:, 1] - X[:, 3] + 0.5 * rng.normal(size=400)
+    model = SparseRegressor(solver=solver, alpha=0.1, standardize=False)
+    expected = clone(model).partial_fit(X, y, sample_weight=weight).coef_
+    assert np.count_nonzero(expected)
+    assert_allclose(clone(model).partial_fit(X, y, sample_weight=1000.0 * weight).coef_, expected, rtol=1e-9)
+    in_parts = clone(model)
+    for rows in np.split(np.arange(400), [1, 2, 250]):
+        in_parts.partial_fit(X[rows], y[rows], sample_weight=weight[rows])
+    assert_allclose(in_parts.coef_, expected, atol=1e-10)
 
 
 def test_partial_fit_needs_neither_scaling_nor_an_alpha(chunk):

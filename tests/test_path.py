@@ -50,3 +50,11 @@ def test_a_hundred_models_in_sixty_passes(loss):
     data = Chunks(X, y, chunk_rows=100)
     assert path(data, Spec(loss=loss)).converged
     assert data.passes <= 60
+
+
+def test_it_ends_where_rounding_hides_what_a_step_gains():
+    X, y = make("logistic", n=400, d=8)
+    X[:, 1] += 1.7e12
+    found = path(InMemory(X, y), Spec(loss="logistic"), length=10)
+    assert len(found.alphas) == 10
+    assert np.isfinite(found.gaps).all()

@@ -251,3 +251,21 @@ def test_columns_of_is_indexing(rng):
     for ids in (np.array([7, 3, 49]), np.array([], dtype=int), np.arange(50)):
         assert_array_equal(columns_of(X, ids).toarray(), X.toarray()[:, ids])
         assert_array_equal(columns_of(X.toarray(), ids), X.toarray()[:, ids])
+
+
+def few_columns(rng):
+    X = rng.normal(size=(400, 8))
+    return X, 2.0 * X[:, 1] - X[:, 3] + 0.5 * rng.normal(size=400)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_few_features_all_keep_their_places(rng, seed):
+    X, y = few_columns(rng)
+    found = riata.SparseRegressor(k=2, solver="sketch", random_state=seed).fit(X, y).coef_
+    assert_array_equal(np.flatnonzero(found.toarray()), [1, 3])
+
+
+def test_debias_refits_the_features_it_found(rng):
+    X, y = few_columns(rng)
+    found = riata.SparseRegressor(k=2, solver="sketch", debias=True).fit(X, y).coef_
+    assert_allclose(found.toarray()[0], riata.SparseRegressor(k=2).fit(X, y).coef_, rtol=1e-6)

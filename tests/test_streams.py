@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -182,3 +183,12 @@ def test_the_tally_is_what_scikit_learn_says(rng):
     counts = rng.poisson(2.0, size=90).astype(float)
     found = tally(LOSSES["poisson"], counts, 0.1 * z, weight)
     assert_allclose(found.r2, r2_score(counts, np.exp(0.1 * z), sample_weight=weight))
+
+
+def test_a_sparse_stream_says_how_wide_it_is_taken_to_be():
+    def notes(**options):
+        table = pa.table({"X.indices": [[0, 1], [1]], "X.values": [[1.0, 2.0], [3.0]], "y": [0.5, 1.5]})
+        return riata.open(iter([table]), "y", cache=False, **options).profile.notes
+
+    assert any("later ones beyond are left out" in note for note in notes())
+    assert not any("left out" in note for note in notes(n_features=5))

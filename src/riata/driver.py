@@ -83,8 +83,8 @@ def run(
         started -= resumed.facts["seconds"]
     verdict = None
     point = None
-    interrupted: list[bool] = []
-    for point in _until_interrupted(iterates, interrupted):
+    ending: list[str] = []
+    for point in _until_interrupted(iterates, ending):
         F = point.objective
         if F is None and point.whole and data.in_memory:
             read_before = data.passes
@@ -112,7 +112,7 @@ def run(
         raise KeyboardInterrupt
     if history[-1] is not record:
         history.append(record)
-    converged, reason = verdict or (False, "it was interrupted" if interrupted else "the solver ended at its last step")
+    converged, reason = verdict or (False, ending[0])
     F = history[-1].objective
     if F is None:
         F = _objective_at(problem, point)
@@ -155,12 +155,12 @@ def _objective_at(problem: Problem, point: Iterate) -> float:
     return objective(part, point.coef[on], point.intercept)
 
 
-def _until_interrupted(iterates, interrupted):
-    """The iterates, up to a Ctrl-C, which is noted in `interrupted`."""
+def _until_interrupted(iterates, ending):
+    """The iterates, up to a Ctrl-C; why there are no more is noted in `ending`, as the solver says it if it does."""
     try:
-        yield from iterates
+        ending.append((yield from iterates) or "the solver ended at its last step")
     except KeyboardInterrupt:
-        interrupted.append(True)
+        ending.append("it was interrupted")
 
 
 def _save_if_due(checkpoints, point, history, passes, seconds):

@@ -18,7 +18,7 @@ from riata.fitting import Spec, bare_problem, check_spec, penalty_of, with_start
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
 from riata.solvers.exact import FINE, grown
-from riata.solvers.newton import NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
+from riata.solvers.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 BLOCK_IN_MEMORY, BLOCK_QUADRATIC, BLOCK = 2, 8, 8  # alphas that share a pass: more where passes are dear
@@ -167,15 +167,17 @@ def _renew(problem, state: State, spec):
 
 
 def _certify(points: list[Point], state: State):
-    """Slopes, F and gap of several models in one pass; a step too far is cut back and read again."""
-    while points:
+    """Slopes, F and gap of several models in one pass; a step too far is cut back and read again, or taken back."""
+    for cuts in range(2 + CUTS):
+        if not points:
+            return
         _read_points(points, state)
         far = []
         for point in points:
             F = point.at.loss + point.problem.penalty.value(point.w)
-            if worse(F, point.best):
-                good, bad = (point.w_best, point.b_best), (point.w, point.b)
-                point.w, point.b = cut_back(point.problem, good, bad)
+            if worse(F, point.best) and cuts <= CUTS:
+                good: Any = (point.w_best, point.b_best)
+                point.w, point.b = cut_back(point.problem, good, (point.w, point.b)) if cuts < CUTS else good
                 far.append(point)
             else:
                 point.best, point.w_best, point.b_best = F, point.w, point.b

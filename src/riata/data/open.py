@@ -158,9 +158,20 @@ def open_data(
         profile = known_profile(rows, encoding, batch_rows, target_name)
     if isinstance(rows, Once) and encoding is None:
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
+        profile.notes += _narrow(profile.encoding, n_features)
     data = OutOfCore(rows, profile, budget, cache)
     held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not data.encoding.hashed
     return data.load() if held else data
+
+
+def _narrow(encoding: Encoding, n_features: int | None) -> list[str]:
+    """A warning where numbered features of a stream may come that its first rows do not have."""
+    if n_features is not None or encoding.hashed or all(e.kind != "sparse" for e in encoding.encoders):
+        return []
+    return [
+        f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say "
+        "how many there are (n_features, or --n-features)"
+    ]
 
 
 def _growing(target: Target | None, task) -> Target | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riata.data.dataset import Dataset
+from riata.data.dataset import Columns, Dataset
 from riata.driver import Record, Result
 from riata.errors import OptionError
 from riata.fitting import Fit, Spec, make_problem
@@ -45,16 +45,19 @@ def fit_selected(
 def debiased(fitted: Fit) -> Fit:
     """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
     result, problem = fitted.result, fitted.problem
-    support = np.flatnonzero(result.coef)
+    support = places = np.flatnonzero(result.coef)
     if fitted.spec.nonnegative:
         raise OptionError("debias refits without limits, so it cannot keep coefficients from being negative")
     if len(support) == 0:
         return fitted
     started, passes_before = time.perf_counter(), problem.data.passes
+    if result.features is not None:
+        problem = replace(problem, data=Columns(problem.data, result.features.ids[places]))
+        support = np.arange(len(places))
     free = replace(problem, penalty=Cardinality(len(support)))
-    refit = Refits(free, support, fitted.spec.memory).fit([support], [(result.coef[support], result.intercept)])[0]
+    refit = Refits(free, support, fitted.spec.memory).fit([support], [(result.coef[places], result.intercept)])[0]
     coef = np.zeros_like(result.coef)
-    coef[support] = refit.coef
+    coef[places] = refit.coef
     return replace(
         fitted,
         result=replace(
@@ -63,7 +66,7 @@ def debiased(fitted: Fit) -> Fit:
             intercept=refit.intercept,
             objective=refit.objective,
             gap=None,
-            passes=result.passes + problem.data.passes - passes_before,
+            passes=result.passes + fitted.problem.data.passes - passes_before,
             seconds=result.seconds + time.perf_counter() - started,
         ),
     )

@@ -9,7 +9,7 @@ Many rows are first solved on a sample of them: its answer, its W and its curvat
 core a single pass does both orders, the second for features that wanted in after the pass before.
 """
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 from itertools import count, islice
@@ -20,22 +20,22 @@ from riata.data.sample import sample_rows
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, empty_start
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.newton import NOTHING, State, cut_back, newton_step, read, worse
+from riata.solvers.newton import CUTS, NOTHING, State, cut_back, newton_step, read, worse
 
 FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are cheap and where they are dear
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
+ROUNDED = "rounding hides what a further step would gain"
 SAMPLE_GAP, SAMPLE_STEPS = 1e-3, 20  # a sample is not worth more precision, nor more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
 
-def exact(problem: Problem, options: Options) -> Iterator[Iterate]:
+def exact(problem: Problem, options: Options) -> Generator[Iterate, None, str]:
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
         arrays, facts = options.resume
         known = facts["known_F"], arrays["known"], facts["known_b"]
-        yield from newton(problem, options, State.resumed(options.resume), known, options.resume)
-        return
+        return (yield from newton(problem, options, State.resumed(options.resume), known, options.resume))
     w, b, at = problem.start or empty_start(problem)
     F = float(at.loss + problem.penalty.value(w))
     yield Iterate(w, b, 1, F, duality_gap(problem, w, at))
@@ -50,35 +50,49 @@ def exact(problem: Problem, options: Options) -> Iterator[Iterate]:
                 break
         if problem.loss == Squared():
             state.curvature = NOTHING  # only that of all rows can serve all further steps
-    yield from newton(problem, options, state, known=(F, w, b))
+    return (yield from newton(problem, options, state, known=(F, w, b)))
 
 
-def newton(problem: Problem, options: Options, state: State, known=None, resume=None) -> Iterator[Iterate]:
+def newton(problem: Problem, options: Options, state: State, known=None, resume=None) -> Generator[Iterate, None, str]:
     """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
 
-    The first point of a run that goes on was yielded before it was saved.
+    The first point of a run that goes on was yielded before it was saved. Returns why it ended.
     """
     ahead = not problem.data.in_memory
     last_gap, idle, first = np.inf, 0, 2
     if resume is not None:
         last_gap, idle, first = (resume.facts[name] for name in ("last_gap", "idle", "steps"))
     for t in count(first):
-        at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
-        F = float(at.loss + problem.penalty.value(state.w))
-        while known is not None and worse(F, known[0]):
-            state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
-            at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
-            F = float(at.loss + problem.penalty.value(state.w))
+        found = _read_no_worse(problem, options, state, known, ahead)
+        if found is None:
+            break
+        at, second, F = found
         gap = duality_gap(problem, state.w, at)
         if resume is None or t > first:
             save = None if known is None else partial(state.saved, known, last_gap, idle, t)
             yield Iterate(state.w, state.b, t, F, gap, save=save)
         idle = idle + 1 if known is not None and F >= known[0] and gap >= last_gap else 0
         if idle == STALLED:
-            return
+            break
         known = F, state.w, state.b
         _advance(problem, options, state, at, second, keep=gap <= KEEPS * last_gap)
         last_gap = gap
+    return ROUNDED
+
+
+def _read_no_worse(problem, options, state: State, known, ahead):
+    """(slopes, curvature, F), cut back while F is worse than at the point known; None, and that point, if it stays so.
+
+    Then rounding hides what a step gains, as where a column's mean is many times its deviation.
+    """
+    for _ in range(1 + CUTS):
+        at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
+        F = float(at.loss + problem.penalty.value(state.w))
+        if known is None or not worse(F, known[0]):
+            return at, second, F
+        state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
+    state.w, state.b = known[1:]
+    return None
 
 
 ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm

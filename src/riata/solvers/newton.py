@@ -20,6 +20,7 @@ from riata.solvers.iterate import Saved
 from riata.solvers.quadratic import minimise_quadratic
 
 FRACTIONS = 0.5 ** np.arange(1, 16)
+CUTS = 3  # of one step: they leave less of it than rounding does
 ROUNDING = 1e-14  # of F: a rise by less is none
 
 

@@ -48,7 +48,7 @@ class Sketch(Online):
         """How many places and buckets the budget allows."""
         statistics = 8 * (min(self.n_candidates, n_features) + 1) ** 2
         room = int(SHARE * self.budget) - statistics
-        places = min(int(TABLE * room) // PLACE_BYTES, n_features)
+        places = min(int(TABLE * room) // PLACE_BYTES, n_features + 1)  # a table that can hold all never is full
         least = min(4 * self.n_candidates, n_features)  # half of them move out, and candidates stay
         if places < least:
             need = (least * PLACE_BYTES / TABLE + statistics) / SHARE

@@ -20,21 +20,36 @@ class Learnt(NamedTuple):
 
 @dataclass
 class Stream:
-    """A stepper and its state. Rows that do not fill a batch wait for the next portion."""
+    """A stepper and its state. Rows that do not fill a batch wait for the next portion.
+
+    A row's weight counts relative to the mean of those so far, its own included: the unit of weights does not matter.
+    """
 
     stepper: Stepper
     state: State
     n_features: int
     waiting: list[Chunk] = field(default_factory=list)
+    rows: int = 0  # learnt so far
+    weight: float = 0.0  # of those, in all
 
     def learn(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take the rows in order, a batch at a time: (targets, margins before they were learnt, weights) of those."""
         chunk = chunk.rows(chunk.weight > 0)
         rows = joined([*self.waiting, chunk])
         complete = rows.n_rows - rows.n_rows % self.stepper.batch
-        z = self.stepper.advance(self.state, rows, np.arange(complete)) if complete else np.empty(0)
         self.waiting = [rows.rows(slice(complete, None))] if complete < rows.n_rows else []
-        return rows.y[:complete], z, rows.weight[:complete]
+        if not complete:
+            return np.empty(0), np.empty(0), np.empty(0)
+        learnt = rows.rows(slice(complete)) if self.waiting else rows
+        relative = learnt._replace(weight=self._relative(learnt.weight))
+        return learnt.y, self.stepper.advance(self.state, relative, np.arange(complete)), learnt.weight
+
+    def _relative(self, weight: np.ndarray) -> np.ndarray:
+        """The weights over their running mean, whatever the portions they come in."""
+        sums = np.cumsum(np.append(self.weight, weight))[1:]
+        counts = self.rows + np.arange(1, len(weight) + 1)
+        self.rows, self.weight = int(counts[-1]), float(sums[-1])
+        return weight * counts / sums
 
     @property
     def model(self) -> "Learnt":
@@ -62,4 +77,4 @@ def mirrored(stream: Stream) -> Stream:
     memory = stream.stepper.method.mirrored(state.memory)
     waiting = [chunk._replace(y=-chunk.y) for chunk in stream.waiting]
     image = replace(state, w=-state.w, b=-state.b, memory=memory, names=dict(state.names))
-    return Stream(stream.stepper, image, stream.n_features, waiting)
+    return replace(stream, state=image, waiting=waiting)
