@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from kill_and_resume import SlowChunks
-from riata import SparseClassifier
+from riata import SparseClassifier, SparseRegressor
 from riata.checkpoint import Checkpoints
 from riata.data.memory import InMemory
 from riata.errors import CheckpointError, OptionError
@@ -147,6 +147,21 @@ def test_several_classes_have_a_folder_each(tmp_path, rng):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2"]
     again = saving.set_params(resume=True).fit(X, y)
     assert_array_equal(again.coef_, plain.coef_)
+
+
+def test_labels_are_no_part_of_a_path(tmp_path, rng):
+    X = rng.normal(size=(90, 5))
+    y = np.array(["a/b", "../c", "d"])[X[:, :3].argmax(axis=1)]
+    SparseClassifier(solver="online", max_passes=3, checkpoint=str(tmp_path / "here"), every=0.0).fit(X, y)
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["0", "1", "2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["here"]
+
+
+def test_a_folder_that_cannot_be_is_refused_before_any_pass(tmp_path, data):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(CheckpointError, match="cannot save checkpoints"):
+        SparseRegressor(solver="online", checkpoint=str(tmp_path / "file" / "folder")).fit(data)
+    assert data.rows_read == 0
 
 
 def test_options_that_make_no_sense_are_refused(tmp_path, data):

@@ -187,3 +187,49 @@ def test_predictions_line_up_with_rows_of_weight_zero(here):
     riata_command("predict", "m.json", "weighted.csv", "--out", "p.csv")
     predicted = pd.read_csv("p.csv")["prediction"]
     assert_allclose(predicted, riata.load_model("m.json").predict(frame[["a", "d"]].to_numpy(), ["a", "d"]), atol=1e-9)
+
+
+def refusal(*arguments):
+    result = CliRunner().invoke(main, [str(a) for a in arguments], catch_exceptions=False)
+    assert result.exit_code == 2, result.output
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [["--target", "a"], ["--drop", "b"], ["--weight", "c"], ["--task", "classification"], ["--categorical", "b"]],
+    ids=str,
+)
+def test_a_converted_file_is_as_it_was_converted(here, wish):
+    riata_command("convert", "t.csv", "t.arrow", "--target", "price", "--drop", "e")
+    assert "chosen already" in refusal("fit", "t.arrow", "--alpha", "0.05", *wish)
+    same = ["--target", "price", "--drop", "e", "--task", "regression"]
+    riata_command("fit", "t.arrow", "--alpha", "0.05", "--out", "m.json", *same)
+    riata_command("fit", "t.arrow", "--alpha", "0.05", "--out", "m.json", "--test", "t.csv")
+    assert riata.load_model("m.json").training["target"] == "price"
+
+
+def test_a_file_without_rows(here):
+    riata_command("fit", "t.csv", "--target", "price", "--alpha", "0.05", "--out", "m.json")
+    (here / "empty.csv").write_text("a,b,c,d,e,price\n")
+    assert riata_command("predict", "m.json", "empty.csv").splitlines() == ['"prediction"']
+    riata_command("predict", "m.json", "empty.csv", "--out", "p.parquet")
+    assert len(pd.read_parquet("p.parquet")) == 0
+    assert "no rows to score" in refusal("evaluate", "m.json", "empty.csv")
+
+
+def test_a_model_of_python_knows_its_target(here):
+    riata.SparseRegressor(alpha=0.05).fit(riata.open("t.csv", "price")).to_model().save("py.json")
+    assert json.loads(riata_command("evaluate", "py.json", "t.csv", "--json"))["r2"] > 0.9
+
+
+def test_a_loss_is_checked_before_the_rows_are_read_again(here):
+    assert "loss must be one of" in refusal("fit", "t.csv", "--target", "price", "--loss", "logistic")
+
+
+def test_a_fit_that_stops_early_says_so_in_a_note(here):
+    fit = ["fit", "t.csv", "--target", "price", "--alpha", "0.001", "--solver", "cd", "--max-passes", "1"]
+    said = CliRunner().invoke(main, fit, catch_exceptions=False).stderr
+    assert "note: solver 'cd' stopped before the tolerance" in said
+    assert ".py" not in said
+    assert CliRunner().invoke(main, [*fit, "--quiet"], catch_exceptions=False).output == ""

@@ -138,3 +138,25 @@ def test_what_one_reading_cannot_say(options, sentence):
     done = CliRunner().invoke(main, ["fit", "-", "--no-cache", "--target", "price", *options], input=CSV)
     assert done.exit_code == 2
     assert sentence in done.output
+
+
+def test_statistics_are_no_rows_to_predict(days):
+    riata("statistics", days / "both.npz", days / "s.npz")
+    assert riata("fit", days / "s.npz", "--alpha", "0.1", "--out", days / "m.json").exit_code == 0
+    for command in ("predict", "evaluate"):
+        done = riata(command, days / "m.json", days / "s.npz")
+        assert done.exit_code == 2
+        assert "no rows to predict" in done.output
+
+
+@pytest.mark.parametrize(
+    "wish", [["--target", "size"], ["--task", "classification"], ["--cross", "colour,size"]], ids=str
+)
+def test_statistics_are_of_one_target_and_its_columns(tmp_path, wish):
+    (tmp_path / "rows.csv").write_text(CSV)
+    assert riata("statistics", tmp_path / "rows.csv", tmp_path / "s.npz", "--target", "price").exit_code == 0
+    done = riata("fit", tmp_path / "s.npz", "--k", "2", "--out", tmp_path / "m.json", *wish)
+    assert done.exit_code == 2
+    assert "chosen already" in done.output
+    done = riata("fit", tmp_path / "s.npz", "--k", "2", "--out", tmp_path / "m.json", "--device", "cuda")
+    assert "no rows to send to a GPU" in done.output

@@ -18,7 +18,7 @@ from riata.device.arrays import to_host
 from riata.device.cuda import cupy
 from riata.engines.device import OnDevice, Streamed, on_device
 from riata.engines.place import Host, place_named
-from riata.errors import DataError, OptionError
+from riata.errors import CheckpointError, DataError, OptionError
 from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 from riata.objective import first_order_part
@@ -252,3 +252,53 @@ def test_without_cupy_one_sentence(monkeypatch):
         place_named("cuda")
     with pytest.raises(OptionError, match="device must be 'cuda'"):
         place_named("tpu")
+
+
+class There(np.ndarray):
+    """A host array that says it lies on a GPU."""
+
+    __cuda_array_interface__ = None
+
+
+@pytest.fixture
+def stand_in(monkeypatch):
+    """NumPy in place of the GPU; rows that claim to be there."""
+    monkeypatch.setattr("riata.engines.place.Gpu", Host)
+    monkeypatch.setattr("riata.estimators.base.rows_on_gpu", Host().rows)
+    return lambda X: np.asarray(X).view(There)
+
+
+def test_targets_of_rows_on_a_gpu_are_checked_like_others(stand_in):
+    data = rows("dense")
+    X, y = stand_in(data.X), data.targets()[0]
+    for wrong in (
+        {"y": y[1:]},
+        {"y": np.where(y > 0, y, np.nan)},
+        {"y": y, "sample_weight": -np.ones(300)},
+        {"y": None},
+    ):
+        with pytest.raises(ValueError, match=r"y|NaN|[Nn]egative"):
+            SparseRegressor(alpha=0.1).fit(X, **wrong)
+    with pytest.raises(ValueError, match="continuous"):
+        SparseClassifier(alpha=0.1).fit(X, y)
+    with pytest.raises(OptionError, match="device must be 'cuda'"):
+        SparseRegressor(alpha=0.1, device="gpu").fit(X, y)
+
+
+def test_rows_of_weight_zero_stay_out_on_a_gpu(stand_in):
+    data = rows("dense")
+    X, y, weight = data.X, data.targets()[0], np.where(np.arange(300) % 3, 1.0, 0.0)
+    there, here = (SparseRegressor(alpha=0.1).fit(rows, y, weight) for rows in (stand_in(X), X))
+    np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-8)
+    assert there.to_model().training["n_rows"] == here.to_model().training["n_rows"] == 200
+
+
+def test_checkpoints_of_rows_on_a_gpu(stand_in, tmp_path):
+    data = rows("dense")
+    y = data.targets()[0]
+    plain = SparseRegressor(alpha=0.1, device="cuda").fit(data.X, y)
+    saving = SparseRegressor(alpha=0.1, device="cuda", checkpoint=str(tmp_path), every=0.0)
+    np.testing.assert_array_equal(saving.fit(data.X, y).coef_, plain.coef_)
+    np.testing.assert_array_equal(saving.set_params(resume=True).fit(data.X, y).coef_, plain.coef_)
+    with pytest.raises(CheckpointError, match="another fit"):
+        saving.fit(data.X, -y)

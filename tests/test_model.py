@@ -108,3 +108,11 @@ def test_scores_know_their_task(fitted, frame):
         unknown = InMemory(frame.to_numpy(), np.arange(90) % 2, classes=np.array(["x", "?"]))
         with pytest.raises(DataError, match="label '\\?'"):
             scores(model, unknown)
+
+
+def test_numbers_of_numpy_can_be_saved(frame, tmp_path):
+    X, y = frame.to_numpy(), frame["a"] - 2 * frame["c"]
+    riata.SparseRegressor(k=np.int64(2)).fit(X, y).to_model().save(tmp_path / "k.json")
+    riata.SparseRegressor(alpha=np.float32(0.1)).fit(X, y).to_model().save(tmp_path / "alpha.json")
+    assert riata.load_model(tmp_path / "k.json").training["parameters"]["k"] == 2
+    assert riata.load_model(tmp_path / "alpha.json").training["alpha"] == pytest.approx(0.1)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import riata
 from riata.errors import DataError, OptionError
@@ -62,3 +63,28 @@ def test_a_dataset_brings_its_own_target_and_weights(frame):
 def test_options_are_checked_whatever_the_rows_come_in(frame, wrong):
     with pytest.raises(OptionError, match=next(iter(wrong))):
         riata.SparseRegressor(alpha=0.1, **wrong).fit(riata.open(frame, "y"))
+
+
+def test_a_dataset_is_predicted_by_its_names(frame):
+    data, turned = riata.open(frame, "y"), riata.open(frame[["d", "c", "b", "a", "y"]], "y")
+    X, y = frame[list("abcd")], frame["y"]
+    number = riata.SparseRegressor(alpha=0.1).fit(data)
+    for rows in (data, turned):
+        assert_allclose(number.predict(rows), number.predict(X))
+        assert number.score(rows) == pytest.approx(number.score(X, y))
+    with pytest.raises(DataError, match="no column 'a'"):
+        number.predict(riata.open(frame.drop(columns="a"), "y"))
+    for cuts in ([0], [-2, 2]):
+        labelled = frame.assign(y=np.array(["low", "middle", "high"])[np.digitize(y, cuts)])
+        rows = riata.open(labelled, "y")
+        label = riata.SparseClassifier(alpha=0.01).fit(rows)
+        assert_allclose(label.decision_function(rows), label.decision_function(X))
+        assert_allclose(label.predict_proba(rows), label.predict_proba(X))
+        assert label.predict(rows).tolist() == label.predict(X).tolist()
+        assert label.score(rows) == pytest.approx(label.score(X, labelled["y"]))
+
+
+def test_a_negative_class_weight_is_refused(frame):
+    X, y = frame[list("abcd")], frame["y"] > 0
+    with pytest.raises(OptionError, match="zero or more, and of True it is -1"):
+        riata.SparseClassifier(alpha=0.1, class_weight={False: 1, True: -1}).fit(X, y)

@@ -186,3 +186,18 @@ def test_without_jinja_it_is_one_sentence(here, monkeypatch):
     assert "a report needs Jinja2: pip install 'riata[report]'" in result.stderr
     with pytest.raises(MissingPackageError):
         _ = riata.write_report
+
+
+def test_code_of_a_choice_by_validation_rows(here):
+    fit = ["fit", "train set.csv", "--target", "price", "--alpha", "auto", "--validation", "test.csv", "--quiet"]
+    done = CliRunner().invoke(main, [*fit, "--report", "page.html"], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    scope: dict = {}
+    exec(blocks((here / "page.html").read_text())[1], scope)
+    assert_allclose(scope["model"].to_model().coef, riata.load_model("train set.riata.json").coef)
+
+
+def test_a_page_without_a_folder_is_refused_in_a_sentence(here, rng):
+    X = rng.normal(size=(80, 5))
+    with pytest.raises(OptionError, match="no folder nodir"):
+        riata.write_report(riata.SparseRegressor(alpha=0.1).fit(X, X[:, 0]), "nodir/a.html")

@@ -7,6 +7,7 @@ the one before: whenever the process or the machine dies, one whole checkpoint i
 
 import json
 import os
+import tempfile
 import time
 import zipfile
 from collections.abc import Iterable
@@ -18,8 +19,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
+from riata.engines.device import OnDevice
 from riata.errors import CheckpointError
 from riata.solvers.iterate import Saved
 
@@ -91,7 +94,7 @@ class Checkpoints:
 
 def data_fingerprint(data: Dataset) -> dict[str, Any]:
     """Shape, number of chunks, and a digest of the first chunk; of rows elsewhere, whose cuts may change, the first."""
-    chunk, n_chunks = next(iter(data.visit([0]))), int(data.n_chunks)
+    chunk, n_chunks = _first_chunk(data), int(data.n_chunks)
     if isinstance(data, Remote):
         chunk, n_chunks = chunk.rows(slice(0, 1)), 1
     X = chunk.X
@@ -103,3 +106,20 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
         "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": n_chunks,
         "first chunk": digest.hexdigest()[:16],
     }  # fmt: skip
+
+
+def _first_chunk(data: Dataset) -> Chunk:
+    """Of rows on a GPU, which are never read one after the other, the first row with the targets of all."""
+    if isinstance(data, OnDevice):
+        return Chunk(data.take([0]).gather(slice(None)), *data.targets())
+    return next(iter(data.visit([0])))
+
+
+def check_folder(folder: str | Path) -> None:
+    """Refuse a folder that cannot be made or written, before there is anything to save."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CheckpointError(f"cannot save checkpoints in {folder}: {error.strerror or error}") from None

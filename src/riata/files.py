@@ -5,6 +5,8 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+from riata.errors import OptionError
+
 
 @contextmanager
 def replacing(path: str | Path):
@@ -26,3 +28,16 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def writable(path: Path) -> Path:
+    """A path that can be written, found out before any work is done."""
+    if path.is_dir():
+        raise OptionError(f"cannot write {path}: it is a folder")
+    if not path.parent.is_dir():
+        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            return path
+    except OSError as error:
+        raise OptionError(f"cannot write {path}: {error.strerror}") from None

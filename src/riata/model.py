@@ -43,6 +43,12 @@ class Model:
     training: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def target(self) -> str | None:
+        """The column that the model predicts, where it is known."""
+        of_encoding = ((self.encoding or {}).get("target") or {}).get("column")
+        return self.training.get("target") or of_encoding
+
+    @property
     def ranked(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Chosen features with coefficients and effects (of one standard deviation), the largest effect first."""
         effect = self.coef * np.asarray(self.deviations)
@@ -64,6 +70,8 @@ class Model:
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
         """The function that gives z for a chunk of a dataset."""
+        if data.stands_in:
+            raise DataError("there are statistics in place of rows, and no rows to predict")
         columns = self._columns(data.n_features, data.feature_names)
         return lambda chunk: self._margins(chunk.X, columns)
 

@@ -17,7 +17,17 @@ from riata.model import Model, probabilities
 
 def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:
     """Columns by name, a row for every row of the data, a table for every chunk: one pass."""
-    return (pa.table(_columns(model, z)) for z, _ in model.visit(data))
+    return _tables(model, (z for z, _ in model.visit(data)))
+
+
+def _tables(model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
+    """A table for every chunk's margins; where there is no chunk, one that has columns all the same."""
+    z = None
+    for z in margins:
+        yield pa.table(_columns(model, z))
+    if z is None:
+        n_margins = len(model.intercept)
+        yield pa.table(_columns(model, np.empty(0) if n_margins == 1 else np.empty((0, n_margins))))
 
 
 def _columns(model, z) -> dict[str, np.ndarray]:
@@ -42,7 +52,7 @@ def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
 
     def write(number, run):
         path = folder / f"part-{number:05d}{folder.suffix}"
-        write_predictions((pa.table(_columns(model, margins(chunk))) for _, chunk in run), path)
+        write_predictions(_tables(model, (margins(chunk) for _, chunk in run)), path)
         return path.name
 
     return data.runs(write)

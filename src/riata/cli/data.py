@@ -8,9 +8,10 @@ from pathlib import Path
 import click
 
 from riata.cli.group import main
-from riata.cli.options import data_options, shows_progress, writable
+from riata.cli.options import data_options, shows_progress
 from riata.cli.rows import READING, open_rows, reading, say_notes
 from riata.errors import OptionError
+from riata.files import writable
 
 
 @main.command()

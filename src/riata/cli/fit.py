@@ -18,11 +18,11 @@ from riata.cli.options import (
     selection_options,
     shows_progress,
     structure_options,
-    writable,
 )
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
-from riata.cli.rows import make_estimator, open_rows, say_notes
+from riata.cli.rows import make_estimator, open_rows, say_notes, target_of, warnings_as_notes
 from riata.errors import OptionError
+from riata.files import writable
 
 
 @main.command()
@@ -64,6 +64,7 @@ from riata.errors import OptionError
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.checkpoint import check_folder
     from riata.quality import quality
     from riata.summary import as_dict, peak_rss_mb, show_fit
 
@@ -71,6 +72,8 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     check_one_of(options)
     out = writable(out or default_file(data))
     check_report(report)
+    if options["checkpoint"] is not None:
+        check_folder(options["checkpoint"])
     if halvings is not None and report is None:
         raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
     target, memory = options["target"], options["memory"]
@@ -86,12 +89,12 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
         batch=parse_batch(batch),
         verbose=shows_progress(quiet or as_json),
     )
-    with clock("fitting"):
+    with clock("fitting"), warnings_as_notes(quiet):
         estimator.fit(train, validation=others)
     if train.once:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = estimator.to_model()
-    model.training.update(data=data, target=target)
+    model.training.update(data=data, target=target or target_of(train))
     with clock("testing"):
         found = None if test is None else quality(model, test)
     model.save(out)
@@ -101,7 +104,8 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
         "test": None if found is None else found.scores, "model": str(out), "report": report and str(report),
     }  # fmt: skip
     if report is not None:
-        how_certain = certainty(estimator, train, halvings, clock)
+        with warnings_as_notes(quiet):
+            how_certain = certainty(estimator, train, halvings, clock)
         write_fit_report(report, estimator, data, quality=found, test=test_data, stability=how_certain, clock=clock)
     if as_json:
         click.echo(json.dumps(summary))

@@ -6,9 +6,10 @@ from pathlib import Path
 import click
 
 from riata.cli.group import main
-from riata.cli.options import reading_options, shows_progress, writable
+from riata.cli.options import reading_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import encoding_of, reading
+from riata.files import writable
 
 
 @main.command()
@@ -31,7 +32,7 @@ def predict(model_file, data, out, **how):
     model = load_model(model_file)
     out = None if out is None else writable(out)
     rows = open_data(
-        data, model.training.get("target"), n_features=model.n_features, encoding=encoding_of(model), need_target=False,
+        data, model.target, n_features=model.n_features, encoding=encoding_of(model), need_target=False,
         **reading(**how),
     )  # fmt: skip
     with row_progress(shows_progress(quiet=out is None)):
@@ -58,7 +59,7 @@ def evaluate(model_file, data, target, report, as_json, **how):
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
-    target = target or model.training.get("target")
+    target = target or model.target
     with clock("opening the data"):
         rows = open_data(
             data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)

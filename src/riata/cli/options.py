@@ -1,8 +1,6 @@
 """Options that several commands share, and what their values must be."""
 
 import sys
-import tempfile
-from pathlib import Path
 
 import click
 
@@ -150,19 +148,6 @@ def parse_batch(text):
     if not text.isdigit():
         raise OptionError(f"--batch must be {NUMBER_OR_FULL}, not {text!r}")
     return int(text)
-
-
-def writable(path: Path) -> Path:
-    """A path that can be written, found out before any work is done."""
-    if path.is_dir():
-        raise OptionError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
-        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            return path
-    except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror}") from None
 
 
 def shows_progress(quiet=False) -> bool:

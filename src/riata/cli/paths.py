@@ -15,11 +15,11 @@ from riata.cli.options import (
     selection_options,
     shows_progress,
     structure_options,
-    writable,
 )
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
-from riata.cli.rows import make_estimator, names_of, open_rows, say_notes
+from riata.cli.rows import make_estimator, names_of, open_rows, say_notes, warnings_as_notes
 from riata.errors import OptionError
+from riata.files import writable
 
 
 @main.command()
@@ -55,7 +55,7 @@ def path(data, loss, validation, select, n_alphas, plot, out, report, as_json, *
     along = {"alpha": "auto"} if options["k_max"] is None else {"k": "auto"}
     options |= along | selecting(select, n_alphas, validation)
     estimator = make_estimator(train, loss, options, memory=memory, verbose=shows_progress(as_json))
-    with clock("fitting the path"):
+    with clock("fitting the path"), warnings_as_notes(as_json):
         estimator.fit(train, validation=open_more(validation))
     names, paths = names_of(train), searched(estimator)
     if out is not None:
@@ -96,5 +96,6 @@ def stability(data, loss, rounds, threshold, as_json, **options):
     train, _ = open_rows(data, options, as_json)
     say_notes(train, as_json)
     estimator = make_estimator(train, loss, options, memory=memory)
-    found = stability_selection(estimator, train, rounds=rounds, threshold=threshold, seed=options["seed"])
+    with warnings_as_notes(as_json):
+        found = stability_selection(estimator, train, rounds=rounds, threshold=threshold, seed=options["seed"])
     show_stability(found, names_of(train), as_json)

@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from riata.cli.options import writable
 from riata.errors import OptionError
+from riata.files import writable
 
 OPENING = ("target", "weight", "features", "drop", "categorical", "text", "word_pairs", "crosses", "task", "memory",
            "on_error")  # fmt: skip
@@ -67,8 +67,9 @@ def write_fit_report(report: Path, estimator, data: str, *, quality=None, test=N
     """The page of a fit that this command made."""
     from riata.report.code import python_code
 
-    opened = opened_with()
-    code = python_code(estimator, str(report), data=data, opened=opened, test=None if test is None else repr(test))
+    opened, validation = opened_with(), click.get_current_context().params.get("validation")
+    test_code = None if test is None else repr(test)
+    code = python_code(estimator, str(report), data=data, opened=opened, validation=validation, test=test_code)
     _write(report, estimator, quality, stability, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
 
 

@@ -1,6 +1,8 @@
 """What a command works on: the rows at DATA, and the estimator that its options ask for."""
 
 import logging
+import warnings
+from contextlib import contextmanager
 
 import click
 
@@ -42,6 +44,7 @@ def open_rows(data, options: dict, quiet=False, encoding=None):
         columns |= {"features": features or None, "follow": follow, "n_features": options.pop("n_features", None)}
         rows = open_data(data, target, task=task, encoding=encoding, **columns, **how)
     task = "regression" if rows.classes is None else "classification"
+    target = target or target_of(rows)
 
     def open_more(source):
         if source is None:
@@ -61,11 +64,36 @@ def make_estimator(rows, loss, options: dict, **more):
     return kind(loss=loss or usual, **options, **more)
 
 
+def target_of(rows) -> str | None:
+    """The column that is the target, where the rows know it themselves: they may have been encoded before."""
+    return rows.encoding.target.column if rows.encoding is not None and rows.encoding.target else None
+
+
 def say_notes(data, quiet=False) -> None:
     """What the first pass found that should not pass silently."""
     if data.profile is not None and not quiet:
         for note in data.profile.notes:
             click.echo(f"note: {note}", err=True)
+
+
+@contextmanager
+def warnings_as_notes(quiet=False):
+    """Show that a fit stopped early in a line of its own, or not at all, and not as a line of somebody's code."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        others, said = warnings.showwarning, set()
+        warnings.simplefilter("always", ConvergenceWarning)
+
+        def show(message, category, *where):
+            if not issubclass(category, ConvergenceWarning):
+                others(message, category, *where)
+            elif not quiet and str(message) not in said:
+                said.add(str(message))
+                click.echo(f"note: {message}", err=True)
+
+        warnings.showwarning = show
+        yield
 
 
 def names_of(rows) -> list[str]:

@@ -32,6 +32,7 @@ from riata.data.memory import InMemory
 from riata.data.outofcore import OutOfCore
 from riata.data.profile import Wishes, known_profile, listed
 from riata.data.profiles import profile_of
+from riata.data.settled import check_settled
 from riata.data.sources.csv import Csv
 from riata.data.sources.files import Followed, StandardInput, find_files, guess_format, sniff
 from riata.data.sources.ipc import Ipc
@@ -115,10 +116,14 @@ def open_data(
         raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
     if on_error not in ("raise", "skip"):
         raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
+    settled = {
+        "target": target if need_target else None, "weight": weight, "features": features, "drop": drop,
+        "categorical": categorical, "text": text, "crosses": crosses, "task": task,
+    }  # fmt: skip
     if is_statistics(source):
-        if weight is not None or features or drop or categorical or text:
-            raise OptionError(f"{source} holds statistics, whose columns and weights are chosen already")
-        return load_statistics(source).as_data()
+        statistics = load_statistics(source)
+        check_settled(source, statistics.encoding, settled)
+        return statistics.as_data()
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names)
@@ -128,6 +133,7 @@ def open_data(
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
     rows = open_source(source, reading, target)
     if elsewhere is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
+        check_settled(source, converted.encoding, settled)
         return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
     rows, roles = with_roles(rows, target, weight, reading, need_target)
     if elsewhere is not None and rows.once:

@@ -151,6 +151,8 @@ class OutOfCore(Dataset):
                 logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
                             folder, in_words(self.n_bytes))  # fmt: skip
                 yield from write_chunks(handle, self._sequential())
+                if not handle.tell():
+                    return  # no chunk, no file
                 self._rows = EncodedRows(handle, self.n_features, held_bytes(self.memory))
         except OSError as error:
             raise DataError(

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from riata.device.arrays import is_device_array
 from riata.device.rows import DenseRows, DeviceRows
-from riata.errors import OptionError
+from riata.errors import DataError, OptionError
 
 THREADS = 256
 TILE = 1024  # rows that one thread adds up, or more
@@ -141,11 +141,18 @@ def rows_on_gpu(X) -> DeviceRows:
     """Rows of a host array or matrix, copied; of an array on the GPU (CuPy, PyTorch, ...), where it lies."""
     cp = cupy()
     if hasattr(X, "indptr"):
-        parts = cp.asarray(X.indptr, dtype=np.int64), cp.asarray(X.indices), cp.asarray(X.data)
+        parts = cp.asarray(X.indptr, dtype=np.int64), cp.asarray(X.indices), _as_floats(cp.asarray(X.data))
         return CudaSparse(parts, X.shape)
     if is_device_array(X) and not isinstance(X, cp.ndarray):
         X = cp.from_dlpack(X.detach() if hasattr(X, "detach") else X)
-    return CudaDense(cp.asarray(X))
+    return CudaDense(_as_floats(cp.asarray(X)))
+
+
+def _as_floats(array):
+    """Numbers as kernels take them: float32 and float64 as they are, others as float64."""
+    if array.dtype.kind not in "biuf":
+        raise DataError(f"an array of {array.dtype} holds no real numbers")
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
 def host_array(values) -> np.ndarray:

@@ -49,8 +49,11 @@ class OnDevice(Dataset):
     def __init__(self, place, rows, y, weight=None, feature_names: Sequence[str] | None = None, classes=None):
         super().__init__()
         self._place = place
-        y = place.vector(y)
-        self._chunk = Chunk(rows, y, place.vector(np.ones(rows.shape[0])) if weight is None else place.vector(weight))
+        weight = np.ones(rows.shape[0]) if weight is None else weight
+        counts = to_host(weight) > 0
+        if not counts.all():
+            rows, y, weight = rows[np.flatnonzero(counts)], to_host(y)[counts], to_host(weight)[counts]
+        self._chunk = Chunk(rows, place.vector(y), place.vector(weight))
         self.n_rows, self.n_features = rows.shape
         self.feature_names, self.classes = feature_names, classes
 

@@ -13,13 +13,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from riata.checkpoint import check_folder
 from riata.data.chunk import Chunk, unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.device.arrays import is_device_array, to_host
-from riata.device.cuda import host_array, rows_on_gpu
+from riata.device.cuda import rows_on_gpu
 from riata.device.rows import DeviceRows
 from riata.engines.device import OnDevice, check_device, check_finite, on_device
 from riata.engines.place import place_named
@@ -172,6 +173,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
         if self.loss not in self._losses:
             raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
+        if self.checkpoint is not None:
+            check_folder(self.checkpoint)
         for name in [name for name in vars(self) if name in LEARNT or (name.endswith("_") and name[0] != "_")]:
             delattr(self, name)
 
@@ -210,14 +213,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         check_device(self._spec().solver_name)
         return on_device(data, place_named(self.device))
 
-    def _on_device(self, X, y, sample_weight, classes=None, reset=True) -> OnDevice:
-        """Rows that are on a GPU already, with a target from anywhere."""
+    def _on_device(self, X, y, weight, classes=None, reset=True) -> OnDevice:
+        """Rows that are on a GPU already, with a target that was checked."""
+        place = place_named(self.device or "cuda")
         check_device(self._spec().solver_name)
         if self.normalize is not None:
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
-        rows = self._device_rows(X, reset)
-        weight = None if sample_weight is None else host_array(sample_weight)
-        return OnDevice(place_named("cuda"), rows, y, weight, classes=classes)
+        return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
 
     def _device_rows(self, X, reset=False) -> DeviceRows:
         """X on a GPU, of the right width, every entry finite."""
@@ -230,8 +232,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return rows
 
     def _margins(self, X) -> np.ndarray:
-        """X coef' + intercept, rows x margins, of X in memory or on a GPU."""
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
+        if isinstance(X, Dataset):
+            model = self.to_model()
+            n_margins = len(model.intercept)
+            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
+            return np.concatenate(found) if found else np.empty((0, n_margins))
         if is_device_array(X):
             rows = self._device_rows(X)
             return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
@@ -249,8 +256,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
         if data.stands_in:
-            if self.normalize is not None:
-                raise OptionError("there are statistics in place of rows, and no rows to normalise")
+            if self.normalize is not None or self.device is not None:
+                wish = "normalise" if self.device is None else "send to a GPU"
+                raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
             return data
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
         if not data.once or SOLVERS[spec.solver_name].stochastic:
@@ -264,8 +272,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
         return statistics.as_data(passes_to_make=data.passes)
 
-    def _fit_margin(self, data: Dataset, label="", validation: Dataset | None = None) -> Fit:
-        """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
+    def _fit_margin(self, data: Dataset, validation: Dataset | None = None, label="", number: int | None = None) -> Fit:
+        """Fit one linear function, with a bar if asked for and a warning if it did not get there.
+
+        One of several has a label to show, and a number for the name of its checkpoints' folder.
+        """
         spec, search = self._spec(), self._search()
         passes_before = data.passes
         self._check_target(data)
@@ -274,8 +285,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
-        if label and spec.checkpoint is not None:
-            spec = replace(spec, checkpoint=Path(spec.checkpoint) / label)
+        if number is not None and spec.checkpoint is not None:
+            spec = replace(spec, checkpoint=Path(spec.checkpoint) / str(number))
         fitted: Fit
         if search is not None:
             with path_progress(self.verbose, label) as progress:
@@ -340,11 +351,12 @@ class SparseLinear(SelectorMixin, BaseEstimator):
 
     def _training(self, k, selection, n_rows, seconds) -> dict[str, Any]:
         """How the model was made, in plain values."""
+        parameters = {name: _as_plain(value) for name, value in self.get_params().items()}
         return {
             "solver": self.solver_,
-            "k": k,
+            "k": _as_plain(k),
             "selection": selection,
-            "alpha": self.alpha_,
+            "alpha": _as_plain(self.alpha_),
             "n_rows": n_rows,
             "objective_value": self.objective_,
             "gap": self.gap_,
@@ -352,7 +364,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             "stopped_because": self.stopped_because_,
             "passes": round(self.n_passes_, 2),
             "seconds": round(seconds, 3),
-            "parameters": {name: value for name, value in self.get_params().items() if _plain(value)},
+            "parameters": {name: value for name, value in parameters.items() if _plain(value)},
         }
 
     def to_model(self) -> Model:
@@ -478,6 +490,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
 
 def _unit_rows_of(chunk):
     return chunk._replace(X=unit_rows(chunk.X))
+
+
+def _as_plain(value):
+    """A number of NumPy's, or a list of them, as Python's own, which JSON can say."""
+    if isinstance(value, list):
+        return [_as_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _plain(value) -> bool:

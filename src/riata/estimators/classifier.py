@@ -11,15 +11,15 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array, namespace, to_host
-from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
-from riata.estimators.rows import check_alone
+from riata.estimators.rows import check_alone, checked_target
 from riata.estimators.streaming import runs_of_known_labels, targets_of
 from riata.losses import BY_TASK
 from riata.model import probabilities
+from riata.quality import quality
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -94,6 +94,13 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
 
+    def _begin(self):
+        super()._begin()
+        if isinstance(self.class_weight, dict):
+            for label, weight in self.class_weight.items():
+                if not 0 <= weight < np.inf:
+                    raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
+
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
         self._begin()
@@ -122,8 +129,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         fits = [
             self._fit_margin(
                 one_against_rest(data, c, weights),
-                str(self.classes_[c]),
                 None if others is None else one_against_rest(others, c, weights),
+                str(self.classes_[c]),
+                c,
             )
             for c in positives
         ]
@@ -140,8 +148,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         elif is_distributed(X):
             data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
         elif is_device_array(X):
-            classes, codes = np.unique(host_array(y), return_inverse=True)
-            data = self._on_device(X, codes, sample_weight, classes, reset)
+            y, weight = checked_target(y, sample_weight, X.shape[0], numeric=False)
+            check_classification_targets(y)
+            classes, codes = np.unique(y, return_inverse=True)
+            data = self._on_device(X, codes, weight, classes, reset)
         else:
             X, y = self._validated(X, y, reset=reset)
             check_classification_targets(y)
@@ -198,7 +208,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise."""
+        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -219,6 +229,15 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
         return probabilities(self.decision_function(X))
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
+        if not isinstance(X, Dataset):
+            return super().score(X, y, sample_weight)
+        check_alone(y, sample_weight)
+        found = quality(self.to_model(), X).scores["accuracy"]
+        assert found is not None
+        return found
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -10,13 +10,13 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.memory import InMemory
 from riata.device.arrays import is_device_array
-from riata.device.cuda import host_array
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
-from riata.estimators.rows import check_alone
+from riata.estimators.rows import check_alone, checked_target
 from riata.losses import BY_TASK, mean_target
+from riata.quality import quality
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):
@@ -153,7 +153,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         elif is_distributed(X):
             data = open_data(X, y, weight=sample_weight, task="regression", memory=self.memory)
         elif is_device_array(X):
-            data = self._on_device(X, host_array(y), sample_weight, reset=reset)
+            data = self._on_device(X, *checked_target(y, sample_weight, X.shape[0], numeric=True), reset=reset)
         else:
             X, y = self._validated(X, y, reset=reset, y_numeric=True)
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -180,7 +180,15 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(self.intercept_[0])
 
     def predict(self, X) -> np.ndarray:
-        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
         return mean_target(self.loss, self._margins(X)[:, 0])
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """R2, on arrays or on a `Dataset` that brings its own target: one pass."""
+        if not isinstance(X, Dataset):
+            return super().score(X, y, sample_weight)
+        check_alone(y, sample_weight)
+        found = quality(self.to_model(), X).scores["r2"]
+        return np.nan if found is None else found

@@ -3,8 +3,12 @@
 from operator import eq
 from typing import Any
 
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, _check_y
+
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
+from riata.device.cuda import host_array
 from riata.errors import DataError, OptionError
 
 
@@ -16,6 +20,17 @@ def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
         raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
     X, y, *weight = rows
     return X, y, weight[0] if weight else None
+
+
+def checked_target(y, sample_weight, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The target and the weights of rows that lie elsewhere, from anywhere, here and by the rules for arrays."""
+    if y is None:
+        raise DataError("X needs a target: give fit a y")
+    y = _check_y(host_array(y), y_numeric=numeric)
+    if len(y) != n_rows:
+        raise DataError(f"X has {n_rows} rows, and y {len(y)} values")
+    weight = None if sample_weight is None else host_array(sample_weight)
+    return y, _check_sample_weight(weight, y, dtype=np.float64, ensure_non_negative=True)
 
 
 def check_alone(y, sample_weight) -> None:
@@ -32,8 +47,8 @@ def check_same_features(data: Dataset, others: Dataset) -> None:
     if mine is None or theirs is None or _same(mine, theirs):
         return
     raise DataError(
-        f"the validation set has {len(theirs)} features, not one by one the {len(mine)} that are learnt from: "
-        "open it with encoding=data.encoding of those"
+        "the validation set has other features than the rows to learn from, or has them in another order: open it with "
+        "encoding=data.encoding, where data is what you learn from"
     )
 
 

@@ -61,7 +61,7 @@ def tested(fitted, test) -> ClassQuality | NumberQuality:
     if isinstance(test, Dataset):
         return quality(model, test)
     if isinstance(test, str | Path):
-        return quality(model, _opened(model, test, _target_of(model)))
+        return quality(model, _opened(model, test, model.target))
     X, y, weight = parts_of(test, "test")
     if isinstance(fitted, SparseLinear):
         return quality(model, fitted._dataset(X, y, weight, reset=False))
@@ -72,12 +72,6 @@ def _opened(model: Model, source, target, weight=None) -> Dataset:
     """Rows with the features of a model."""
     encoding = None if model.encoding is None else Encoding.from_json(model.encoding)
     return open_data(source, target, weight=weight, task=model.task, encoding=encoding, n_features=model.n_features)
-
-
-def _target_of(model: Model):
-    """The column that the model predicts, where it is known."""
-    of_encoding = ((model.encoding or {}).get("target") or {}).get("column")
-    return model.training.get("target") or of_encoding
 
 
 def _of_classes(fitted, test) -> ClassQuality:

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 from riata.errors import OptionError
+from riata.files import writable
 from riata.model import Model
 from riata.plot.tested import tested
 from riata.report.code import python_code
@@ -49,6 +50,7 @@ def write_report(fitted, path: str | Path, *, test=None, stability: Stability | 
     """
     if not str(path).endswith((".html", ".htm")):
         raise OptionError(f"a report is an .html file, not {Path(path).name!r}")
+    writable(Path(path))
     code = python_code(fitted, str(path), test=None if test is None else "test")
     found, seconds = None, {}
     training = (fitted if isinstance(fitted, Model) else fitted.to_model()).training

@@ -1,0 +1,47 @@
+"""What is settled about rows that were encoded before: in a converted file, and in statistics."""
+
+from typing import Any
+
+from riata.data.encoding import Encoding
+from riata.data.sources.source import TARGET
+from riata.errors import OptionError
+
+CATEGORIES = ("category", "hashed category")
+TEXTS = ("text", "hashed text")
+
+
+def check_settled(source, encoding: Encoding | None, wishes: dict[str, Any]) -> None:
+    """Refuse a wish for target, weight, task or columns that is not how these rows were encoded."""
+    for name, wish in wishes.items():
+        if (
+            wish is not None
+            and not (isinstance(wish, list | tuple) and not len(wish))
+            and not _met(name, wish, encoding)
+        ):
+            raise OptionError(
+                f"{source} holds rows that were encoded before, whose columns and weights are chosen already: "
+                f"{name} cannot be {wish!r} any more"
+            )
+
+
+def _met(name: str, wish, encoding: Encoding | None) -> bool:
+    """Whether the rows are as somebody wishes."""
+    if name == "task":
+        classes = encoding.target.classes if encoding and encoding.target else None
+        return wish in ("auto", "regression" if classes is None else "classification")
+    if encoding is None or not isinstance(wish, str | list | tuple):
+        return False
+    if name == "target":
+        column = encoding.target.column if encoding.target else None
+        return wish == column or column == TARGET  # what had no name of its own was named by a number, or a file
+    if name == "weight":
+        return wish == encoding.weight
+    columns = {column for encoder in encoding.encoders for column in encoder.columns}
+    if name == "drop":
+        return columns.isdisjoint(wish)
+    if name == "features":
+        return columns == set(wish)
+    if name == "crosses":
+        return {tuple(cross) for cross in wish} <= {e.columns for e in encoding.encoders if e.kind == "cross"}
+    kinds = {"categorical": CATEGORIES, "text": TEXTS}[name]
+    return set(wish) <= {e.columns[0] for e in encoding.encoders if e.kind in kinds}
