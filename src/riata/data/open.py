@@ -12,7 +12,7 @@
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,14 +115,20 @@ def open_data(
         raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
     if on_error not in ("raise", "skip"):
         raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
+    _check_wishes(wishes)
+    columns = {"features": features, "drop": drop, "categorical": categorical, "text": text, "crosses": crosses}
     if is_statistics(source):
-        if weight is not None or features or drop or categorical or text:
-            raise OptionError(f"{source} holds statistics, whose columns and weights are chosen already")
+        _refuse(
+            columns | {"weight": weight}, f"{source} holds statistics, whose columns and weights are chosen already"
+        )
         return load_statistics(source).as_data()
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
+        fitting = encoding is None and n_features is None  # a model may bring the name of its own target
+        _refuse(columns | {"target": target if fitting else None}, f"{source} comes with its features and its target")
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names)
     if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        _refuse(columns, "an array has no names of columns; give a data frame, or choose among its columns yourself")
         return open_array(source, target, weight, task, None, need_target)
     cache = False if follow else cache
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
@@ -155,6 +161,21 @@ def open_data(
     data = OutOfCore(rows, profile, budget, cache)
     held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not data.encoding.hashed
     return data.load() if held else data
+
+
+def _check_wishes(wishes) -> None:
+    """Refuse an option that there is not."""
+    known = [field.name for field in fields(Wishes)]
+    for name in wishes:
+        if name not in known:
+            raise OptionError(f"there is no option {name!r} for columns; there are {', '.join(known)}")
+
+
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    """Refuse options that would do nothing."""
+    for name, value in options.items():
+        if value is not None and not (isinstance(value, Sequence) and len(value) == 0):
+            raise OptionError(f"{name} would do nothing: {reason}")
 
 
 def _growing(target: Target | None, task) -> Target | None:
