@@ -259,6 +259,9 @@ def test_no_penalty_at_all_is_least_squares():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"ridge": None}, "ridge must be a number, not None"),
+        ({"batch": 5, "order": "uniform"}, "batch and order would do nothing: solver 'exact' takes no steps"),
+        ({"solver": "cd", "max_steps": 5}, "max_steps would do nothing"),
         ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
         ({"penalty_factors": [-1.0] * 40}, "penalty_factors must be zero or more, and finite"),
         ({"penalty_factors": [0.0] * 40}, "penalty_factors are all 0: at least one feature must have a penalty"),

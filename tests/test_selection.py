@@ -275,6 +275,11 @@ def test_bad_searches(search, sentence):
         search_path(InMemory(*make()), Spec(), search)
 
 
+def test_a_search_has_no_checkpoints():
+    with pytest.raises(OptionError, match="alpha='auto' has no checkpoints"):
+        search_path(InMemory(*make()), Spec(checkpoint="folder"), Search("alpha"))
+
+
 def test_only_solvers_with_a_path_are_taken():
     with pytest.raises(OptionError, match="made by solver 'exact', not by 'fobos'"):
         search_path(InMemory(*make()), Spec(solver="fobos"), Search("alpha"))
