@@ -259,6 +259,7 @@ def test_no_penalty_at_all_is_least_squares():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"alpha": [0.1, 0.2], "alpha_ratio": None}, "alpha must be zero or more"),
         ({"ridge": None}, "ridge must be a number, not None"),
         ({"batch": 5, "order": "uniform"}, "batch and order would do nothing: solver 'exact' takes no steps"),
         ({"solver": "cd", "max_steps": 5}, "max_steps would do nothing"),

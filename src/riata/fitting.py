@@ -168,7 +168,7 @@ def _whole(value: Any) -> TypeGuard[int]:
 
 
 def _at_least_zero(value) -> bool:
-    return value is None or (not isinstance(value, str) and value >= 0)
+    return value is None or (isinstance(value, Real) and float(value) >= 0)
 
 
 def check_rows(data: Dataset, spec: Spec) -> None:
