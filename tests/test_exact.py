@@ -231,6 +231,16 @@ def test_no_weight_is_negative_where_none_may_be(loss):
     assert_allclose(g[result.coef > 0], -l1[result.coef > 0], rtol=1e-3)
 
 
+def test_a_free_coefficient_held_at_zero_is_no_gap():
+    X, y = make("squared")
+    free = fit(InMemory(X, y), Spec(alpha=0.1)).result.coef
+    factors = np.ones(X.shape[1])
+    factors[np.argmin(free)] = 0.0
+    result = fit(InMemory(X, y), Spec(alpha=0.1, nonnegative=True, penalty_factors=factors)).result
+    assert free.min() < 0 == result.coef[np.argmin(free)]
+    assert result.converged, result.reason
+
+
 def test_is_scikit_learns_positive_lasso():
     X, y = make("squared")
     peer = Lasso(alpha=0.05, positive=True, tol=1e-12, max_iter=1_000_000).fit(X, y)
@@ -249,6 +259,9 @@ def test_no_penalty_at_all_is_least_squares():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"ridge": None}, "ridge must be a number, not None"),
+        ({"batch": 5, "order": "uniform"}, "batch and order would do nothing: solver 'exact' takes no steps"),
+        ({"solver": "cd", "max_steps": 5}, "max_steps would do nothing"),
         ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
         ({"penalty_factors": [-1.0] * 40}, "penalty_factors must be zero or more, and finite"),
         ({"penalty_factors": [0.0] * 40}, "penalty_factors are all 0: at least one feature must have a penalty"),

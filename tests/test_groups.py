@@ -132,6 +132,7 @@ def test_factors_by_name(flights):
     [
         ({"penalty_factors": {"nowhere": 0}}, "no such feature or column"),
         ({"k": 2, "groups": "rows"}, "one label for each feature, or 'columns'"),
+        ({"k": 2, "groups": ["a", "a", "b", "b", "c", None]}, "labels of one kind"),
         ({"k": 2, "groups": [0, 1]}, "one label for each of the 6 features"),
         ({"k": 4, "groups": "columns"}, "the number of groups of features, 3, not be 4"),
         ({"groups": "columns"}, "groups go with k and solver 'best-k'"),

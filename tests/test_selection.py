@@ -134,7 +134,7 @@ def path_of(sizes, losses=None, by="alpha", d=10):
     coefs = np.array([np.arange(d) < size for size in sizes], dtype=float)
     losses = np.ones(len(sizes)) if losses is None else np.asarray(losses)
     values = np.geomspace(1.0, 0.01, len(sizes)) if by == "alpha" else np.array(sizes)
-    return ModelPath(by, values, coefs, np.zeros(len(sizes)), losses, losses, None, True, "", 0.0)
+    return ModelPath(by, values, coefs, np.zeros(len(sizes)), losses, losses, None, True, "", 0.0, n_choices=d)
 
 
 @pytest.mark.parametrize("by", ["alpha", "k"])
@@ -205,6 +205,27 @@ def test_a_target_k_is_never_exceeded():
         assert path.n_selected[chosen.index + 1] > k
 
 
+def test_a_target_k_below_the_features_that_are_always_in_is_refused():
+    X, y = make()
+    spec = Spec(penalty_factors=[0, 0, 1, 1, 1, 1, 1, 1])
+    with pytest.raises(OptionError, match="2 features are always in"):
+        search_path(InMemory(X, y), spec, Search("alpha", n_alphas=5, target_k=1))
+
+
+def test_all_groups_are_the_end_of_a_path():
+    X, y = make()
+    spec = Spec(groups=np.arange(8) // 4)
+    path, _ = search_path(InMemory(X, y), spec, Search("k", "bic"))
+    assert path.values[-1] == path.n_choices == 2
+    assert "k_max" not in _least(path, "bic", "bic", np.array([2.0, 1.5, 1.0]), "").reason
+
+
+@pytest.mark.parametrize(("loss", "certified"), [("squared", True), ("logistic", False)])
+def test_refitted_supports_are_no_certificate(loss, certified):
+    path, _ = search_path(InMemory(*make(loss)), Spec(loss=loss), Search("k", "bic", k_max=3))
+    assert path.certified == certified
+
+
 def test_the_end_of_a_path_is_pointed_out():
     assert "smaller alpha_reach" in _least(path_of([1, 2]), "cv", "mse", np.array([2.0, 1.0]), "").reason
     assert "larger k_max" in _least(path_of([1, 2], by="k"), "cv", "mse", np.array([2.0, 1.0]), "").reason
@@ -252,6 +273,11 @@ def test_separable_classes_still_have_a_choice(by):
 def test_bad_searches(search, sentence):
     with pytest.raises(OptionError, match=sentence):
         search_path(InMemory(*make()), Spec(), search)
+
+
+def test_a_search_has_no_checkpoints():
+    with pytest.raises(OptionError, match="alpha='auto' has no checkpoints"):
+        search_path(InMemory(*make()), Spec(checkpoint="folder"), Search("alpha"))
 
 
 def test_only_solvers_with_a_path_are_taken():

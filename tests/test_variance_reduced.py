@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import naive_online as naive
+from chunked import Chunked
 from riata.data.memory import InMemory
 from riata.errors import OptionError
 from riata.fitting import Spec, fit, make_problem
@@ -16,6 +17,7 @@ from riata.kernels.variance_reduced import drift, saga_sweep, soft, svrg_sweep
 from riata.losses import LOSSES
 from riata.solvers.hsg_ht import hsg_ht
 from riata.solvers.iterate import Options
+from riata.solvers.registry import SOLVERS
 from riata.solvers.svrg_ht import svrg_ht
 
 ETA, L1 = 0.05, 0.05
@@ -90,6 +92,16 @@ def test_they_reach_the_minimum(rng, solver, loss):
     ).result
     assert_allclose(found.objective, exact.objective, rtol=1e-6)
     assert set(np.flatnonzero(found.coef)) == set(np.flatnonzero(exact.coef))
+
+
+@pytest.mark.parametrize("solver", ["saga", "svrg", "hsg-ht", "svrg-ht", "l0-sgd", "fobos"])
+@pytest.mark.parametrize("max_steps", [1, 3, 70])
+def test_they_take_no_more_steps_than_they_may(rows, solver, max_steps):
+    X, y, weight = rows
+    strength = {"k": 2} if "k" in SOLVERS[solver].takes else {"alpha": 0.01}
+    result = fit(Chunked(X, y, 23, weight), Spec(solver=solver, max_steps=max_steps, seed=0, **strength)).result
+    assert result.steps == max_steps
+    assert result.reason == "the solver ended at its last step"
 
 
 def test_what_they_cannot_do_is_said(rows):

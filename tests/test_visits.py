@@ -15,6 +15,10 @@ def test_uniform_batches_repeat_no_row(n, batch, rng):
     assert all(len(set(rows)) == batch for rows in visits.reshape(-1, batch).tolist())
 
 
+def test_a_batch_ends_with_its_chunk(rng):
+    assert sorted(uniform(5, 8, rng)) == list(range(5))
+
+
 def test_uniform_visits_every_row_alike(rng):
     counts = sum(np.bincount(uniform(20, 3, rng), minlength=20) for _ in range(2000))
     assert counts.min() > 0.9 * counts.mean()

@@ -8,13 +8,14 @@ import numpy as np
 
 from riata.checkpoint import Checkpoints
 from riata.data.dataset import Columns
-from riata.errors import DivergenceError
+from riata.errors import CheckpointError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
 from riata.solvers.iterate import Features, Iterate, Saved
 from riata.solvers.tally import Tally
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
 GROWTH = 1.1  # of the steps between two records within a pass
+INTERRUPTED = "it was interrupted"
 PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
 
 
@@ -108,8 +109,10 @@ def run(
             if verdict is not None:
                 break
         _save_if_due(checkpoints, point, history, passes, seconds)
-    if point is None:
+    if point is None and ending == [INTERRUPTED]:
         raise KeyboardInterrupt
+    if point is None:
+        raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
     if history[-1] is not record:
         history.append(record)
     converged, reason = verdict or (False, ending[0])
@@ -160,7 +163,7 @@ def _until_interrupted(iterates, ending):
     try:
         ending.append((yield from iterates) or "the solver ended at its last step")
     except KeyboardInterrupt:
-        ending.append("it was interrupted")
+        ending.append(INTERRUPTED)
 
 
 def _save_if_due(checkpoints, point, history, passes, seconds):

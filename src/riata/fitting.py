@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -93,6 +94,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
     """Refuse what makes no sense, one sentence each."""
     given = [name for name in ("k", "alpha", "alpha_ratio") if getattr(spec, name) is not None]
     solver, most = SOLVERS[spec.solver_name], spec.n_choices(n_features)
+    _check_numbers(spec)
+    idle = [name for name in ("batch", "step", "order", "max_steps") if getattr(spec, name) is not None]
     checks = [
         (len(given) > 1, f"give one of k, alpha and alpha_ratio, not {' and '.join(given)}"),
         (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
@@ -117,6 +120,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
+        (bool(idle) and not solver.stochastic,
+         f"{' and '.join(idle)} would do nothing: solver {spec.solver_name!r} takes no steps on single rows"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
@@ -135,6 +140,15 @@ def check_spec(spec: Spec, n_features: int) -> None:
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)
+
+
+def _check_numbers(spec: Spec) -> None:
+    """Refuse what is no number where one must be."""
+    optional = {"max_passes", "max_steps", "half_life"}
+    for name in ("ridge", "l1_ratio", "tol", *optional):
+        value = getattr(spec, name)
+        if not (isinstance(value, Real) or (value is None and name in optional)):
+            raise OptionError(f"{name} must be a number, not {value!r}")
 
 
 def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:

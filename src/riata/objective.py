@@ -159,15 +159,15 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(pull, l1), initial=0.0))  # inside by more than rounding
     primal = at.loss + problem.penalty.value(w)
     best = max(bound(feasible), bound(1.0)) if np.any(l2) else -feasible * rise
-    return float(primal - best + _free_slack(w[free], g[free], size[free]))
+    return float(primal - best + _free_slack(w[free], g[free], problem.penalty.pull(g)[free], size[free]))
 
 
-def _free_slack(w, g, size) -> float:
+def _free_slack(w, g, pull, size) -> float:
     """What coefficients without any penalty could still gain, were they to grow REACH-fold.
 
     Their slopes must be 0 for a bound that holds everywhere, and are only nearly so.
     """
-    moving = np.abs(g) > 1e-12 * size  # of the sums that cancel
+    moving = pull > 1e-12 * size  # of the sums that cancel
     if np.any(moving & (w == 0)):
         return np.inf
     return float(REACH * np.sum(np.abs(g * w)))

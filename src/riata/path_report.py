@@ -67,7 +67,8 @@ def show_path(one: Searched) -> None:
     console.print(table)
     if len(one.path) > SHOWN:
         console.print(f"[dim]some of {len(one.path)} models; --out writes all of them[/]")
-    console.print(f"\n{one.selection.reason}.\nCertified: {one.path.reason}.")
+    word = "Certified" if one.path.certified else "Not certified"
+    console.print(f"\n{one.selection.reason}.\n{word}: {one.path.reason}.")
 
 
 def _shown(one: Searched) -> np.ndarray:

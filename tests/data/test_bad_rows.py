@@ -14,6 +14,8 @@ from riata.errors import DataError, OptionError
 
 ROWS = "a,b,y\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(300_000))
 
+NAMES = [f"n{i}" for i in range(1100)]
+
 
 def write(folder, name, content):
     path = folder / name
@@ -44,6 +46,12 @@ def damaged_parquet(folder):
     content[100:2000] = b"\0" * 1900
     path.write_bytes(content)
     return str(path)
+
+
+def bad_date(folder):
+    days = [f"2021-01-{1 + i % 28:02}" for i in range(70_010)]
+    days[70_002] = "2021-02-30"
+    return parquet(folder, "d.parquet", a=days, y=np.arange(70_010.0))
 
 
 def types_change(folder):
@@ -87,6 +95,10 @@ CASES = {
     "no rows": (lambda f: write(f, "x.csv", "a,y\n"), "no rows"),
     "no targets": (lambda f: parquet(f, "n.parquet", a=[1.0], y=pa.array([None], pa.float64())), "1 have no target"),
     "array with NaN": (lambda f: np.array([[1.0, 2.0], [np.nan, 3.0]]), "row 2: column 0 of X is nan"),
+    "bad date": (bad_date, r"d.parquet, row 70003: column 'a' holds '2021-02-30', no date"),
+    "the same column twice": (lambda f: write(f, "x.csv", "a,b,a,y\n1,2,3,4\n"), "more than one column called 'a'"),
+    "identifiers as target": (lambda f: parquet(f, "i.parquet", a=np.ones(1100), y=NAMES), "more than 1000 values"),
+    "comments only": (lambda f: write(f, "c.txt", "# hi\n"), "c.txt"),
     "text in an array": (lambda f: np.array([["a", "b"]]), "holds no numbers"),
 }  # fmt: skip
 
@@ -141,6 +153,30 @@ def test_a_cache_that_cannot_be_written_is_explained(tmp_path, larger_than_memor
 def test_options_that_make_no_sense(option):
     with pytest.raises(OptionError):
         open_data(pd.DataFrame({"a": [1.0], "y": [1.0]}), "y", **option)
+
+
+@pytest.mark.parametrize("option", [{"drop": ["a"]}, {"crosses": [("a", "b")]}, {"categorical": ["a"]}], ids=str)
+def test_options_of_columns_are_for_columns(option):
+    with pytest.raises(OptionError, match="would do nothing"):
+        open_data(np.eye(3), [1.0, 2.0, 4.0], **option)
+    with pytest.raises(OptionError, match="would do nothing"):
+        open_data("digits49", **option)
+
+
+def test_a_data_set_by_name_has_its_target():
+    with pytest.raises(OptionError, match="target would do nothing"):
+        open_data("digits49", "y")
+
+
+def test_options_that_there_are_not_are_refused():
+    with pytest.raises(OptionError, match="no option 'bogus'"):
+        open_data(pd.DataFrame({"a": [1.0, 2.0], "y": [1.0, 2.0]}), "y", bogus=3)
+
+
+def test_a_file_may_have_a_wildcard_in_its_name(tmp_path):
+    write(tmp_path, "data1.csv", "b,y\n1,2\n")
+    path = write(tmp_path, "data[1].csv", "a,y\n1,2\n3,5\n4,4\n")
+    assert open_data(path, "y").feature_names == ["a"]
 
 
 def test_a_stream_without_a_cache_can_be_read_once(rng):

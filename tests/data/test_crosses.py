@@ -68,3 +68,6 @@ def test_what_is_no_cross_is_refused(flights):
             open_data(flights, "delay", crosses=wrong)
     with pytest.raises(DataError, match="no column 'origin'"):
         open_data(flights, "delay", crosses=[("carrier", "origin")])
+    for role in ({"target": "delay"}, {"target": "hour", "weight": "delay"}):
+        with pytest.raises(DataError, match="'delay' is the target or the weight"):
+            open_data(flights, **role, crosses=[("carrier", "delay")])

@@ -28,7 +28,10 @@ def groups_of(wish, data: Dataset) -> np.ndarray | None:
     labels = np.asarray(wish)
     if labels.shape != (data.n_features,):
         raise OptionError(f"groups must be one label for each of the {data.n_features} features")
-    return np.unique(labels, return_inverse=True)[1]
+    try:
+        return np.unique(labels, return_inverse=True)[1]
+    except TypeError:
+        raise OptionError("groups must be labels of one kind, numbers or texts, and none may be None") from None
 
 
 def _columns(encoding) -> list[int]:

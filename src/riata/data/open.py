@@ -12,7 +12,7 @@
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,10 +124,15 @@ def open_data(
         statistics = load_statistics(source)
         check_settled(source, statistics.encoding, settled)
         return statistics.as_data()
+    _check_wishes(wishes)
+    columns = {"features": features, "drop": drop, "categorical": categorical, "text": text, "crosses": crosses}
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
+        fitting = encoding is None and n_features is None  # a model may bring the name of its own target
+        _refuse(columns | {"target": target if fitting else None}, f"{source} comes with its features and its target")
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names)
     if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        _refuse(columns, "an array has no names of columns; give a data frame, or choose among its columns yourself")
         return open_array(source, target, weight, task, None, need_target)
     cache = False if follow else cache
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
@@ -172,6 +177,21 @@ def _narrow(encoding: Encoding, n_features: int | None) -> list[str]:
         f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say "
         "how many there are (n_features, or --n-features)"
     ]
+
+
+def _check_wishes(wishes) -> None:
+    """Refuse an option that there is not."""
+    known = [field.name for field in fields(Wishes)]
+    for name in wishes:
+        if name not in known:
+            raise OptionError(f"there is no option {name!r} for columns; there are {', '.join(known)}")
+
+
+def _refuse(options: dict[str, Any], reason: str) -> None:
+    """Refuse options that would do nothing."""
+    for name, value in options.items():
+        if value is not None and not (isinstance(value, Sequence) and len(value) == 0):
+            raise OptionError(f"{name} would do nothing: {reason}")
 
 
 def _growing(target: Target | None, task) -> Target | None:

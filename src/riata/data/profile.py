@@ -77,6 +77,9 @@ def check_columns(schema: pa.Schema, wishes: Wishes) -> None:
     for name in named:
         if name is not None and name not in schema.names:
             raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
+    for cross in wishes.crosses:
+        if known := {wishes.target, wishes.weight}.intersection(cross):
+            raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
 
 
 def listed(names, most=30) -> str:

@@ -69,8 +69,15 @@ class GrowingTarget(Target):
         for label in values.unique().drop_null().to_pylist():
             if label not in known:
                 known.append(label if text or not label.is_integer() else int(label))
+        check_labels(known, self.column)
         found = pc.index_in(values, value_set=pa.array(known, values.type))
         return found.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
+def check_labels(labels, column: str) -> None:
+    """Refuse an identifier, or a number of many values, in the place of labels."""
+    if len(labels) > MOST_CLASSES:
+        raise DataError(f"the target {column!r} has more than {MOST_CLASSES} values: too many for classes")
 
 
 class TargetLearner:
@@ -89,6 +96,7 @@ class TargetLearner:
         """Learn from the rows that are kept; gives their targets if they are numbers."""
         if self.text:
             self.labels.update(as_strings(column).unique().to_pylist())
+            check_labels(self.labels, self.column)
             return None
         values = as_floats(column, self.column)
         if len(self.labels) <= MOST_CLASSES:
@@ -107,8 +115,7 @@ class TargetLearner:
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
         if self.task == "regression" or not classes:
             return Target(self.column)
-        if len(self.labels) > MOST_CLASSES:
-            raise DataError(f"the target {self.column!r} has more than {MOST_CLASSES} values: too many for classes")
+        check_labels(self.labels, self.column)
         ordered = sorted(self.labels)
         if self.boolean:
             ordered = [bool(label) for label in ordered]

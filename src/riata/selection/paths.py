@@ -26,6 +26,8 @@ class ModelPath:
     converged: bool
     reason: str  # why, in words
     passes: float
+    certified: bool = False  # whether the reason is a gap within the tolerance, or a proof
+    n_choices: int | None = None  # how many features, or groups of them, there are for k to count
 
     @property
     def n_selected(self) -> np.ndarray:
@@ -53,7 +55,7 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     return ModelPath(
         "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
         np.maximum(found.gaps, 0.0),
-        found.converged, reason, found.passes,
+        found.converged, reason, found.passes, certified=found.converged,
     )  # fmt: skip
 
 
@@ -74,5 +76,5 @@ def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
     return ModelPath(
         "k", np.arange(len(models)), coefs, np.array([model.intercept for model in models]),
         objectives - [problem.penalty.value(w) for w in coefs], objectives, None, True, found.proof,
-        data.passes - passes_before,
+        data.passes - passes_before, found.certified, spec.n_choices(data.n_features),
     )  # fmt: skip

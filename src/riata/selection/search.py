@@ -106,6 +106,7 @@ def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
+        (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
         (spec.solver not in ("auto", _SOLVER[search.by]),
          f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
     ]  # fmt: skip
@@ -230,7 +231,7 @@ def _one_standard_error(path, name, scores, errors, fold_scores) -> Selection:
 
 def _at_the_end(path, i) -> str:
     """A hint where the least score is that of the last model: further ones might be better."""
-    if i < len(path) - 1 or (path.by == "k" and path.values[i] == path.coefs.shape[1]):
+    if i < len(path) - 1 or (path.by == "k" and path.values[i] == path.n_choices):
         return ""
     more = "a larger k_max" if path.by == "k" else "a smaller alpha_reach"
     return f"; that is the last of the path, and {more} may find a better one"
@@ -239,6 +240,11 @@ def _at_the_end(path, i) -> str:
 def _by_size(path, k) -> Selection:
     """The last model before one of more than k features."""
     too_many = np.flatnonzero(path.n_selected > k)
+    if len(too_many) and too_many[0] == 0:
+        raise OptionError(
+            f"{path.n_selected[0]} features are always in, since their penalty factor is 0, and k is {k}: take more, "
+            "or give them a penalty"
+        )
     i = int(too_many[0]) - 1 if len(too_many) else len(path) - 1
     reason = f"{path.named(i)} is the smallest alpha before the path has more than {k} features"
     if not len(too_many):

@@ -32,10 +32,10 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
         arrays, facts = options.resume
         size, rows, weight, by_b = (facts[name] for name in ("size", "rows", "weight", "by_b"))
         by_w, sample = arrays["by_w"], chunk_of(arrays, data.n_features)
-    while options.max_steps is None or steps < options.max_steps:
+    while not options.over(steps):
         for chunk in data.visit(data.shuffled(rng)):
             visits = order(chunk.n_rows, 1, rng)
-            while len(visits):
+            while len(visits) and not options.over(steps):
                 room = max(1, int(size) - rows)
                 piece, visits = chunk.rows(visits[:room]), visits[room:]
                 if sample is None or piece.n_rows > sample.n_rows:
@@ -53,4 +53,4 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
             saved, {"w": w, "by_w": by_w, **chunk_arrays(sample)}, rng, b=float(b), steps=steps,
             size=size, rows=rows, weight=float(weight), by_b=float(by_b),
         )  # fmt: skip
-        yield Iterate(w / problem.scale, b, steps, save=save)
+        yield Iterate(w / problem.scale, b, steps, save=None if options.over(steps) else save)

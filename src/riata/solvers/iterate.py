@@ -53,3 +53,7 @@ class Options:
     memory: int | None = None  # bytes
     half_life: float | None = None  # rows after which one counts half
     resume: Saved | None = None  # where to go on; from the beginning otherwise
+
+    def over(self, steps: int) -> bool:
+        """Whether so many steps are all that there may be."""
+        return self.max_steps is not None and steps >= self.max_steps

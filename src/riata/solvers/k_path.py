@@ -30,6 +30,7 @@ class KPath:
 
     models: list[Fitted]
     proof: str
+    certified: bool = True  # whether that is one, and not just how the models were found
 
     @property
     def objectives(self) -> np.ndarray:
@@ -56,7 +57,7 @@ def _group_path(problem, k_max, options):
     if problem.loss == Squared() or not supports:
         models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
         return KPath(models, "for every size, no swap of one group inside for one outside improves the objective")
-    return KPath(refitted(problem, supports, options), "supports are those of the local model, refitted")
+    return KPath(refitted(problem, supports, options), "supports are those of the local model, refitted", False)
 
 
 def _k_path(problem, k_max, options):
@@ -73,7 +74,7 @@ def _k_path(problem, k_max, options):
     others = _settled(LocalModel(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
     found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
-    return KPath(best, "supports are the better of those of two local models, refitted")
+    return KPath(best, "supports are the better of those of two local models, refitted", False)
 
 
 def _objective(model: Fitted) -> float:

@@ -16,7 +16,7 @@ from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.resuming import generator, saved, weights
 from riata.solvers.svrg import constant_step
-from riata.solvers.visits import ORDERS
+from riata.solvers.visits import ORDERS, within
 
 
 def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -33,19 +33,21 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
     mean_weight = data.total_weight / data.n_rows
     w, b, steps = weights(options, data.n_features)
     mean, mean_b, slopes = _slopes(options, data.n_features)
-    while options.max_steps is None or steps < options.max_steps:
+    while not options.over(steps):
         numbers = data.shuffled(rng)
         for number, chunk in zip(numbers, data.visit(numbers), strict=True):
-            visits = order(chunk.n_rows, 1, rng)
+            visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             mean_b, b = saga_sweep(
                 as_rows(chunk.X, problem.scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code,
                 eta, l1, 1.0 / data.n_rows, slopes.setdefault(number, np.zeros(chunk.n_rows)),
                 mean, mean_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip
             steps += len(visits)
+            if options.over(steps):
+                break
         arrays = {"w": w, "mean": mean, **{f"slopes.{number}": values for number, values in slopes.items()}}
         save = partial(saved, arrays, rng, b=float(b), mean_b=float(mean_b), steps=steps)
-        yield Iterate(w / problem.scale, b, steps, save=save)
+        yield Iterate(w / problem.scale, b, steps, save=None if options.over(steps) else save)
 
 
 def _slopes(options: Options, n_features: int) -> tuple[np.ndarray, float, dict[int, np.ndarray]]:

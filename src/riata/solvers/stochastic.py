@@ -21,7 +21,7 @@ from riata.losses import Loss
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
 from riata.solvers.tally import Tally, tally
-from riata.solvers.visits import ORDERS
+from riata.solvers.visits import ORDERS, within
 from riata.steps import STEPS, parse_step
 
 
@@ -181,21 +181,20 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
     course = first_course(method, data, options.seed) if options.resume is None else resumed_course(options.resume)
     state = course.state
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
-    while options.max_steps is None or state.steps < options.max_steps:
+    while not options.over(state.steps):
         if course.done == len(course.chunks):
             course.chunks, course.done = data.shuffled(course.rng), 0
             course.met = Tally()
         for chunk in data.visit(course.chunks[course.done :]):
             visits = order(chunk.n_rows, stepper.batch, course.rng)
-            if options.max_steps is not None:
-                visits = visits[: (options.max_steps - state.steps) * stepper.batch]
+            visits = within(visits, stepper.batch, state.steps, options.max_steps)
             weight = chunk.weight / mean_weight
             z = stepper.advance(state, chunk._replace(weight=weight), visits)
             course.done += 1
             course.met = course.met.plus(tally(problem.loss, chunk.y[visits], z, weight[visits]))
             w, b = method.model(state)
             whole = course.done == len(course.chunks)
-            over = options.max_steps is not None and state.steps >= options.max_steps
+            over = options.over(state.steps)
             save = None if over else course.saved
             yield Iterate(
                 w / problem.scale, b, state.steps, met=course.met, whole=whole or over, save=save,

@@ -17,7 +17,7 @@ from riata.kernels.variance_reduced import svrg_sweep
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.resuming import generator, saved, weights
-from riata.solvers.visits import ORDERS
+from riata.solvers.visits import ORDERS, within
 from riata.steps import parse_step
 
 
@@ -35,18 +35,20 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
         coef = w / scale
         if steps > shown:
             F = at.loss + problem.penalty.value(coef)
-            save = partial(saved, {"w": w}, rng, b=float(b), steps=steps)
+            save = None if options.over(steps) else partial(saved, {"w": w}, rng, b=float(b), steps=steps)
             yield Iterate(coef, b, steps, float(F), duality_gap(problem, coef, at), save=save)
-        if options.max_steps is not None and steps >= options.max_steps:
+        if options.over(steps):
             return
         anchor, anchor_b = w.copy(), b
         for chunk in data.visit(data.shuffled(rng)):
-            visits = order(chunk.n_rows, 1, rng)
+            visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             b = svrg_sweep(
                 as_rows(chunk.X, scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code, eta, l1,
                 anchor, anchor_b, at.by_w / scale, at.by_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip
             steps += len(visits)
+            if options.over(steps):
+                break
 
 
 def constant_step(problem: Problem, options: Options, share: float) -> float:

@@ -27,15 +27,19 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     size = BATCH if options.batch is None else batch_rows(problem, options)
     w, b, steps = weights(options, data.n_features)
     shown = steps  # those of an anchor that was yielded before it was saved
-    while options.max_steps is None or steps < options.max_steps:
+    while True:
         at = first_order(problem, w / problem.scale, b)
         if steps > shown:
-            save = partial(saved, {"w": w}, rng, b=float(b), steps=steps)
+            save = None if options.over(steps) else partial(saved, {"w": w}, rng, b=float(b), steps=steps)
             yield Iterate(w / problem.scale, b, steps, at.loss, save=save)
+        if options.over(steps):
+            return
         anchor, anchor_b = w, b
         full_w, full_b = at.by_w / problem.scale, at.by_b * problem.fit_intercept
         for chunk in data.visit(data.shuffled(rng)):
             for piece in pieces(chunk, order(chunk.n_rows, size, rng), size):
+                if options.over(steps):
+                    break
                 here, then = batches.slope(piece, w, b), batches.slope(piece, anchor, anchor_b)
                 by_w, by_b = ((now - before) / piece.weight.sum() for now, before in zip(here, then, strict=True))
                 w, b = batches.step(piece, by_w + full_w, by_b + full_b, w, b)

@@ -1,6 +1,7 @@
 """What all kinds of columns share: the learner, the encoder, and Arrow arrays as NumPy ones."""
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar, NamedTuple
@@ -107,6 +108,19 @@ def one_hot(codes: np.ndarray, width: int, dtype) -> sp.csr_array:
     return sp.csr_array((np.ones(len(indices), dtype), indices, indptr), shape=(len(codes), width))
 
 
+def first_failing(column: pa.Array, parse: Callable[[pa.Array], Any]) -> int:
+    """The row of the first value that cannot be parsed with those before it, of which there is one."""
+
+    def fails(n_rows):
+        try:
+            parse(column[:n_rows])
+        except pa.ArrowInvalid:
+            return True
+        return False
+
+    return bisect_left(range(1, len(column)), True, key=fails)
+
+
 def as_floats(column: pa.Array, name: str) -> np.ndarray:
     """Numbers, decimals, booleans and durations as float64, with NaN for null."""
     kind = column.type
@@ -120,7 +134,8 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
         try:
             column = column.cast(pa.float64())
         except pa.ArrowInvalid as error:
-            raise BadRow(0, f"column {name!r} holds {kind}, where the model has numbers ({error})") from error
+            row = first_failing(column, lambda part: part.cast(pa.float64()))
+            raise BadRow(row, f"column {name!r} holds {kind}, where the model has numbers ({error})") from error
     return column.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
-from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, one_hot
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 PARTS = {"month": 13, "weekday": 7, "hour": 24}  # with the number of codes
@@ -120,7 +120,8 @@ def as_instants(column: pa.Array, name: str) -> pa.Array:
             return column.cast(INSTANT, safe=False)
         return parse_dates(column)
     except pa.ArrowInvalid as error:
-        raise BadRow(0, f"column {name!r} holds something that is not a date ({error})") from error
+        row = first_failing(column, parse_dates)
+        raise BadRow(row, f"column {name!r} holds {column[row].as_py()!r}, no date like those before") from error
 
 
 def parse_dates(strings: pa.Array) -> pa.Array:

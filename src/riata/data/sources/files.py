@@ -262,18 +262,18 @@ def _wrapped(filesystem):
 
 
 def _matching(filesystem, path):
-    """Information on the files, and the folder they were looked for in."""
+    """Information on the files, and the folder they were looked for in. A file may have a wildcard in its name."""
+    info = filesystem.get_file_info(path)
+    if info.type is fs.FileType.File:
+        return [info], path.rpartition("/")[0]
     if _is_glob(path) and isinstance(filesystem, fs.LocalFileSystem):
         return filesystem.get_file_info(sorted(glob.glob(path, recursive=True))), ""
     if _is_glob(path):
         stem = path[: min(path.find(c) for c in WILDCARDS if c in path)].rpartition("/")[0]
         found = filesystem.get_file_info(fs.FileSelector(stem, recursive=True))
         return [info for info in found if fnmatch(info.path, path)], ""
-    info = filesystem.get_file_info(path)
     if info.type is fs.FileType.NotFound:
         raise DataError(f"there is no file {path}, nor a folder or a data set of that name (see riata datasets)")
-    if info.type is fs.FileType.File:
-        return [info], path.rpartition("/")[0]
     found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
     return [i for i in found if not i.base_name.startswith((".", "_")) and i.size], path
 
@@ -309,7 +309,7 @@ def sniff(head: bytes, name: str) -> str:
         raise DataError(
             f"{name} is {'empty' if not head.strip() else 'of no known format'}; riata reads {known_formats()}"
         )
-    line = next(line for line in io.BytesIO(head) if line.strip() and not line.startswith(b"#"))
+    line = next((line for line in io.BytesIO(head) if line.strip() and not line.startswith(b"#")), b"")
     tokens = line.split(b"#")[0].split()
     pairs = [token for token in tokens[1:] if token.count(b":") == 1]
     if len(tokens) > 1 and len(pairs) == len(tokens) - 1:

@@ -66,6 +66,9 @@ def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema
     first = schemas[0]
     fields = {field.name: field for field in first}
     for file, schema in zip(files, schemas, strict=True):
+        if len(set(schema.names)) < len(schema.names):
+            twice = next(name for name in schema.names if schema.names.count(name) > 1)
+            raise DataError(f"{file.path} has more than one column called {twice!r}; give each a name of its own")
         if missing := [name for name in first.names if name not in schema.names]:
             raise DataError(f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has")
         for field in schema:
