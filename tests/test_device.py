@@ -15,7 +15,7 @@ from riata.data.memory import InMemory
 from riata.data.moments import chunk_moments
 from riata.data.products import chunk_products
 from riata.device.arrays import to_host
-from riata.device.cuda import cupy
+from riata.device.cuda import cupy, floats_of
 from riata.engines.device import OnDevice, Streamed, on_device
 from riata.engines.place import Host, place_named
 from riata.errors import CheckpointError, DataError, OptionError
@@ -302,3 +302,11 @@ def test_checkpoints_of_rows_on_a_gpu(stand_in, tmp_path):
     np.testing.assert_array_equal(saving.set_params(resume=True).fit(data.X, y).coef_, plain.coef_)
     with pytest.raises(CheckpointError, match="another fit"):
         saving.fit(data.X, -y)
+
+
+def test_numbers_of_other_kinds_become_floats_or_are_refused():
+    single = np.ones(3, dtype=np.float32)
+    assert floats_of(single) is single
+    assert floats_of(np.arange(3)).dtype == np.float64
+    with pytest.raises(DataError, match="no real numbers"):
+        floats_of(np.ones(3, dtype=complex))

@@ -13,14 +13,11 @@ TEXTS = ("text", "hashed text")
 def check_settled(source, encoding: Encoding | None, wishes: dict[str, Any]) -> None:
     """Refuse a wish for target, weight, task or columns that is not how these rows were encoded."""
     for name, wish in wishes.items():
-        if (
-            wish is not None
-            and not (isinstance(wish, list | tuple) and not len(wish))
-            and not _met(name, wish, encoding)
-        ):
+        if not (wish is None or _met(name, wish, encoding)):
+            said = repr(wish) if isinstance(wish, str | list | tuple) else "another array"
             raise OptionError(
                 f"{source} holds rows that were encoded before, whose columns and weights are chosen already: "
-                f"{name} cannot be {wish!r} any more"
+                f"{name} cannot be {said} any more"
             )
 
 
@@ -29,8 +26,10 @@ def _met(name: str, wish, encoding: Encoding | None) -> bool:
     if name == "task":
         classes = encoding.target.classes if encoding and encoding.target else None
         return wish in ("auto", "regression" if classes is None else "classification")
-    if encoding is None or not isinstance(wish, str | list | tuple):
-        return False
+    if not isinstance(wish, str | list | tuple):
+        return False  # an array beside the rows
+    if encoding is None or not wish:
+        return not wish
     if name == "target":
         column = encoding.target.column if encoding.target else None
         return wish == column or column == TARGET  # what had no name of its own was named by a number, or a file

@@ -141,14 +141,14 @@ def rows_on_gpu(X) -> DeviceRows:
     """Rows of a host array or matrix, copied; of an array on the GPU (CuPy, PyTorch, ...), where it lies."""
     cp = cupy()
     if hasattr(X, "indptr"):
-        parts = cp.asarray(X.indptr, dtype=np.int64), cp.asarray(X.indices), _as_floats(cp.asarray(X.data))
+        parts = cp.asarray(X.indptr, dtype=np.int64), cp.asarray(X.indices), floats_of(cp.asarray(X.data))
         return CudaSparse(parts, X.shape)
     if is_device_array(X) and not isinstance(X, cp.ndarray):
         X = cp.from_dlpack(X.detach() if hasattr(X, "detach") else X)
-    return CudaDense(_as_floats(cp.asarray(X)))
+    return CudaDense(floats_of(cp.asarray(X)))
 
 
-def _as_floats(array):
+def floats_of(array):
     """Numbers as kernels take them: float32 and float64 as they are, others as float64."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"an array of {array.dtype} holds no real numbers")
