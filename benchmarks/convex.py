@@ -149,7 +149,8 @@ def machine():
     lines = about.read_text().splitlines() if about.exists() else []
     names = [line.partition(": ")[2] for line in lines if line.startswith("model name")]
     processor = names[0] if names else platform.machine()
-    return f"{os.cpu_count()} cores ({processor}), Python {platform.python_version()}, {', '.join(versions)}."
+    cores = f"{len(os.sched_getaffinity(0))} of {os.cpu_count()} cores"
+    return f"{cores} ({processor}), Python {platform.python_version()}, {', '.join(versions)}."
 
 
 def main():
