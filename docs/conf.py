@@ -22,7 +22,6 @@ extensions = [
 ]
 exclude_patterns = ["_made"]
 nitpicky = False  # types of other libraries have no pages here, and the build asks nothing of a network
-suppress_warnings = ["toc.not_readable"]  # docs/benchmarks.md is there once benchmarks have been run
 default_role = "literal"  # `this` in a docstring is code
 
 myst_heading_anchors = 3
