@@ -19,7 +19,7 @@ lint: $(VENV)/.riata-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# The paper's experiment in full, as docs/paper.md: under ten minutes on two idle cores. Killed, it goes on where it was.
+# The paper's experiment in full, as docs/paper.md: some 14 minutes of processor time. Killed, it goes on where it was.
 paper: $(VENV)/.riata-test
 	$(BIN)/riata reproduce --out build/reproduction
 	mkdir -p docs/paper

@@ -32,7 +32,7 @@ from riata.data.memory import InMemory
 from riata.data.outofcore import OutOfCore
 from riata.data.profile import Wishes, known_profile, listed
 from riata.data.profiles import profile_of
-from riata.data.settled import check_settled
+from riata.data.settled import check_known, check_settled, refuse_given
 from riata.data.sources.csv import Csv
 from riata.data.sources.files import Followed, StandardInput, find_files, guess_format, sniff
 from riata.data.sources.ipc import Ipc
@@ -124,15 +124,19 @@ def open_data(
         statistics = load_statistics(source)
         check_settled(source, statistics.encoding, settled)
         return statistics.as_data()
-    _check_wishes(wishes)
-    columns = {"features": features, "drop": drop, "categorical": categorical, "text": text, "crosses": crosses}
+    check_known(wishes, [field.name for field in fields(Wishes)])
+    columns = {name: settled[name] for name in ("features", "drop", "categorical", "text", "crosses")}
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
         fitting = encoding is None and n_features is None  # a model may bring the name of its own target
-        _refuse(columns | {"target": target if fitting else None}, f"{source} comes with its features and its target")
+        refuse_given(
+            columns | {"target": target if fitting else None}, f"{source} comes with its features and its target"
+        )
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names)
     if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
-        _refuse(columns, "an array has no names of columns; give a data frame, or choose among its columns yourself")
+        refuse_given(
+            columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
+        )
         return open_array(source, target, weight, task, None, need_target)
     cache = False if follow else cache
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
@@ -177,21 +181,6 @@ def _narrow(encoding: Encoding, n_features: int | None) -> list[str]:
         f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say "
         "how many there are (n_features, or --n-features)"
     ]
-
-
-def _check_wishes(wishes) -> None:
-    """Refuse an option that there is not."""
-    known = [field.name for field in fields(Wishes)]
-    for name in wishes:
-        if name not in known:
-            raise OptionError(f"there is no option {name!r} for columns; there are {', '.join(known)}")
-
-
-def _refuse(options: dict[str, Any], reason: str) -> None:
-    """Refuse options that would do nothing."""
-    for name, value in options.items():
-        if value is not None and not (isinstance(value, Sequence) and len(value) == 0):
-            raise OptionError(f"{name} would do nothing: {reason}")
 
 
 def _growing(target: Target | None, task) -> Target | None:

@@ -1,5 +1,6 @@
-"""What is settled about rows that were encoded before: in a converted file, and in statistics."""
+"""Wishes that cannot be granted: unknown ones, ones that would do nothing, and ones about rows encoded before."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from riata.data.encoding import Encoding
@@ -8,6 +9,20 @@ from riata.errors import OptionError
 
 CATEGORIES = ("category", "hashed category")
 TEXTS = ("text", "hashed text")
+
+
+def check_known(wishes, known: list[str]) -> None:
+    """Refuse an option that there is not."""
+    for name in wishes:
+        if name not in known:
+            raise OptionError(f"there is no option {name!r} for columns; there are {', '.join(known)}")
+
+
+def refuse_given(wishes: dict[str, Any], reason: str) -> None:
+    """Refuse options that would do nothing, where they are given."""
+    for name, wish in wishes.items():
+        if wish is not None and not (isinstance(wish, Sequence) and len(wish) == 0):
+            raise OptionError(f"{name} would do nothing: {reason}")
 
 
 def check_settled(source, encoding: Encoding | None, wishes: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.checkpoint import check_folder
-from riata.data.chunk import Chunk, unit_rows
+from riata.data.chunk import unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
 from riata.data.remote import Remote
@@ -25,10 +25,10 @@ from riata.device.rows import DeviceRows
 from riata.engines.device import OnDevice, check_device, check_finite, on_device
 from riata.engines.place import place_named
 from riata.errors import DataError, OptionError
+from riata.estimators.from_streams import FromStreams
 from riata.estimators.notebook import summary_html
-from riata.estimators.numbered import coefficients, dense_part, known_features, margins, support_of
+from riata.estimators.numbered import dense_part, known_features, margins, support_of
 from riata.estimators.rows import check_same_features, parts_of
-from riata.estimators.streaming import Diary, Margins
 from riata.fitting import WIDEST, Fit, Spec, describe, fit
 from riata.model import Model
 from riata.progress import pass_progress, path_progress
@@ -37,13 +37,8 @@ from riata.selection.search import Search
 from riata.solvers.registry import SOLVERS
 from riata.units import parse_bytes
 
-LEARNT = (
-    "_streams",
-    "_made",
-    "_known",
-    "_numbered_names",
-    "_all_classes_named",
-)  # by a fit, beside names that end in _
+# What a fit leaves behind, beside names that end in _.
+LEARNT = ("_streams", "_made", "_known", "_numbered_names", "_all_classes_named")
 
 
 def learns_online(estimator) -> bool:
@@ -51,7 +46,7 @@ def learns_online(estimator) -> bool:
     return estimator.solver in SOLVERS and SOLVERS[estimator.solver].method is not None
 
 
-class SparseLinear(SelectorMixin, BaseEstimator):
+class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
     """What the two estimators share: the parameters, fitting one margin, the selected features."""
 
     def __init__(
@@ -177,18 +172,6 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             check_folder(self.checkpoint)
         for name in [name for name in vars(self) if name in LEARNT or (name.endswith("_") and name[0] != "_")]:
             delattr(self, name)
-
-    def _begin_stream(self) -> bool:
-        """Get ready for more rows; whether they are the first."""
-        if hasattr(self, "_streams"):
-            return False
-        if hasattr(self, "coef_"):
-            raise OptionError(
-                "partial_fit goes on from partial_fit, or from the fit of a stream: a fit that reads its rows several "
-                "times leaves no state to go on from; start with partial_fit, or with a clone"
-            )
-        self._begin()
-        return True
 
     def _validated(self, X, y="no_validation", reset=True, **checks):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
@@ -423,69 +406,6 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if hasattr(self, "scale_"):
             return self.scale_[features].tolist()
         return [getattr(self, "_known", {}).get(j, (None, 1.0))[1] for j in features.tolist()]
-
-    def _open_margins(self) -> None:
-        """Get ready for rows as they come."""
-        if self.standardize and not SOLVERS[self.solver].own_alpha:
-            raise OptionError("rows as they come cannot be standardised by columns not seen yet: set standardize=False")
-        if self.penalty_factors is not None or self.groups is not None:
-            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for streams")
-        self._streams = Margins(self._spec())
-
-    def _take_over(self, n_features: int) -> None:
-        """The model of the streams, as of now."""
-        models = [stream.model for stream in self._streams.streams]
-        self.solver_, self.n_iter_ = self.solver, self._streams.streams[0].state.steps
-        if models[0].features is not None:
-            self._known = known_features(models)
-        self.coef_ = coefficients(models, n_features)
-        self.intercept_: Any = np.array([model.intercept for model in models])
-
-    def _fit_stream(self, data: Dataset):
-        """Learn the rows of a stream as they come, until it ends or somebody presses Ctrl-C."""
-        spec = self._spec()
-        if spec.checkpoint is not None or self._search() is not None or self.debias:
-            raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
-        self._open_margins()
-        self._streams.spec = replace(spec, memory=spec.memory or data.memory)
-        reason = "the stream ended"
-        with pass_progress(self.verbose, "", spec) as progress:
-            diary = Diary(progress)
-            try:
-                for chunk in self._rows_seen(data).visit():
-                    self._learn_chunk(chunk, data)
-                    if diary.due(self._streams.streams[0].state.steps):
-                        self._note(diary, data)
-            except KeyboardInterrupt:
-                data.close()
-                reason = "it was interrupted"
-                if not self._streams.streams:
-                    raise
-            self._note(diary, data, last=True)
-        self.n_features_in_, self.profile_ = data.n_features, data.profile
-        if sp.issparse(self.coef_):
-            self._numbered_names = data.feature_names
-        elif data.feature_names is not None:
-            self.feature_names_in_ = np.asarray(data.feature_names, dtype=object)
-        self.history_, self.alpha_, self.gap_ = diary.history, spec.alpha, None
-        self.n_passes_, self.converged_, self.stopped_because_ = 1.0, False, reason
-        self.objective_ = self._streams.met.mean_loss
-        self._made = {
-            "objective": f"mean {self.loss} loss, each row before it was learnt",
-            "encoding": data.encoding,
-            "training": self._training(spec.k, None, self._streams.met.rows, diary.history[-1].seconds),
-        }
-        return self
-
-    def _note(self, diary: Diary, data: Dataset, last=False) -> None:
-        """A line of history, from the model as of now."""
-        self._take_over(data.n_features)
-        streams = self._streams
-        diary.note(streams.met, streams.streams[0].state.steps, len(support_of(self.coef_)), last)
-
-    def _learn_chunk(self, chunk: Chunk, data: Dataset) -> None:
-        """Learn the rows of a chunk of a stream."""
-        self._streams.learn(chunk, [chunk.y])
 
 
 def _unit_rows_of(chunk):
