@@ -28,8 +28,8 @@ def account(loss, y, z, weight, totals):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def dense_first_order(X, y, weight, loss, w, support, b):
-    """Of dense rows; `support` are the features of non-zero weight."""
-    n, d = X.shape
+    """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight."""
+    n, d = X.shape[0], w.shape[0]
     slopes, totals = np.zeros((2, d)), np.zeros(6)
     few = support.shape[0] < d // 4
     for i in range(n):
