@@ -15,6 +15,7 @@ straight line: one pass, which keeps the two parts apart, gives a valid bound wh
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +26,13 @@ from riata.data.dataset import Dataset
 from riata.device import parts
 from riata.device.arrays import namespace, to_host
 from riata.device.rows import DeviceRows
+from riata.kernels.certificate import slope_checks
 from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.kernels.rows import in_rows
 from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
 
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
-CANCELLED = 1e-14  # of two sums: what rounding leaves of their difference where it is 0
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,15 @@ class Side(NamedTuple):
     conjugate: float
 
 
-class FirstOrder(NamedTuple):
+@dataclass(frozen=True)
+class FirstOrder:
     """Means over the rows at one (w, b): all that a gradient step, a screening or a certificate needs."""
 
     loss: float
     positive: Side
     negative: Side
 
-    @property
+    @cached_property
     def by_w(self):
         return self.positive.by_w + self.negative.by_w
 
@@ -138,40 +140,19 @@ def summarise(sums) -> FirstOrder:
 
 def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     """F(w, b) minus a lower bound on the minimum, from the pass at (w, b)."""
-    l1, l2 = problem.penalty.l1, problem.penalty.l2
+    penalty = problem.penalty
     shrink_positive = shrink_negative = 1.0
     if problem.fit_intercept:
         up, down = at.positive.by_b, abs(at.negative.by_b)
-        shrink_positive, shrink_negative = min(1.0, _ratio(down, up)), min(1.0, _ratio(up, down))
-    g = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
-    size = np.abs(at.positive.by_w) + np.abs(at.negative.by_w)
-    g[np.abs(g) <= CANCELLED * size] = 0.0
+        shrink_positive, shrink_negative = min(1.0, float(_ratio(down, up))), min(1.0, float(_ratio(up, down)))
+    l1, l2 = (np.broadcast_to(np.asarray(strength, dtype=np.float64), w.shape) for strength in (penalty.l1, penalty.l2))
+    largest, ridge, free = slope_checks(
+        at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
+    )
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
-    free = np.broadcast_to(np.equal(l1, 0.0) & np.equal(l2, 0.0), w.shape)
-    pull = problem.penalty.pull(g)
-    pull[free] = 0.0
-
-    def bound(shrink):
-        excess = np.maximum(shrink * pull - l1, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ridge = np.where(excess > 0, excess**2 / (2.0 * l2), 0.0).sum()
-        return -shrink * rise - ridge
-
-    feasible = (1.0 - 1e-14) / max(1.0, np.max(_ratio(pull, l1), initial=0.0))  # inside by more than rounding
-    primal = at.loss + problem.penalty.value(w)
-    best = max(bound(feasible), bound(1.0)) if np.any(l2) else -feasible * rise
-    return float(primal - best + _free_slack(w[free], g[free], problem.penalty.pull(g)[free], size[free]))
-
-
-def _free_slack(w, g, pull, size) -> float:
-    """What coefficients without any penalty could still gain, were they to grow REACH-fold.
-
-    Their slopes must be 0 for a bound that holds everywhere, and are only nearly so.
-    """
-    moving = pull > 1e-12 * size  # of the sums that cancel
-    if np.any(moving & (w == 0)):
-        return np.inf
-    return float(REACH * np.sum(np.abs(g * w)))
+    feasible = (1.0 - 1e-14) / max(1.0, largest)  # inside by more than rounding
+    bound = max(-feasible * rise, -rise - ridge)  # with all of the slopes shrunk until they fit, or none
+    return float(at.loss + penalty.value(w) - bound + REACH * free)
 
 
 def _ratio(a, b):

@@ -16,7 +16,9 @@ class ElasticNet:
     def value(self, w):
         if self.nonnegative and np.any(w < 0):
             return np.inf
-        return float(np.sum(self.l1 * np.abs(w)) + 0.5 * np.sum(self.l2 * w * w))
+        on = np.flatnonzero(w)
+        l1, l2 = (np.broadcast_to(strength, w.shape)[on] for strength in (self.l1, self.l2))
+        return float(np.sum(l1 * np.abs(w[on])) + 0.5 * np.sum(l2 * np.square(w[on])))
 
     def prox(self, v, step):
         v = np.maximum(v, 0.0) if self.nonnegative else v

@@ -1,4 +1,7 @@
-"""One level of threads at a time: where riata's own threads share the rows, BLAS must not start more of its own."""
+"""One level of threads at a time: where riata's own threads share the rows, BLAS must not start more of its own.
+
+There are as many as this process has cores.
+"""
 
 from contextlib import contextmanager
 from functools import cache
@@ -7,6 +10,14 @@ from typing import Any
 
 import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
 from threadpoolctl import ThreadpoolController
+
+
+@cache
+def n_cores() -> int:
+    """How many cores this process may use, whatever the machine has: affinity and containers count."""
+    from joblib import cpu_count
+
+    return cpu_count()
 
 
 @cache

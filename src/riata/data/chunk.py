@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.device.rows import DeviceRows
+from riata.kernels.products import csr_margins
 
 
 class Chunk(NamedTuple):
@@ -88,7 +89,9 @@ def margins(X, w, b):
     """X w + b, wherever the rows are; of dense rows only the columns with a weight are read."""
     if isinstance(X, DeviceRows):
         return X.margins(w) + float(b)
-    support = slice(None) if sp.issparse(X) else np.flatnonzero(w)
+    if sp.issparse(X):
+        return csr_margins(X.indptr, X.indices, X.data, w, b)
+    support = np.flatnonzero(w)
     return X[:, support] @ w[support] + b
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, reduce
-from os import cpu_count
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, add
 from riata.data.dataset import Dataset
-from riata.threads import one_blas_thread
+from riata.threads import n_cores, one_blas_thread
 
 BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
 
@@ -51,9 +50,9 @@ class InMemory(Dataset):
         self.rows_read += self.n_rows
         blocks = self._blocks
         with one_blas_thread():  # small products wait longer for a second thread than they take
-            if len(blocks) == 1:
-                return f(blocks[0])
-            with ThreadPoolExecutor() as threads:
+            if min(len(blocks), n_cores()) == 1:
+                return reduce(add, map(f, blocks))
+            with ThreadPoolExecutor(n_cores()) as threads:
                 return reduce(add, threads.map(f, blocks))
 
     @cached_property
@@ -61,7 +60,7 @@ class InMemory(Dataset):
         """Runs of rows for threads to share, cut once."""
         X = self._chunk.X
         if sp.issparse(X) and X.data.nbytes > BLOCK_BYTES:
-            return self.blocks(-(-X.data.nbytes // (cpu_count() or 1)))  # each block pays for a vector of d
+            return self.blocks(-(-X.data.nbytes // n_cores()))  # each block pays for a vector of d
         return self.blocks(BLOCK_BYTES)
 
     def blocks(self, n_bytes: int) -> list[Chunk]:

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
-from os import cpu_count
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,7 +25,7 @@ from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
 from riata.data.watch import watched
 from riata.errors import DataError
-from riata.threads import one_blas_thread
+from riata.threads import n_cores, one_blas_thread
 
 logger = logging.getLogger(__name__)
 ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
@@ -194,7 +193,7 @@ class OutOfCore(Dataset):
 
 def in_parallel(f, items: Iterable):
     """f of every item, in their order, on all cores; only a few items are alive at a time."""
-    n_threads = cpu_count() or 1
+    n_threads = n_cores()
     pending: list[Future] = []
     with ThreadPoolExecutor(n_threads) as threads:
         for item in items:

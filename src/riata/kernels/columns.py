@@ -1,9 +1,9 @@
 """Weighted sums over the rows of a chunk, for all columns at once, in float64 whatever the data's type."""
 
 import numpy as np
-from numba import njit
+from numba import njit, uint64
 
-from riata.kernels.rows import FAST
+from riata.kernels.rows import FAST, span
 
 
 @njit(cache=True, fastmath=FAST, nogil=True)
@@ -28,8 +28,9 @@ def csr_sums(indptr, indices, data, shift, u, curvature):
     by_u, by_curvature, squares, seen = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
     for i in range(indptr.shape[0] - 1):
         ui, ci = u[i], curvature[i]
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
+        start, stop = span(indptr, i)
+        for p in range(start, stop):
+            j = uint64(indices[p])
             by_u[j] += ui * data[p]
             by_curvature[j] += ci * data[p]
             squares[j] += ci * (data[p] - shift[j]) ** 2

@@ -8,10 +8,10 @@ The conjugate comes from the equality of Fenchel and Young, conjugate(y, u) = u 
 """
 
 import numpy as np
-from numba import njit
+from numba import njit, uint64
 
 from riata.kernels.losses import value_and_derivative
-from riata.kernels.rows import FAST
+from riata.kernels.rows import FAST, span
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -28,26 +28,44 @@ def account(loss, y, z, weight, totals):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def dense_first_order(X, y, weight, loss, w, support, b):
-    """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight."""
+    """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight.
+
+    Rows wait until there are four of a side, so that its gradient is loaded and stored a quarter as often.
+    """
     n, d = X.shape[0], w.shape[0]
     slopes, totals = np.zeros((2, d)), np.zeros(6)
+    waiting, pulls, count = np.zeros((2, 4), dtype=np.int64), np.zeros((2, 4)), np.zeros(2, dtype=np.int64)
     few = support.shape[0] < d // 4
     for i in range(n):
         x = X[i]
         z = 0.0
         if few:
             for p in range(support.shape[0]):
-                z += x[support[p]] * w[support[p]]
+                j = uint64(support[p])
+                z += x[j] * w[j]
         else:
             for j in range(d):
                 z += x[j] * w[j]
         u, side = account(loss, y[i], z + b, weight[i], totals)
         if u != 0.0:
-            u *= weight[i]
-            g = slopes[side]
-            for j in range(d):
-                g[j] += u * x[j]
+            waiting[side, count[side]], pulls[side, count[side]] = i, u * weight[i]
+            count[side] += 1
+            if count[side] == 4:
+                _add_four(slopes[side], X, waiting[side], pulls[side])
+                count[side] = 0
+    for side in range(2):
+        pulls[side, count[side] :] = 0.0  # the places that are left hold rows that were added before
+        _add_four(slopes[side], X, waiting[side], pulls[side])
     return totals, slopes
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, inline="always")
+def _add_four(g, X, rows, u):
+    """g += the sum of u x over four rows."""
+    x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
+    u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
+    for j in range(g.shape[0]):
+        g[j] += u0 * x0[j] + u1 * x1[j] + u2 * x2[j] + u3 * x3[j]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -55,13 +73,14 @@ def csr_first_order(indptr, indices, data, y, weight, loss, w, b):
     """Of sparse rows."""
     slopes, totals = np.zeros((2, w.shape[0])), np.zeros(6)
     for i in range(y.shape[0]):
+        start, stop = span(indptr, i)
         z = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            z += data[p] * w[indices[p]]
+        for p in range(start, stop):
+            z += data[p] * w[uint64(indices[p])]
         u, side = account(loss, y[i], z + b, weight[i], totals)
         if u != 0.0:
             u *= weight[i]
             g = slopes[side]
-            for p in range(indptr[i], indptr[i + 1]):
-                g[indices[p]] += u * data[p]
+            for p in range(start, stop):
+                g[uint64(indices[p])] += u * data[p]
     return totals, slopes

@@ -1,7 +1,22 @@
 """Weighted products of sparse columns, row by row."""
 
 import numpy as np
-from numba import njit
+from numba import njit, uint64
+
+from riata.kernels.rows import FAST, span
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def csr_margins(indptr, indices, data, w, b):
+    """X w + b."""
+    z = np.empty(indptr.shape[0] - 1)
+    for i in range(z.shape[0]):
+        start, stop = span(indptr, i)
+        total = 0.0
+        for p in range(start, stop):
+            total += data[p] * w[uint64(indices[p])]
+        z[i] = total + b
+    return z
 
 
 @njit(cache=True, nogil=True)
@@ -12,28 +27,23 @@ def csr_products(indptr, indices, data, weight, place, n_left, n_right, symmetri
     two sets are the same, only the half that is needed is multiplied.
     """
     products, left_sum, right_sum = np.zeros((n_left, n_right)), np.zeros(n_left), np.zeros(n_right)
-    at = np.empty((2, max(n_left, n_right)), dtype=np.int64)
-    values = np.empty((2, max(n_left, n_right)))
+    left_at, left_values = np.empty(n_left + 1, dtype=np.int32), np.empty(n_left + 1)
+    right_at, right_values = np.empty(n_right + 1, dtype=np.int32), np.empty(n_right + 1)
     for i in range(weight.shape[0]):
-        lefts = rights = 0
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            if place[0, j] >= 0:
-                at[0, lefts] = place[0, j]
-                values[0, lefts] = data[p] * weight[i]
-                lefts += 1
-            if place[1, j] >= 0:
-                at[1, rights] = place[1, j]
-                values[1, rights] = data[p]
-                rights += 1
+        rights = _chosen(indptr, indices, data, i, place[1], right_at, right_values)
+        lefts = rights
+        if not symmetric:
+            lefts = _chosen(indptr, indices, data, i, place[0], left_at, left_values)
+        at, values = (right_at, right_values) if symmetric else (left_at, left_values)
         for q in range(rights):
-            right_sum[at[1, q]] += values[1, q] * weight[i]
+            right_sum[uint64(right_at[q])] += right_values[q] * weight[i]
         for p in range(lefts):
-            left_sum[at[0, p]] += values[0, p]
-            row = products[at[0, p]]
-            factor = values[0, p]
-            for q in range(p if symmetric else 0, rights):
-                row[at[1, q]] += factor * values[1, q]
+            factor = values[p] * weight[i]
+            j = uint64(at[p])
+            left_sum[j] += factor
+            row = products[j]
+            for q in range(p if symmetric else uint64(0), rights):
+                row[uint64(right_at[q])] += factor * right_values[q]
     if symmetric:
         for p in range(n_left):
             for q in range(p):
@@ -41,3 +51,19 @@ def csr_products(indptr, indices, data, weight, place, n_left, n_right, symmetri
                 products[p, q] = both
                 products[q, p] = both
     return products, left_sum, right_sum
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _chosen(indptr, indices, data, i, place, at, values):
+    """Write down the entries of a row that have a place; how many.
+
+    An entry that has none is written too, and then overwritten: a branch would often be guessed wrong.
+    """
+    start, stop = span(indptr, i)
+    found = uint64(0)
+    for p in range(start, stop):
+        k = place[uint64(indices[p])]
+        at[found] = k
+        values[found] = data[p]
+        found += uint64(k >= 0)
+    return found

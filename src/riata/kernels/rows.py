@@ -10,12 +10,18 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+from numba import njit, uint64
 from numba.extending import overload
 from numpy.lib.stride_tricks import as_strided
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(cache=True, nogil=True, inline="always")
+def span(indptr, i):
+    """Where the entries of a row begin and end. Loops over positions that cannot be negative can be vectorised."""
+    return uint64(indptr[i]), uint64(indptr[i + 1])
 
 
 class DenseRows(NamedTuple):

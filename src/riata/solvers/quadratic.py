@@ -8,7 +8,7 @@ signs sets those coordinates to zero if that lowers Q, and otherwise ends at the
 """
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from riata.kernels.quadratic import descend, worst_violation
 from riata.threads import one_blas_thread
@@ -73,7 +73,7 @@ def _solve(H, right):
     """H^-1 right; where H is singular, as with twin columns, the least that makes it regular is added."""
     ridge = 0.0
     while True:
-        try:
-            return cho_solve(cho_factor(H + ridge * np.diag(np.diag(H)), check_finite=False), right, check_finite=False)
-        except LinAlgError:
-            ridge = max(10.0 * ridge, 1e-12)
+        _, solution, singular = dposv(H + ridge * np.diag(np.diag(H)) if ridge else H, right)
+        if not singular:
+            return solution
+        ridge = max(10.0 * ridge, 1e-12)

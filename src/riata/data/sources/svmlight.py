@@ -7,7 +7,6 @@ passed on as they are written and the profile decides; the features are named by
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from os import cpu_count
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,7 @@ from riata.data.sources.source import INDICES, TARGET, VALUES
 from riata.data.sources.tables import list_column
 from riata.errors import DataError
 from riata.kernels.svmlight import COLON, NEWLINE, PROBLEMS, read_lines
+from riata.threads import n_cores
 
 
 class Svmlight(FileSource):
@@ -34,9 +34,9 @@ class Svmlight(FileSource):
 
     def read(self, file: File, columns, rows):
         lines = 0
-        with file.stream() as stream, ThreadPoolExecutor(cpu_count()) as threads:
+        with file.stream() as stream, ThreadPoolExecutor(n_cores()) as threads:
             for block in whole_lines(stream, self._block_bytes):
-                parts = [threads.submit(self._parse, block, a, b) for a, b in pairwise(cuts(block, cpu_count() or 1))]
+                parts = [threads.submit(self._parse, block, a, b) for a, b in pairwise(cuts(block, n_cores()))]
                 for part in parts:
                     batch, n_lines, skipped, problem, line = part.result()
                     if problem:
