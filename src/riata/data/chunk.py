@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.device.rows import DeviceRows
-from riata.kernels.products import csr_margins
+from riata.kernels.products import csr_margins, dense_margins
 
 
 class Chunk(NamedTuple):
@@ -91,8 +91,7 @@ def margins(X, w, b):
         return X.margins(w) + float(b)
     if sp.issparse(X):
         return csr_margins(X.indptr, X.indices, X.data, w, b)
-    support = np.flatnonzero(w)
-    return X[:, support] @ w[support] + b
+    return dense_margins(X, w, np.flatnonzero(w), b)
 
 
 def some_columns(X, columns, rows=slice(None)):
