@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from riata.device.rows import DeviceRows
 from riata.kernels.products import csr_margins, dense_margins
+from riata.kernels.rows import in_rows
 
 
 class Chunk(NamedTuple):
@@ -91,7 +92,10 @@ def margins(X, w, b):
         return X.margins(w) + float(b)
     if sp.issparse(X):
         return csr_margins(X.indptr, X.indices, X.data, w, b)
-    return dense_margins(X, w, np.flatnonzero(w), b)
+    support = np.flatnonzero(w)
+    if X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
+        return X[:, support] @ w[support] + b
+    return dense_margins(in_rows(X), w, support, b)
 
 
 def some_columns(X, columns, rows=slice(None)):

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from riata.device import parts
 from riata.device.rows import DeviceRows
 from riata.kernels.products import centred_columns, csr_products
+from riata.kernels.rows import in_rows
 
 BLOCK_ROWS = 2048  # centred copies of columns are this long: a few dozen of them stay in the cache
 
@@ -61,7 +62,7 @@ def _dense(X, weight, left, right):
 def _centred(X, weight, columns):
     """sqrt(d) (x - mean) of some columns, in the precision of X, and the means."""
     A = np.empty((len(X), len(columns)), dtype=X.dtype if X.dtype == np.float32 else np.float64)
-    return A, centred_columns(X, weight, columns, A)
+    return A, centred_columns(in_rows(X), weight, columns, A)
 
 
 def _sparse(X, weight, left, right):
