@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.device.rows import DeviceRows
-from riata.kernels.products import csr_margins
+from riata.kernels.products import csr_margins, dense_margins
+from riata.kernels.rows import in_rows
 
 
 class Chunk(NamedTuple):
@@ -93,7 +94,9 @@ def margins(X, w, b):
     if sp.issparse(X):
         return csr_margins(X.indptr, X.indices, X.data, w, b)
     support = np.flatnonzero(w)
-    return X[:, support] @ w[support] + b
+    if X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
+        return X[:, support] @ w[support] + b
+    return dense_margins(in_rows(X), w, support, b)
 
 
 def some_columns(X, columns, rows=slice(None)):
