@@ -17,7 +17,7 @@ from riata.errors import OptionError
 from riata.fitting import Spec, bare_problem, check_spec, penalty_of, with_start
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
-from riata.solvers.exact import FINE, grown
+from riata.solvers.exact import FINE, FIRST, grown
 from riata.solvers.held import Held, held
 from riata.solvers.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 
@@ -140,7 +140,7 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
         short = [point for point in short if point.gap > spec.tol * unit]
         if not short:
             break
-        state.features = _all_wanting(smallest, state, [point.at for point in short])
+        state.features = _wanting(smallest, state, short)
         model = _model(smallest, state, spec)
         for point in short:
             here = point.w, point.b
@@ -151,13 +151,11 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
     return points
 
 
-def _all_wanting(problem, state: State, ats):
-    """The working set with every feature that wants in."""
-    while True:
-        features, waiting = grown(problem, state, ats)
-        if not waiting:
-            return features
-        state.features = features
+def _wanting(problem, state: State, points: list[Point]):
+    """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
+    ats = [point.at for point in points]
+    room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
+    return grown(problem, state, ats, first=room if problem.data.in_memory else len(state.w))[0]
 
 
 def _model(problem, state: State, spec) -> Held | Curvature:
