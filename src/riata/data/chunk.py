@@ -1,6 +1,7 @@
 """A chunk is a run of rows held together: the unit in which all data is read."""
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,9 +104,19 @@ def some_columns(X, columns, rows=slice(None)):
     return X.columns(columns, rows) if isinstance(X, DeviceRows) else X[rows][:, columns]
 
 
-def add(a, b):
+def add(a, b, plus=operator.add):
     """a + b, leaf by leaf when they are tuples: how `Dataset.sum` adds the results of chunks."""
     if isinstance(a, tuple):
-        parts = [add(x, y) for x, y in zip(a, b, strict=True)]
+        parts = [add(x, y, plus) for x, y in zip(a, b, strict=True)]
         return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
-    return a + b
+    return plus(a, b)
+
+
+def added(values: Iterable):
+    """All values added, in their order. Only the first sum is new: later ones, which may be large, take its place."""
+    values = iter(values)
+    total, plus = next(values), operator.add
+    for value in values:
+        total, plus = add(total, value, plus), operator.iadd
+        del value  # or it would live on while the next one is awaited
+    return total

@@ -5,17 +5,17 @@ memory. The file has no name from the moment it is made: it is gone when the pro
 """
 
 import logging
+import math
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import reduce
 
 import numpy as np
 import scipy.sparse as sp
 
 from riata.data.ahead import ahead
 from riata.data.budget import chunk_bytes, held_bytes, in_words
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import Chunk, added
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded import EncodedRows, write_chunks
@@ -102,11 +102,11 @@ class OutOfCore(Dataset):
 
         if self._rows is None and self.source.fast and self.source.jumps:  # each thread reads its own chunks
             numbers = watched(range(self.n_chunks), "reading rows", lambda _: self.chunk_rows, self.n_rows)
-            values = in_parallel(of_own, numbers)
+            values = in_parallel(of_own, numbers, held_bytes(self.memory))
         else:
-            values = in_parallel(of_next, self._numbered(None))
+            values = in_parallel(of_next, self._numbered(None), held_bytes(self.memory))
         with one_blas_thread():
-            return reduce(add, (value for value in values if value is not None))
+            return added(filter(_is_there, values))
 
     def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, from the cheapest place that has them."""
@@ -191,15 +191,33 @@ class OutOfCore(Dataset):
         return data
 
 
-def in_parallel(f, items: Iterable):
-    """f of every item, in their order, on all cores; only a few items are alive at a time."""
-    n_threads = n_cores()
+def in_parallel(f, items: Iterable, room: float = math.inf):
+    """f of every item, in their order, on all cores; only a few items are alive at a time.
+
+    Results that are so large that those of all cores would need more than `room` bytes are made on two.
+    """
+    n_threads, most = min(2, n_cores()), n_cores()
     pending: list[Future] = []
-    with ThreadPoolExecutor(n_threads) as threads:
+    with ThreadPoolExecutor(most) as threads:
         for item in items:
             pending.append(threads.submit(f, item))
             del item
             if len(pending) >= n_threads:
-                yield pending.pop(0).result()
+                value = pending.pop(0).result()
+                if n_threads < most and most * _nbytes(value) <= room:
+                    n_threads = most
+                yield value
+                del value
         while pending:
             yield pending.pop(0).result()
+
+
+def _is_there(value) -> bool:
+    return value is not None
+
+
+def _nbytes(value) -> int:
+    """Of the arrays in what a chunk came to."""
+    if isinstance(value, tuple):
+        return sum(map(_nbytes, value))
+    return sum(map(_nbytes, vars(value).values())) if hasattr(value, "__dict__") else getattr(value, "nbytes", 0)

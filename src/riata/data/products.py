@@ -30,15 +30,17 @@ class Products:
     about_means: np.ndarray
 
     def __add__(self, other: "Products") -> "Products":
+        return self._merged(other, self.about_means + other.about_means)
+
+    def __iadd__(self, other: "Products") -> "Products":
+        return self._merged(other, np.add(self.about_means, other.about_means, out=self.about_means))
+
+    def _merged(self, other, about_means):
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0 else 0.0
         left, right = other.left_mean - self.left_mean, other.right_mean - self.right_mean
-        return Products(
-            weight,
-            self.left_mean + share * left,
-            self.right_mean + share * right,
-            self.about_means + other.about_means + np.outer(self.weight * share * left, right),
-        )
+        about_means += np.outer(self.weight * share * left, right)
+        return Products(weight, self.left_mean + share * left, self.right_mean + share * right, about_means)
 
 
 def chunk_products(X, weight, left, right) -> Products:
