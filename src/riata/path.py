@@ -18,7 +18,7 @@ from riata.fitting import Spec, bare_problem, check_spec, penalty_of, with_start
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
 from riata.solvers.exact import FINE, FIRST, grown
-from riata.solvers.held import Held, held
+from riata.solvers.gathered import Gathered, gathered
 from riata.solvers.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -158,12 +158,12 @@ def _wanting(problem, state: State, points: list[Point]):
     return grown(problem, state, ats, first=room if problem.data.in_memory else len(state.w))[0]
 
 
-def _model(problem, state: State, spec) -> Held | Curvature:
-    """What stands for the loss over the working set: its columns held together, or their curvature.
+def _model(problem, state: State, spec) -> Gathered | Curvature:
+    """What stands for the loss over the working set: its columns gathered together, or their curvature.
 
     That of new features is read: a pass. Losses other than the squared read theirs with the slopes, but once.
     """
-    columns = held(problem, state.features)
+    columns = gathered(problem, state.features)
     if columns is not None:
         return columns
     if problem.loss == Squared() or not len(state.curvature.features):
@@ -172,16 +172,16 @@ def _model(problem, state: State, spec) -> Held | Curvature:
     return state.curvature
 
 
-def _minimum(problem, model: Held | Curvature, at: FirstOrder, here: tuple[np.ndarray, float], guess):
+def _minimum(problem, model: Gathered | Curvature, at: FirstOrder, here: tuple[np.ndarray, float], guess):
     """The best (w, b) over the working set, searched from a guess: of F, or of its quadratic `here`."""
-    if isinstance(model, Held):
+    if isinstance(model, Gathered):
         return model.minimum(problem, *guess)
     return newton_step(problem, model, at, *here, precision=FINE, guess=guess[0])
 
 
-def _changes(problem, model: Held | Curvature) -> bool:
+def _changes(problem, model: Gathered | Curvature) -> bool:
     """Whether the curvature differs from place to place, and has to be read with the slopes."""
-    return problem.loss != Squared() and not isinstance(model, Held)
+    return problem.loss != Squared() and not isinstance(model, Gathered)
 
 
 def _certify(points: list[Point], features):
