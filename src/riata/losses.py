@@ -70,7 +70,8 @@ class Logistic:
     least_curvature: ClassVar[float] = 0.0
 
     def value(self, y, z):
-        return namespace(z).logaddexp(-y * z, namespace(z).zeros_like(z))
+        m, xp = y * z, namespace(z)
+        return xp.maximum(-m, xp.zeros_like(m)) + xp.log1p(xp.exp(-xp.abs(m)))  # half the time of logaddexp
 
     def derivative(self, y, z):
         return -y * _expit(-y * z)

@@ -17,8 +17,8 @@ from riata.errors import OptionError
 from riata.fitting import Spec, bare_problem, check_spec, penalty_of, with_start
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
-from riata.solvers.exact import FINE, grown
-from riata.solvers.held import Held, held
+from riata.solvers.exact import FINE, FIRST, grown
+from riata.solvers.gathered import Gathered, gathered
 from riata.solvers.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -140,7 +140,7 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
         short = [point for point in short if point.gap > spec.tol * unit]
         if not short:
             break
-        state.features = _all_wanting(smallest, state, [point.at for point in short])
+        state.features = _wanting(smallest, state, short)
         model = _model(smallest, state, spec)
         for point in short:
             here = point.w, point.b
@@ -151,21 +151,19 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
     return points
 
 
-def _all_wanting(problem, state: State, ats):
-    """The working set with every feature that wants in."""
-    while True:
-        features, waiting = grown(problem, state, ats)
-        if not waiting:
-            return features
-        state.features = features
+def _wanting(problem, state: State, points: list[Point]):
+    """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
+    ats = [point.at for point in points]
+    room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
+    return grown(problem, state, ats, first=room if problem.data.in_memory else len(state.w))[0]
 
 
-def _model(problem, state: State, spec) -> Held | Curvature:
-    """What stands for the loss over the working set: its columns held together, or their curvature.
+def _model(problem, state: State, spec) -> Gathered | Curvature:
+    """What stands for the loss over the working set: its columns gathered together, or their curvature.
 
     That of new features is read: a pass. Losses other than the squared read theirs with the slopes, but once.
     """
-    columns = held(problem, state.features)
+    columns = gathered(problem, state.features)
     if columns is not None:
         return columns
     if problem.loss == Squared() or not len(state.curvature.features):
@@ -174,16 +172,16 @@ def _model(problem, state: State, spec) -> Held | Curvature:
     return state.curvature
 
 
-def _minimum(problem, model: Held | Curvature, at: FirstOrder, here: tuple[np.ndarray, float], guess):
+def _minimum(problem, model: Gathered | Curvature, at: FirstOrder, here: tuple[np.ndarray, float], guess):
     """The best (w, b) over the working set, searched from a guess: of F, or of its quadratic `here`."""
-    if isinstance(model, Held):
+    if isinstance(model, Gathered):
         return model.minimum(problem, *guess)
     return newton_step(problem, model, at, *here, precision=FINE, guess=guess[0])
 
 
-def _changes(problem, model: Held | Curvature) -> bool:
+def _changes(problem, model: Gathered | Curvature) -> bool:
     """Whether the curvature differs from place to place, and has to be read with the slopes."""
-    return problem.loss != Squared() and not isinstance(model, Held)
+    return problem.loss != Squared() and not isinstance(model, Gathered)
 
 
 def _certify(points: list[Point], features):

@@ -1,4 +1,4 @@
-"""The minimum of F over a few columns that are held together: Newton steps without a pass over the rest of the data."""
+"""The minimum of F over a few gathered columns: Newton steps without a pass over the rest of the data."""
 
 import math
 

@@ -12,11 +12,12 @@ import numpy as np
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.solvers.best_k_refits import PRECISION, REFITS, Proposal, first_better
+from riata.solvers.best_k_refits import REFITS
 from riata.solvers.group_subset import GroupSubset
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.local_model import LocalModel
-from riata.solvers.refit import DEFAULT_MEMORY, Fitted, Refits
+from riata.solvers.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits
+from riata.solvers.subset import PRECISION
 from riata.threads import one_blas_thread
 
 
@@ -49,11 +50,19 @@ def _by_refits(problem, options, support) -> Iterator[Iterate]:
         with one_blas_thread():
             search.go_to(np.unique(penalty.groups[fit.support]))
             proposals = _proposals(model, search, penalty.k)
-            better = first_better(model, fit, proposals, options, unit)
+            better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
             proof = what_is_proved(search, penalty, len(proposals))
         yield Iterate(w, fit.intercept, t, fit.objective, proof=proof)
         fit = better or fit
+
+
+def _first_better(problem, fit: Fitted, proposals: list[Proposal], options, unit) -> Fitted | None:
+    """The first of these supports, most promising first, whose refit has a lower objective, if any."""
+    if not proposals or fit.objective <= SEPARATED * unit:
+        return None
+    refits = Refits(problem, np.unique(np.concatenate([support for support, _ in proposals])), options.memory)
+    return refits.first_below(fit.objective - PRECISION * unit, proposals)
 
 
 def _proposals(model: LocalModel, search: GroupSubset, k) -> list[Proposal]:

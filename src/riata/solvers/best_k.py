@@ -11,6 +11,7 @@ For the squared loss the local model is the loss, and the whole costs some six p
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 
 import numpy as np
 
@@ -19,10 +20,10 @@ from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.penalties import GroupCardinality
 from riata.solvers.best_groups import best_groups
-from riata.solvers.best_k_refits import PRECISION, by_refits, next_count, wanting
+from riata.solvers.best_k_refits import by_refits, next_count, wanting
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.local_model import LocalModel, Outlook
-from riata.solvers.subset import OVERSHOOTS
+from riata.solvers.subset import OVERSHOOTS, PRECISION
 
 DEFAULT_MEMORY = 1 << 30
 ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are made, and as much for all else
@@ -46,8 +47,9 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
     if problem.loss == Squared():
         yield from _by_model(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
     else:
-        *_, (support, _, _) = rounds
-        yield from by_refits(problem, options, support, model.candidates)
+        *_, (support, outlook, _) = islice(rounds, EARLY)  # to settle a model that is about to change is not worth it
+        more = wanting(outlook.gains, model.candidates, next_count(k))
+        yield from by_refits(problem, options, support, np.append(model.candidates, more))
 
 
 def _by_model(model, k, rounds, done):

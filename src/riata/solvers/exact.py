@@ -19,7 +19,7 @@ import numpy as np
 from riata.data.sample import sample_rows
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order
-from riata.solvers.held import held
+from riata.solvers.gathered import gathered
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.newton import CUTS, NOTHING, State, cut_back, newton_step, read, worse
 
@@ -112,7 +112,7 @@ def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=F
     """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
     first = FIRST if problem.data.in_memory or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
     features, waiting = grown(problem, state, [at], first=first)
-    columns = held(problem, features)
+    columns = gathered(problem, features)
     if columns is not None:
         state.features = features
         state.w, state.b = columns.minimum(problem, state.w, state.b)

@@ -16,11 +16,11 @@ from riata.objective import Problem, empty_intercept, gap_unit
 from riata.penalties import GroupCardinality
 from riata.solvers.best_groups import check_memory, refitted, searched
 from riata.solvers.best_k import first_count, make_room, row_limit
-from riata.solvers.best_k_refits import PRECISION, next_count, wanting
+from riata.solvers.best_k_refits import next_count, wanting
 from riata.solvers.iterate import Options
 from riata.solvers.local_model import LocalModel
 from riata.solvers.refit import Fitted
-from riata.solvers.subset import Subset
+from riata.solvers.subset import PRECISION, Subset
 from riata.threads import one_blas_thread
 
 

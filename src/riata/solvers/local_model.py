@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.blas import dgemm
+from scipy.linalg.blas import dgemm, dsyrk
 
 from riata.data.chunk import margins
 from riata.device import parts
@@ -52,7 +52,8 @@ class LocalModel:
         mean = data.moments.mean
         self._shift = mean if problem.fit_intercept else np.zeros(d)
         support = np.flatnonzero(w)
-        at_once = support if data.in_memory else np.union1d(support, candidates)
+        some = data.in_memory and len(candidates) < d
+        at_once = support if some else np.union1d(support, candidates)
         (loss, total, slope, by_u, by_d, squares), products = data.sum(
             lambda chunk: (self._sums(chunk), self._products(chunk, at_once, None))
         )
@@ -108,7 +109,7 @@ class LocalModel:
     def add_candidates(self, columns):
         """Let searches choose among these columns too: one pass."""
         everyone = np.append(self.candidates, columns)
-        if self.problem.data.in_memory:
+        if self.problem.data.in_memory and np.any(self._place[columns] < 0):
             new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
         else:
             new = self._rows_of(columns)[:, everyone]
@@ -166,10 +167,10 @@ class LocalModel:
         return Outlook(weights, float(weights @ self.h[support]), gains, np.full(len(c), -1))
 
     def coefficients(self, support, weights):
-        """(w, b) in the units of the data."""
-        w = np.zeros(len(self._unit))
-        w[support] = weights / self._unit[support]
-        return w, float(self.b + self._intercept_step - (self._centre + self._shift) @ (w - self.w))
+        """(w, b) in the units of the data; of columns of weights, a column of w and an entry of b each."""
+        w = np.zeros(self._unit.shape + weights.shape[1:])
+        w[support] = (weights.T / self._unit[support]).T
+        return w, self.b + self._intercept_step - (w.T - self.w) @ (self._centre + self._shift)
 
     def _rows_of(self, columns):
         self.require(columns)
@@ -243,12 +244,15 @@ class LocalModel:
         _, _, D = self._by_row(chunk)
         if isinstance(X, DeviceRows):
             return parts.column_products(X, left, right, self._shift[left], D)
+        every = right is None and np.array_equal(left, np.arange(d))
         if sp.issparse(X):
             right = np.arange(d) if right is None else right
             place = np.full((2, d), -1, dtype=np.int32)
             place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
-            products, _, sums = csr_products(X.indptr, X.indices, X.data, D, place, len(left), len(right), False)
+            products, _, sums = csr_products(X.indptr, X.indices, X.data, D, place, len(left), len(right), every)
             return products - np.outer(self._shift[left], sums)
+        if every:
+            return dense_squares(X, self._shift, D)
         return dense_products(D[:, None] * (X[:, left] - self._shift[left]), X if right is None else X[:, right])
 
 
@@ -261,3 +265,12 @@ def dense_products(A, B):
         np.copyto(rows, B[i : i + BLOCK_ROWS])
         products = dgemm(1.0, rows.T, A[i : i + BLOCK_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True)
     return products.T
+
+
+def dense_squares(X, shift, D):
+    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
+    root = np.sqrt(D)
+    A = X - shift
+    A *= root[:, None]
+    upper = np.triu(dsyrk(1.0, A.T))
+    return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)

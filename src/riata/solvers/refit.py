@@ -35,41 +35,64 @@ class Fitted(NamedTuple):
     objective: float
 
 
+Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (coefficients, intercept) to start at
+
+
 class Refits:
-    """Fits supports within some columns, which are held in memory if they fit."""
+    """Fits supports within some columns, which are read once and held if they fit the memory."""
 
     def __init__(self, problem: Problem, columns, memory=None):
         data, moments = problem.data, problem.data.moments
         self._problem, self._columns = problem, columns
-        self._mean = moments.mean[columns] if problem.fit_intercept else np.zeros(len(columns))
-        self._scale = moments.scale[columns]
-        l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), data.n_features)[columns]
-        self._l2 = np.append(l2 / self._scale**2, 0.0)
+        self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
+        self._scale = moments.scale
+        self._l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
-        self._rows = self._narrowed(data, DEFAULT_MEMORY if memory is None else memory)
+        self._memory = DEFAULT_MEMORY if memory is None else memory
+        self._rows = None if data.in_memory else self._narrowed(columns)
 
     def fit(self, supports, starts, target=np.inf) -> list[Fitted]:
         """The best model of each support, from the (coefficients, intercept) it starts at: a pass a step for all.
 
         A fit that cannot end below the target is given up early.
         """
-        newtons = [self._newton(*task) for task in zip(supports, starts, strict=True)]
+        rows, columns = self._rows, self._columns
+        if rows is None:  # what is in memory is cut again at once, and then no wider than these supports
+            columns = np.unique(np.concatenate(supports))
+            rows = self._narrowed(columns)
+        newtons = [self._newton(columns, *task) for task in zip(supports, starts, strict=True)]
         total = self._problem.data.total_weight
         with one_blas_thread():
             for _ in range(STEPS):
                 active = [newton for newton in newtons if not newton.done]
                 if not active:
                     break
-                for newton, sums in zip(active, self._rows.sum(self._second_order(active)), strict=True):
+                for newton, sums in zip(active, rows.sum(self._second_order(active)), strict=True):
                     newton.take(*(part / total for part in sums))
                     # Newton's decrement says how far down it still is, within a factor once steps converge.
                     lost = newton.F - 4.0 * newton.decrement > target
                     newton.done = newton.done or lost or newton.F <= SEPARATED * self._unit
-        return [self._in_units_of_the_data(newton) for newton in newtons]
+        return [self._in_units_of_the_data(*task) for task in zip(supports, newtons, strict=True)]
 
-    def _narrowed(self, data, memory) -> Dataset:
-        columns, mean, scale = self._columns, self._mean, self._scale
-        constant = float(self._problem.fit_intercept)
+    @property
+    def in_memory(self) -> bool:
+        """Whether a step of one support costs no pass."""
+        return self._rows is None or self._rows.in_memory
+
+    def best_below(self, target, proposals: list[Proposal]) -> Fitted | None:
+        """The best of these supports, all fitted in the same passes, if its objective is below the target."""
+        supports, starts = zip(*proposals, strict=True) if proposals else ((), ())
+        fits = self.fit(supports, starts, target) if proposals else []
+        return min((fit for fit in fits if fit.objective < target), key=lambda fit: fit.objective, default=None)
+
+    def first_below(self, target, proposals: list[Proposal]) -> Fitted | None:
+        """The first of these supports, most promising first, whose objective is below the target, if any."""
+        if not self.in_memory:
+            return self.best_below(target, proposals)
+        return next(filter(None, (self.best_below(target, [proposal]) for proposal in proposals)), None)
+
+    def _narrowed(self, columns) -> Dataset:
+        mean, scale, constant = self._mean[columns], self._scale[columns], float(self._problem.fit_intercept)
 
         def cut(chunk):
             if isinstance(chunk.X, DeviceRows):
@@ -79,14 +102,14 @@ class Refits:
             X /= scale
             return chunk._replace(X=np.hstack([X, np.full((len(X), 1), constant)]))
 
-        return held(data, cut, len(self._columns), memory)
+        return held(self._problem.data, cut, len(columns), self._memory)
 
-    def _newton(self, support, start):
+    def _newton(self, columns, support, start):
         coef, intercept = start
-        at = np.searchsorted(self._columns, support)
-        v = np.append(coef * self._scale[at], intercept + self._mean[at] @ coef)
-        at = np.append(at, len(self._columns))
-        return _Newton(at, v, self._l2[at], PRECISION * self._unit)
+        places = np.append(np.searchsorted(columns, support), len(columns))
+        v = np.append(coef * self._scale[support], intercept + self._mean[support] @ coef)
+        l2 = np.append(self._l2[support] / self._scale[support] ** 2, 0.0)
+        return _Newton(places, v, l2, PRECISION * self._unit)
 
     def _second_order(self, newtons):
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
@@ -96,7 +119,8 @@ class Refits:
             X, y, weight = chunk
             sums = []
             for newton in newtons:
-                A = some_columns(X, newton.places)
+                whole = isinstance(X, np.ndarray) and len(newton.places) == X.shape[1]
+                A = X if whole else some_columns(X, newton.places)
                 xp = namespace(A)
                 z = A @ xp.asarray(newton.trial)
                 curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
@@ -107,10 +131,9 @@ class Refits:
 
         return part
 
-    def _in_units_of_the_data(self, newton):
-        places = newton.places[:-1]
-        coef = newton.v[:-1] / self._scale[places]
-        return Fitted(self._columns[places], coef, float(newton.v[-1] - self._mean[places] @ coef), float(newton.F))
+    def _in_units_of_the_data(self, support, newton):
+        coef = newton.v[:-1] / self._scale[support]
+        return Fitted(support, coef, float(newton.v[-1] - self._mean[support] @ coef), float(newton.F))
 
 
 def held(data: Dataset, cut, n_columns, memory) -> Dataset:
@@ -149,7 +172,7 @@ class _Newton:
 
 def _squares(A):
     """The upper half of A'A."""
-    return dsyrk(1.0, A, trans=1) if isinstance(A, np.ndarray) else to_host(A.T @ A)
+    return dsyrk(1.0, A.T) if isinstance(A, np.ndarray) else to_host(A.T @ A)
 
 
 def _solve(H, slope):

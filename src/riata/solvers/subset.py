@@ -5,13 +5,25 @@ the best one each time, until none helps. `overshoot` leaves such a point: take 
 and stay only where that was better.
 """
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from riata.kernels import subset as kernel
 
+PRECISION = 1e-9  # of the empty model's loss: a smaller gain is not worth a move
 COLLINEAR = 1e-7  # a column whose squared norm the others explain up to this share adds nothing
 OVERSHOOTS = (2, 4, 8, 16, 32)
+
+
+class Lines(NamedTuple):
+    """The ways of some single swaps: all other members follow as least squares says."""
+
+    columns: np.ndarray  # the members, then the columns that come in
+    start: np.ndarray  # a column of weights for every swap, the leaving member gone
+    step: np.ndarray  # from there to the best weights with the new column
 
 
 class Subset:
@@ -70,14 +82,38 @@ class Subset:
 
     def swap(self):
         """Exchange one column for one outside, the best exchange each time, until none is worth it."""
+        for _ in self.swaps():
+            pass
+
+    def swaps(self) -> Iterator[np.ndarray]:
+        """The members after each of these exchanges."""
         while True:
             i, j, gain = kernel.best_swap(
                 self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR
             )
             if gain <= self.worthwhile:
-                break
+                return
             self._remove(i)
             self._add(j)
+            yield self.members
+
+    def bar(self, columns):
+        """Take none of these columns, until a restart."""
+        self._inside[columns] = True
+
+    def lines(self, columns, partners) -> Lines:
+        """The ways of taking each of these columns for the member in its place of `partners` (-1: for none)."""
+        T, weights, A = len(columns), self._w[: self.size], self._A[: self.size, : self.size]
+        start, follow = np.tile(weights[:, None], T), self._W[: self.size, columns]
+        c, v = self._c[columns], self._v[columns]
+        if np.all(partners >= 0):
+            share, before = A[:, partners] / A[partners, partners], follow[partners, np.arange(T)]
+            start, follow = start - weights[partners] * share, follow - before * share
+            c = c + weights[partners] * before / A[partners, partners]
+            v = v + before**2 / A[partners, partners]
+        best = c / v
+        members = np.append(self.members, columns)
+        return Lines(members, np.vstack([start, np.zeros((T, T))]), np.vstack([-best * follow, np.diag(best)]))
 
     def overshoot(self, k):
         """Leave a point that no swap improves, by taking several columns more and giving as many back."""

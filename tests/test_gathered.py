@@ -1,4 +1,4 @@
-"""Columns held together give the same answers as curvature that is read, and their own minimum is one."""
+"""Columns gathered together give the same answers as curvature that is read, and their own minimum is one."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from riata.losses import LOSSES
 from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
 from riata.path import path
 from riata.penalties import ElasticNet
-from riata.solvers import held
+from riata.solvers import gathered
 from test_exact import make
 
 CURVED = [loss for loss in LOSSES if loss != "squared"]
@@ -30,7 +30,7 @@ PENALTIES = {
 def test_the_minimum_over_all_columns_is_certified(loss, penalty, fit_intercept, layout):
     X, y = make(loss, n=60, d=12)
     problem = Problem(InMemory(LAYOUTS[layout](X), y), LOSSES[loss], penalty, fit_intercept)
-    w, b = held.held(problem, np.arange(12)).minimum(problem, np.zeros(12), 0.0)
+    w, b = gathered.gathered(problem, np.arange(12)).minimum(problem, np.zeros(12), 0.0)
     assert fit_intercept or b == 0.0
     assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-8 * gap_unit(problem)
 
@@ -48,6 +48,6 @@ def test_fits_and_paths_are_those_of_curvature_that_is_read(loss, monkeypatch):
         return found.coefs, alone.coef
 
     ours = both()
-    monkeypatch.setattr(held, "MOST", 0)
-    for held_together, read in zip(ours, both(), strict=True):
-        assert_allclose(held_together, read, atol=1e-4)
+    monkeypatch.setattr(gathered, "MOST", 0)
+    for together, read in zip(ours, both(), strict=True):
+        assert_allclose(together, read, atol=1e-4)

@@ -15,7 +15,7 @@ MOST = 1 << 20  # numbers in a copy: more would not stay in the cache, and are w
 
 
 @dataclass(frozen=True)
-class Held:
+class Gathered:
     """The columns of some features."""
 
     features: np.ndarray
@@ -37,10 +37,10 @@ class Held:
         return w, float(b)
 
 
-def held(problem: Problem, features) -> Held | None:
+def gathered(problem: Problem, features) -> Gathered | None:
     """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many."""
     data = problem.data
     if problem.loss == Squared() or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
     A = data.gather(features)
-    return Held(features, np.ascontiguousarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64))
+    return Gathered(features, np.ascontiguousarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64))
