@@ -5,8 +5,8 @@
 The aim is at most 1.5, with no more memory than a fit to 100 rows and the budget. The file, float32 .npy of correlated
 columns of which fifty matter, is made first and deleted at the end. Reading once is reading its bytes by as many
 threads as there are cores, and nothing else: from the disk, with the page cache emptied all the time, and from the
-page cache, where reading is copying and what counts is the processor. The seconds are all of `riata fit`: its start, and
-in the first line also the first look at the columns, a pass too, whose result is kept between runs.
+page cache, where reading is copying and what counts is the processor. The seconds are those of `riata fit`: its start
+too, and in the first line the first look at the columns, one more pass, whose result is kept between runs.
 """
 
 import argparse
