@@ -26,6 +26,7 @@ from riata.kernels.columns import csr_sums, dense_sums
 from riata.kernels.products import csr_products
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
+from riata.solvers.refit import curved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
@@ -249,7 +250,9 @@ class LocalModel:
             return products - np.outer(self._shift[left], sums)
         if every:
             return dense_squares(X, self._shift, D)
-        return dense_products(D[:, None] * (X[:, left] - self._shift[left]), X if right is None else X[:, right])
+        rows = curved(np.sqrt(D))
+        A = D[rows, None] * (X[rows][:, left] - self._shift[left])
+        return dense_products(A, X[rows] if right is None else X[rows][:, right])
 
 
 def dense_products(A, B):
@@ -266,7 +269,8 @@ def dense_products(A, B):
 def dense_squares(X, shift, D):
     """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
     root = np.sqrt(D)
-    A = X - shift
+    rows = curved(root)
+    A, root = X[rows] - shift, root[rows]
     A *= root[:, None]
     upper = np.triu(dsyrk(1.0, A.T))
     return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)

@@ -85,8 +85,8 @@ class Subset:
         for _ in self.swaps():
             pass
 
-    def swaps(self) -> Iterator[np.ndarray]:
-        """The members after each of these exchanges."""
+    def swaps(self) -> Iterator[None]:
+        """The same, with a stop after every exchange."""
         while True:
             i, j, gain = kernel.best_swap(
                 self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR
@@ -95,7 +95,7 @@ class Subset:
                 return
             self._remove(i)
             self._add(j)
-            yield self.members
+            yield
 
     def bar(self, columns):
         """Take none of these columns, until a restart."""
