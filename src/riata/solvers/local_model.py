@@ -138,11 +138,15 @@ class LocalModel:
     def search(self, support, capacity, worthwhile) -> Subset:
         """A search among the candidates, from this support of some of them; it counts in places in `candidates`."""
         search = Subset(self._among, self.h[self.candidates], capacity, worthwhile)
+        with one_blas_thread():
+            search.restart(self.places(support))
+        return search
+
+    def places(self, columns):
+        """Where these columns are among the candidates."""
         place = np.full(len(self.w), -1)
         place[self.candidates] = np.arange(len(self.candidates))
-        with one_blas_thread():
-            search.restart(place[support])
-        return search
+        return place[columns]
 
     def outlook(self, support, k) -> Outlook:
         """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""

@@ -41,6 +41,11 @@ class Subset:
         self.restart(np.empty(0, dtype=np.int64))
 
     @property
+    def capacity(self) -> int:
+        """How many members there may be on the way."""
+        return len(self._w)
+
+    @property
     def members(self):
         return self._members[: self.size].copy()
 
@@ -114,6 +119,15 @@ class Subset:
         best = c / v
         members = np.append(self.members, columns)
         return Lines(members, np.vstack([start, np.zeros((T, T))]), np.vstack([-best * follow, np.diag(best)]))
+
+    def rival(self, members, k):
+        """Go where swaps lead from these columns, if that is better."""
+        best, fall = self._saved(), self.fall
+        self.restart(members[kernel.independent(self.H[np.ix_(members, members)], COLLINEAR)])
+        self.forward(k)
+        self.swap()
+        if self.fall <= fall:
+            self._restore(best)
 
     def overshoot(self, k):
         """Leave a point that no swap improves, by taking several columns more and giving as many back."""
