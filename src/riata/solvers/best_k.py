@@ -22,12 +22,11 @@ from riata.penalties import GroupCardinality
 from riata.solvers.best_groups import best_groups
 from riata.solvers.best_k_refits import by_refits, next_count, wanting
 from riata.solvers.iterate import Iterate, Options, Saved
-from riata.solvers.local_model import NOTHING, LocalModel, Outlook
-from riata.solvers.omp import omp
+from riata.solvers.local_model import LocalModel, Outlook
 from riata.solvers.subset import OVERSHOOTS, PRECISION
 
 DEFAULT_MEMORY = 1 << 30
-CHEAP = 3e7  # multiplications: a moment
+CHEAP = 3e7  # multiplications: to pursue one feature after the other among all takes a moment
 EARLY = 2  # rounds whose supports will change too much to be worth their rows of H
 
 
@@ -44,8 +43,7 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
         model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
     else:
         model = LocalModel.resumed(problem, resume.arrays)
-    limit, guess = row_limit(k, d, options), _guess(problem, options)
-    rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), limit, guess, resume)
+    rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options), resume)
     if problem.loss == Squared():
         yield from _by_model(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
     else:
@@ -69,25 +67,11 @@ def _saved(model, arrays, **facts) -> Saved:
     return Saved(arrays | model.arrays, facts)
 
 
-def _guess(problem: Problem, options: Options) -> np.ndarray:
-    """Another support to start from, where that takes a moment.
-
-    With few rows and many features the first candidates, those that tell most alone, lack what matching pursuit finds
-    among all.
-    """
-    data, k = problem.data, problem.penalty.k
-    if problem.loss != Squared() or not data.in_memory or data.n_rows * data.n_features * k > CHEAP:
-        return NOTHING
-    *_, last = omp(problem, options)
-    return np.flatnonzero(last.coef)
-
-
-def settle(
-    model: LocalModel, k, worthwhile, limit, guess=NOTHING, resume=None
-) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
+def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
     count = min(first_count(k), limit)
-    settled, t = False, 0
+    settled, t, data = False, 0, model.problem.data
+    pursue = data.in_memory and data.n_rows * data.n_features * k <= CHEAP
     if resume is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)
@@ -113,21 +97,24 @@ def settle(
         else:
             support, outlook, settled = _check(model, search, k, worthwhile)
         if settled:
-            search, guess = _against(model, search, guess, k), NOTHING
+            if pursue:
+                search, pursue = _against_pursuit(model, search, k), False
             search.overshoot(k)
             support, outlook, settled = _check(model, search, k, worthwhile)
         count = min(next_count(k), limit - k)
         yield support, outlook, settled
 
 
-def _against(model, search, guess, k):
-    """The search, or from the guess if that leads to something better."""
-    if len(guess) == 0:
-        return search
-    members = model.candidates[search.members]
-    model.add_candidates(np.setdiff1d(guess, model.candidates))
-    search = model.search(members, search.capacity, search.worthwhile)
-    search.rival(model.places(guess), k)
+def _against_pursuit(model, search, k):
+    """The search where it is, or where matching pursuit among all features leads it if that is better.
+
+    With few rows and many features the first candidates, those that tell most alone, lack what the pursuit finds.
+    """
+    support = model.candidates[search.members]
+    pursued = model.pursued(k, search.worthwhile)
+    model.add_candidates(np.setdiff1d(pursued, model.candidates))
+    search = model.search(support, search.capacity, search.worthwhile)
+    search.rival(model.places(pursued), k)
     return search
 
 
