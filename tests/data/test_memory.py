@@ -34,7 +34,8 @@ def peak_mb(path, tmp_path, *options, target="y", budget_mb=BUDGET_MB):
     code = "from riata.cli import main; main()"
     arguments = ["fit", str(path), "--target", str(target), "--task", "regression", "--json", *options,
                  "--memory", f"{budget_mb}MB", "--out", str(tmp_path / "model.json")]  # fmt: skip
-    result = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    for _ in range(2):  # compiling takes memory too: what the first run compiles, the second finds on the disk
+        result = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
     return json.loads(result.stdout)["peak_rss_mb"]
 
 

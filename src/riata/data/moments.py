@@ -79,5 +79,5 @@ def _sparse(X, y_off, weight, total):
     mean = np.bincount(X.indices, weights * X.data, minlength=d) / total
     seen = np.bincount(X.indices, weights, minlength=d)
     squares = np.bincount(X.indices, weights * (X.data - mean[X.indices]) ** 2, minlength=d)
-    squares += (total - seen) * mean**2  # rows that hold a zero are mean away from it
+    squares = squares + (total - seen) * mean**2  # rows that hold a zero are mean away from it
     return mean, squares, np.bincount(X.indices, np.repeat(weight * y_off, np.diff(X.indptr)) * X.data, minlength=d)

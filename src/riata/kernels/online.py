@@ -32,6 +32,20 @@ REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as 
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
 
+@njit(cache=True, nogil=True, inline="always")
+def variance_of(first, second, share):
+    """Of a column with these sums of x and of x^2 in rows of weight 1 / share; 0 if it does not vary."""
+    mean, square = first * share, second * share
+    variance = square - mean * mean
+    return variance if variance > CONSTANT * square else 0.0
+
+
+@njit(cache=True, nogil=True, inline="always")
+def v_of(block, j, variance, s, levels, flat):
+    """v_j of all lanes."""
+    return soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
+
+
 @njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
 def predict_row(features, values, shrink, plain, weight, total, level, flat, block, deviation, v, sums):
     """Count a row into the moments and work out v of its features; `sums` gets those of v x, of all lanes."""
@@ -45,16 +59,13 @@ def predict_row(features, values, shrink, plain, weight, total, level, flat, blo
         second = block[j, SQUARES] + weight * x * x
         block[j, SUMS] = first
         block[j, SQUARES] = second
-        mean, square = first * share, second * share
-        variance = square - mean * mean
-        if variance <= CONSTANT * square:
-            deviation[p] = 0.0
-            continue
+        variance = variance_of(first, second, share)
         s = math.sqrt(variance)
         deviation[p] = s
-        vp = soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
-        store(v, p, vp)
-        sums_vx = sums_vx + vp * x
+        if s > 0.0:
+            vp = v_of(block, j, variance, s, levels, flat)
+            store(v, p, vp)
+            sums_vx = sums_vx + vp * x
     store(sums, 0, sums_vx)
 
 
@@ -156,3 +167,16 @@ def online_sweep(
         learn_row(features, values, shrink, plain, slopes, push, block, deviation, v)
         if learn_b:
             learn_intercepts(slopes, rest, curvature, b_z, b_hold, b)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def all_weights(block, total, level, flat, stiffness, w, deviation):
+    """The weights of all features, a column for each lane, and the deviations of their columns, as of now."""
+    levels, softness, share = load(level, 0), load(1.0 / stiffness, 0), 1.0 / max(total, 1e-300)
+    w[:] = 0.0
+    for j in range(block.shape[0]):
+        variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
+        s = math.sqrt(variance)
+        deviation[j] = s
+        if s > 0.0:
+            store(w, j, v_of(block, j, variance, s, levels, flat) * softness)

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.online import CONSTANT, EMPTY, HOLD, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, online_sweep
+from riata.kernels.online import EMPTY, HOLD, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, all_weights, online_sweep
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers import cut
@@ -161,19 +161,22 @@ class Online(Method):
         self._age(memory)
         if self.k is None:
             return
-        for lane in range(LANES):
-            entered = np.count_nonzero(self._weights(memory, lane))
-            memory["noise"][lane] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
-        cut.replace_candidates(memory, self._candidates(memory))
+        w, deviation = self._weights(memory)
+        cut.replace_candidates(memory, self._candidates(memory, w, deviation))
+        entered = np.count_nonzero(w, axis=0)
+        memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
 
-    def _candidates(self, memory):
+    def _candidates(self, memory, w, deviation):
         """The largest weights of columns of unit deviation; where those in the model are too few, the steepest next."""
-        lane, deviation = memory["lane"][0], np.sqrt(self._variances(memory))
-        size = np.abs(self._weights(memory, lane)) * deviation
+        lane = memory["lane"][0]
+        size = np.abs(w[:, lane]) * deviation
         slope = np.divide(
             np.abs(of_features(memory, "z")[:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0
         )
-        best = np.lexsort((-slope, -size))[: len(memory["candidates"])]
+        m = len(memory["candidates"])
+        steepest = np.argpartition(-slope, m - 1)[:m]  # the long sort is for these and those in the model only
+        pool = np.union1d(np.flatnonzero(size), steepest)
+        best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
         return np.sort(best[slope[best] > 0])
 
     def _age(self, memory):
@@ -204,23 +207,15 @@ class Online(Method):
             return int(np.argmax(explained >= EXPLAINS * explained[best]))
         return best
 
-    def _variances(self, memory):
-        """Of the columns so far; 0 for those that do not vary."""
-        T = max(memory["total"][0], 1e-300)
-        mean, square = of_features(memory, "sums") / T, of_features(memory, "squares") / T
-        variance = square - mean**2
-        return np.where(variance > CONSTANT * square, variance, 0.0)
-
-    def _weights(self, memory, lane):
-        """The weights of a lane from its memory: the kernel's formula."""
-        T, variance, z = memory["total"][0], self._variances(memory), of_features(memory, "z")[:, lane]
-        stretch = max(T / self.distinct, 1.0) ** REPEATS
-        level = memory["noise"][lane] * np.sqrt(memory["slope_squares"][lane] * variance) * stretch
-        if self.alpha is not None:
-            level += self.alpha * T * (np.sqrt(variance) if self.standardize else 1.0)
-        left = np.maximum(np.abs(z) - level, 0.0)
-        divisor = memory["stiffness"][lane] * (variance + of_features(memory, "hold"))
-        return np.divide(-np.copysign(left, z), divisor, out=np.zeros_like(z), where=variance > 0)
+    def _weights(self, memory):
+        """(weights of all features, a column for each lane; deviations of their columns) from what is remembered."""
+        T, n_features = memory["total"][0], len(memory["block"])
+        level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
+        total_alpha = (self.alpha or 0.0) * T
+        w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
+        level, flat = (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
+        all_weights(memory["block"], T, level, flat, memory["stiffness"], w, deviation)
+        return w, deviation
 
     def _intercept(self, memory):
         return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
@@ -228,14 +223,15 @@ class Online(Method):
     def model(self, state):
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
-            w, b = self._weights(memory, memory["lane"][0]), self._intercept(memory)
+            w, b = self._weights(memory)[0][:, memory["lane"][0]].copy(), self._intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(of_features(memory, "sums")))
             features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
             w[features] = weights
             b += memory["origin"][0]
-        return w, float(b - w @ of_features(memory, "shift"))
+        support = np.flatnonzero(w)
+        return w, float(b - w[support] @ of_features(memory, "shift")[support])
 
 
 def online_method(penalty) -> Online:

@@ -154,7 +154,7 @@ class Sketch(Online):
         memory["block"][gone] = 0.0
 
     def features(self, state):
-        return Features(state.memory["ids"], state.names, np.sqrt(self._variances(state.memory)))
+        return Features(state.memory["ids"], state.names, self._weights(state.memory)[1])
 
 
 def sketch(problem: Problem, options: Options):

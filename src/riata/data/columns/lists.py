@@ -90,13 +90,14 @@ class Sparse(Encoder):
 
     def encode(self, columns, dtype):
         values, indices, offsets = pairs_of(columns, self.column, self.values)
-        indices = indices - self.first if self.first else indices
-        outside = (indices < 0) | (indices >= self.size) if len(indices) else np.zeros(0, dtype=bool)
-        if outside.any():
-            offsets = np.concatenate([[0], np.cumsum(~outside)])[offsets]
-            indices, values = indices[~outside], values[~outside]
+        if len(indices) and not self.first <= indices.min() <= indices.max() < self.first + self.size:
+            inside = (indices >= self.first) & (indices < self.first + self.size)
+            offsets = np.concatenate([[0], np.cumsum(inside)])[offsets]
+            indices, values = indices[inside], values[inside]
         small = max(self.size, len(indices)) < 2**31
         kind = np.int32 if small else np.int64
+        if self.first:
+            indices = np.subtract(indices, self.first, dtype=kind, casting="unsafe")  # all of them fit by now
         X = sp.csr_array(
             (values.astype(dtype, copy=False), indices.astype(kind, copy=False), offsets.astype(kind, copy=False)),
             shape=(len(offsets) - 1, self.size),
