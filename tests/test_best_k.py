@@ -161,6 +161,23 @@ def test_refits_read_the_data_where_they_do_not_fit_the_memory(rng):
     assert tight.passes > fitted(Chunked(X, y, 500), 3, loss="logistic").passes
 
 
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_rows_that_contradict_each_other_are_all_that_is_left_of_the_loss(seed):
+    X = np.random.default_rng(seed).normal(size=(60, 80))
+    y = np.sign(X[:, 0] + X[:, 1])
+    X, y = np.vstack([X, X[:4]]), np.append(y, -y[:4])  # the other rows bend nothing in the end: H has rank four
+    result = fitted(InMemory(X, y), 15, loss="logistic")
+    assert_allclose(result.objective, 8 * np.log(2) / 64, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_with_few_rows_it_is_never_worse_than_matching_pursuit(seed):
+    X, y = correlated(np.random.default_rng(seed), n=40, d=600, k=12)
+    X = X / X.std(axis=0)
+    pursued = fit(InMemory(X, y), Spec(k=15, solver="omp")).result
+    assert fitted(InMemory(X, y), 15).objective <= pursued.objective * (1 + 1e-9)
+
+
 def test_separated_classes_end(rng):
     X = rng.normal(size=(40, 6))
     result = fitted(InMemory(X, np.sign(X[:, 2])), 2, loss="logistic")

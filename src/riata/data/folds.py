@@ -11,7 +11,7 @@ import numpy as np
 
 from riata.data.chunk import added
 from riata.data.dataset import Dataset
-from riata.data.outofcore import in_parallel
+from riata.data.parallel import in_parallel
 from riata.data.remote import Remote
 from riata.threads import one_blas_thread
 

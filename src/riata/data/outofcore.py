@@ -5,10 +5,8 @@ memory. The file has no name from the moment it is made: it is gone when the pro
 """
 
 import logging
-import math
 import tempfile
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,11 +19,12 @@ from riata.data.dataset import Dataset
 from riata.data.encoded import EncodedRows, write_chunks
 from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
+from riata.data.parallel import in_parallel
 from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
 from riata.data.watch import watched
 from riata.errors import DataError
-from riata.threads import n_cores, one_blas_thread
+from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
 ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
@@ -191,33 +190,5 @@ class OutOfCore(Dataset):
         return data
 
 
-def in_parallel(f, items: Iterable, room: float = math.inf):
-    """f of every item, in their order, on all cores; only a few items are alive at a time.
-
-    Results that are so large that those of all cores would need more than `room` bytes are made on two.
-    """
-    n_threads, most = min(2, n_cores()), n_cores()
-    pending: list[Future] = []
-    with ThreadPoolExecutor(most) as threads:
-        for item in items:
-            pending.append(threads.submit(f, item))
-            del item
-            if len(pending) >= n_threads:
-                value = pending.pop(0).result()
-                if n_threads < most and most * _nbytes(value) <= room:
-                    n_threads = most
-                yield value
-                del value
-        while pending:
-            yield pending.pop(0).result()
-
-
 def _is_there(value) -> bool:
     return value is not None
-
-
-def _nbytes(value) -> int:
-    """Of the arrays in what a chunk came to."""
-    if isinstance(value, tuple):
-        return sum(map(_nbytes, value))
-    return sum(map(_nbytes, vars(value).values())) if hasattr(value, "__dict__") else getattr(value, "nbytes", 0)

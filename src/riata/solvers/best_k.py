@@ -27,6 +27,7 @@ from riata.solvers.subset import OVERSHOOTS, PRECISION
 
 DEFAULT_MEMORY = 1 << 30
 ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are made, and as much for all else
+CHEAP = 3e7  # multiplications: to pursue one feature after the other among all takes a moment
 EARLY = 2  # rounds whose supports will change too much to be worth their rows of H
 
 
@@ -70,7 +71,8 @@ def _saved(model, arrays, **facts) -> Saved:
 def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
     count = min(first_count(k), limit)
-    settled, t = False, 0
+    settled, t, data = False, 0, model.problem.data
+    pursue = data.in_memory and data.n_rows * data.n_features * k <= CHEAP
     if resume is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)
@@ -96,10 +98,25 @@ def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tup
         else:
             support, outlook, settled = _check(model, search, k, worthwhile)
         if settled:
+            if pursue:
+                search, pursue = _against_pursuit(model, search, k), False
             search.overshoot(k)
             support, outlook, settled = _check(model, search, k, worthwhile)
         count = min(next_count(k), limit - k)
         yield support, outlook, settled
+
+
+def _against_pursuit(model, search, k):
+    """The search where it is, or where matching pursuit among all features leads it if that is better.
+
+    With few rows and many features the first candidates, those that tell most alone, lack what the pursuit finds.
+    """
+    support = model.candidates[search.members]
+    pursued = model.pursued(k, search.worthwhile)
+    model.add_candidates(np.setdiff1d(pursued, model.candidates))
+    search = model.search(support, search.capacity, search.worthwhile)
+    search.rival(model.places(pursued), k)
+    return search
 
 
 def _sorted(model, search):

@@ -61,7 +61,7 @@ class Contest:
     def challenged(self, fit: Fitted, count) -> tuple[Fitted | None, int]:
         """A better fit one swap away, if refits of the `count` that look best show one, and how many those were."""
         fit = self._inside(fit)
-        _, swaps = self._tried(fit, len(self._columns))
+        _, _, swaps = self._tried(fit, len(self._columns))
         better = self._first_better(fit, swaps, count)
         return better and self._outside(better), min(count, len(swaps))
 
@@ -69,23 +69,25 @@ class Contest:
         """A better fit, if the local model leads to one, and after how many swaps."""
         if fit.objective <= SEPARATED * self._unit:
             return None, reach
-        search, swaps = self._tried(fit, TRIED)
+        model, search, swaps = self._tried(fit, TRIED)
         astray = [swap.column for swap in swaps if fit.objective - swap.trial.objective < KEPT * swap.promised]
         search.bar(astray)
-        better, reach = self._on_the_way(fit, _way(search, self._problem.penalty.k), reach)
+        better, reach = self._on_the_way(fit, _way(model, search), reach)
         return better or self._first_better(fit, swaps, LAST), reach
 
-    def _tried(self, fit: Fitted, count) -> tuple[Subset, list[Swap]]:
-        """A search of the local model from the fit, and the swaps that promise most, each with its trial."""
+    def _tried(self, fit: Fitted, count) -> tuple[LocalModel, Subset, list[Swap]]:
+        """The local model at the fit, a search from there, and the swaps that promise most, each with its trial."""
         k, worthwhile = self._problem.penalty.k, 2.0 * PRECISION * self._unit
-        model = LocalModel(self._problem, self._coefficients(fit), fit.intercept, np.arange(len(self._columns)))
+        w = np.zeros(len(self._columns))
+        w[fit.support] = fit.coef
+        model = LocalModel(self._problem, w, fit.intercept, np.arange(len(w)))
         search, outlook = model.search(fit.support, k, worthwhile), model.outlook(fit.support, k)
         best = np.argsort(-outlook.gains, kind="stable")[:count]
         best = best[outlook.gains[best] > worthwhile]
         trials = tried(model, search, best, outlook.partners[best]) if len(best) else []
-        return search, [Swap(*swap) for swap in zip(best, 0.5 * outlook.gains[best], trials, strict=True)]
+        return model, search, [Swap(*swap) for swap in zip(best, 0.5 * outlook.gains[best], trials, strict=True)]
 
-    def _on_the_way(self, fit: Fitted, way: Iterator[np.ndarray], reach) -> tuple[Fitted | None, int]:
+    def _on_the_way(self, fit: Fitted, way: Iterator[Proposal], reach) -> tuple[Fitted | None, int]:
         """The best refit found on a way of swaps, and after how many of them."""
         if not self._refits.in_memory:  # passes cost more than steps: several lengths in the same
             passed = list(islice(way, 4 * REACH))
@@ -98,27 +100,20 @@ class Contest:
             better = self._best(fit, [passed[count - 1]])
         while better is not None and count == len(passed):
             passed += islice(way, count)
-            further = self._best(fit, passed[count:][-1:], better.objective)
+            further = self._best(better, passed[count:][-1:])
             if further is None:
                 break
             better, count = further, len(passed)
         return better, max(count, 1)
 
-    def _best(self, fit: Fitted, supports, than=np.inf) -> Fitted | None:
-        """The best refit of these supports from the weights of the fit, if it is better."""
-        w = self._coefficients(fit)
-        proposals = [(np.sort(support), (w[np.sort(support)], fit.intercept)) for support in supports]
-        return self._refits.best_below(min(than, fit.objective) - PRECISION * self._unit, proposals)
+    def _best(self, fit: Fitted, proposals: list[Proposal]) -> Fitted | None:
+        """The best refit of these supports, if it is better."""
+        return self._refits.best_below(fit.objective - PRECISION * self._unit, proposals)
 
     def _first_better(self, fit: Fitted, swaps: list[Swap], count) -> Fitted | None:
         """The first refit that is better, among the `count` swaps of best trials."""
         best = sorted(swaps, key=lambda swap: swap.trial.objective)[:count]
         return self._refits.first_below(fit.objective - PRECISION * self._unit, [swap.proposal for swap in best])
-
-    def _coefficients(self, fit: Fitted) -> np.ndarray:
-        w = np.zeros(len(self._columns))
-        w[fit.support] = fit.coef
-        return w
 
     def _inside(self, fit: Fitted) -> Fitted:
         return fit._replace(support=np.searchsorted(self._columns, fit.support))
@@ -127,12 +122,20 @@ class Contest:
         return fit._replace(support=self._columns[fit.support])
 
 
-def _way(search: Subset, k) -> Iterator[np.ndarray]:
-    """The members of a search with as many as there may be, then after each swap."""
-    if search.size < k:
-        search.forward(k)
-        yield search.members
-    yield from search.swaps()
+def _way(model: LocalModel, search: Subset) -> Iterator[Proposal]:
+    """Where a search leads: to as many members as there may be, then one swap further each time."""
+    if search.size < model.problem.penalty.k:
+        search.forward(model.problem.penalty.k)
+        yield _proposal(model, search)
+    for _ in search.swaps():
+        yield _proposal(model, search)
+
+
+def _proposal(model: LocalModel, search: Subset) -> Proposal:
+    """The support that a search is at, and its weights on the local model."""
+    w, b = model.coefficients(search.members, search.weights)
+    support = np.sort(search.members)
+    return support, (w[support], b)
 
 
 def _cut_to(problem: Problem, columns, memory) -> Problem:

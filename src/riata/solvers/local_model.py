@@ -8,7 +8,8 @@ their products with each other; the rows of H of a support tell, exactly and for
 support is worth. Either costs one pass for as many columns as one likes. In memory, where a pass is cheap and
 multiplying is not, only the rows of supports are made; from disk, those of all candidates in the pass that adds them.
 
-Everything kept here is in units that give H a unit diagonal; `coefficients` gives those of the data.
+Everything kept here is in units that give H a unit diagonal (but for DAMPING, which keeps w near w0);
+`coefficients` gives those of the data.
 """
 
 from typing import NamedTuple
@@ -25,10 +26,13 @@ from riata.device.rows import DeviceRows
 from riata.kernels.columns import csr_sums, dense_sums
 from riata.kernels.products import csr_products
 from riata.kernels.subset import swap_gains
+from riata.losses import Squared
 from riata.objective import Problem
+from riata.solvers.refit import curved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
+DAMPING = 1e-8  # of the diagonal, where rows that the model is sure of bend nothing and others are too few
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
 NOTHING = np.empty(0, dtype=np.int64)
@@ -54,9 +58,7 @@ class LocalModel:
         support = np.flatnonzero(w)
         some = data.in_memory and len(candidates) < d
         at_once = support if some else np.union1d(support, candidates)
-        (loss, total, slope, by_u, by_d, squares), products = data.sum(
-            lambda chunk: (self._sums(chunk), self._products(chunk, at_once, None))
-        )
+        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, at_once))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
         self._by_d = by_d  # sum of D (x - shift)
@@ -67,7 +69,8 @@ class LocalModel:
         variance[variance <= (CONSTANT * mean) ** 2] = 0.0
         norm2 = variance + l2
         self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
-        self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
+        damping = 0.0 if problem.loss == Squared() else DAMPING
+        self._diagonal = np.where(norm2 > 0, 1.0 + damping, 0.0)
         self._place, self._rows = np.full(d, -1), np.empty((0, d))  # of a column's row of H among those made
         self._store(at_once, products)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
@@ -137,11 +140,15 @@ class LocalModel:
     def search(self, support, capacity, worthwhile) -> Subset:
         """A search among the candidates, from this support of some of them; it counts in places in `candidates`."""
         search = Subset(self._among, self.h[self.candidates], capacity, worthwhile)
+        with one_blas_thread():
+            search.restart(self.places(support))
+        return search
+
+    def places(self, columns):
+        """Where these columns are among the candidates."""
         place = np.full(len(self.w), -1)
         place[self.candidates] = np.arange(len(self.candidates))
-        with one_blas_thread():
-            search.restart(place[support])
-        return search
+        return place[columns]
 
     def outlook(self, support, k) -> Outlook:
         """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""
@@ -165,6 +172,19 @@ class LocalModel:
         gains = np.where(self._diagonal > 0, c**2, -np.inf)
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, np.full(len(c), -1))
+
+    def pursued(self, k, worthwhile) -> np.ndarray:
+        """The support of orthogonal matching pursuit among all features: a pass a feature."""
+        support, weights = NOTHING, np.empty(0)
+        while len(support) < k:
+            gains = self.glance(support, weights).gains
+            best = int(np.argmax(gains))
+            if gains[best] <= worthwhile:
+                break
+            support = np.append(support, best)
+            rows = self._rows_of(support)
+            weights = cho_solve(cho_factor(rows[:, support]), self.h[support])
+        return support
 
     def coefficients(self, support, weights):
         """(w, b) in the units of the data; of columns of weights, a column of w and an entry of b each."""
@@ -216,10 +236,12 @@ class LocalModel:
         curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
         return weight * loss.value(y, z), weight * loss.derivative(y, z), weight * curvature
 
-    def _sums(self, chunk):
+    def _part(self, chunk, columns):
+        """What a chunk adds to the sums over rows, then to those over columns, and to the products of some columns."""
         loss, u, D = self._by_row(chunk)
         total = namespace(D).sum
-        return float(total(loss)), float(total(D)), float(total(u)), *self._column_sums(chunk.X, u, D)
+        sums = float(total(loss)), float(total(D)), float(total(u)), *self._column_sums(chunk.X, u, D)
+        return sums, self._products(chunk.X, D, columns, None)
 
     def _column_sums(self, X, u, D=None):
         """Sums over rows of u a, D a and D a^2 for every column, a = x - shift."""
@@ -231,17 +253,16 @@ class LocalModel:
         return dense_sums(X, self._shift, u, D)
 
     def _multiplied(self, left, right):
-        return self.problem.data.sum(lambda chunk: self._products(chunk, left, right))
+        return self.problem.data.sum(lambda chunk: self._products(chunk.X, self._by_row(chunk)[2], left, right))
 
-    def _products(self, chunk, left, right):
+    def _products(self, X, D, left, right):
         """sum_i D_i (x_ic - shift_c) x_ij for columns c of `left` and j of `right` (None is all of them).
 
         Centring one side is enough to keep the digits, and leaves the other as it lies.
         """
-        X, d = chunk.X, chunk.X.shape[1]
+        d = X.shape[1]
         if len(left) == 0:
             return np.zeros((0, d if right is None else len(right)))
-        _, _, D = self._by_row(chunk)
         if isinstance(X, DeviceRows):
             return parts.column_products(X, left, right, self._shift[left], D)
         every = right is None and np.array_equal(left, np.arange(d))
@@ -253,11 +274,15 @@ class LocalModel:
             return products - np.outer(self._shift[left], sums)
         if every:
             return dense_squares(X, self._shift, D)
-        return dense_products(D[:, None] * (X[:, left] - self._shift[left]), X if right is None else X[:, right])
+        rows = curved(np.sqrt(D))
+        A = D[rows, None] * (X[rows][:, left] - self._shift[left])
+        return dense_products(A, X[rows] if right is None else X[rows][:, right])
 
 
 def dense_products(A, B):
-    """A'B for a narrow A in float64 and a wide B of any type, some rows at a time."""
+    """A'B for a narrow A in float64 and a wide B of any type, converted some rows at a time."""
+    if B.dtype == np.float64:
+        return A.T @ B
     products = np.zeros((B.shape[1], A.shape[1]), order="F")
     block = np.empty((min(BLOCK_ROWS, len(B)), B.shape[1]))
     for i in range(0, len(B), BLOCK_ROWS):
@@ -270,7 +295,9 @@ def dense_products(A, B):
 def dense_squares(X, shift, D):
     """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
     root = np.sqrt(D)
-    A = X - shift
+    rows = curved(root)
+    root = root[rows]
+    A = X[rows] - shift
     A *= root[:, None]
     upper = np.triu(dsyrk(1.0, A.T))
     return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)

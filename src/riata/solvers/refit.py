@@ -23,6 +23,9 @@ from riata.threads import one_blas_thread
 PRECISION = 1e-12  # of the empty model's loss: how far from the least objective a fit may end
 SEPARATED = 1e-6  # of it: below, the classes are told apart and the coefficients would grow for ever
 STEPS = 100
+FAR = 0.05  # of the objective: a step that promises more is long, and worth looking for its best length
+LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])
+FLAT = 1e-10  # of the largest curvature: rows of less are nothing beside rounding
 DEFAULT_MEMORY = 1 << 30
 
 
@@ -72,6 +75,10 @@ class Refits:
                     # Newton's decrement says how far down it still is, within a factor once steps converge.
                     lost = newton.F - 4.0 * newton.decrement > target
                     newton.done = newton.done or lost or newton.F <= SEPARATED * self._unit
+                far = [newton for newton in active if not newton.done and newton.decrement > FAR * newton.F]
+                if self.in_memory and far:
+                    for newton, losses in zip(far, rows.sum(self._lengths(far)), strict=True):
+                        newton.lengthen(losses / total)
         return [self._in_units_of_the_data(*task) for task in zip(supports, newtons, strict=True)]
 
     @property
@@ -125,8 +132,25 @@ class Refits:
                 z = A @ xp.asarray(newton.trial)
                 curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
                 slope = to_host(A.T @ (weight * loss.derivative(y, z)))
-                bent = A * xp.sqrt(weight * curvature)[:, None]
-                sums.append((float(weight @ loss.value(y, z)), slope, _squares(bent)))
+                root = xp.sqrt(weight * curvature)
+                rows = curved(root) if xp is np else slice(None)
+                sums.append((float(weight @ loss.value(y, z)), slope, _squares(A[rows] * root[rows, None])))
+            return tuple(sums)
+
+        return part
+
+    def _lengths(self, newtons):
+        """What a chunk adds to the loss of every support at LENGTHS of its step."""
+        loss = self._problem.loss
+
+        def part(chunk):
+            X, y, weight = chunk
+            sums = []
+            for newton in newtons:
+                A = some_columns(X, newton.places)
+                z, dz = A @ newton.v, A @ newton.step
+                with np.errstate(over="ignore"):
+                    sums.append(np.array([weight @ loss.value(y, z + length * dz) for length in LENGTHS]))
             return tuple(sums)
 
         return part
@@ -153,7 +177,7 @@ class _Newton:
     def __init__(self, places, v, l2, slack):
         self.places, self.v, self.trial, self._l2, self._slack = places, v, v, l2, slack
         self.F, self.decrement, self.done = np.inf, np.inf, False
-        self._step = np.zeros_like(v)
+        self.step = np.zeros_like(v)
 
     def take(self, loss, slope, H):
         """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
@@ -161,13 +185,24 @@ class _Newton:
         if F <= self.F:
             self.v, self.F = self.trial, F
             slope = slope + self._l2 * self.v
-            self._step = -_solve(H + np.diag(self._l2), slope)
-            self.decrement = -0.5 * slope @ self._step
+            self.step = -_solve(H + np.diag(self._l2), slope)
+            self.decrement = -0.5 * slope @ self.step
             self.done = bool(self.decrement <= self._slack)
         else:
-            self._step = 0.5 * self._step
-            self.done = bool(np.max(np.abs(self._step)) <= 1e-12 * np.max(np.abs(self.v)))
-        self.trial = self.v + self._step
+            self.step = 0.5 * self.step
+            self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
+        self.trial = self.v + self.step
+
+    def lengthen(self, losses):
+        """Try the length of the step, of LENGTHS, with the least objective."""
+        ends = self.v + LENGTHS[:, None] * self.step
+        self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
+
+
+def curved(root):
+    """The rows whose curvature (its roots are given) counts, if leaving out the others is worth it; otherwise all."""
+    counts = root > FLAT**0.5 * root.max(initial=0.0)
+    return np.flatnonzero(counts) if counts.mean() < 0.75 else slice(None)
 
 
 def _squares(A):

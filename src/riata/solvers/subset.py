@@ -41,6 +41,11 @@ class Subset:
         self.restart(np.empty(0, dtype=np.int64))
 
     @property
+    def capacity(self) -> int:
+        """How many members there may be on the way."""
+        return len(self._w)
+
+    @property
     def members(self):
         return self._members[: self.size].copy()
 
@@ -85,8 +90,8 @@ class Subset:
         for _ in self.swaps():
             pass
 
-    def swaps(self) -> Iterator[np.ndarray]:
-        """The members after each of these exchanges."""
+    def swaps(self) -> Iterator[None]:
+        """The same, with a stop after every exchange."""
         while True:
             i, j, gain = kernel.best_swap(
                 self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR
@@ -95,7 +100,7 @@ class Subset:
                 return
             self._remove(i)
             self._add(j)
-            yield self.members
+            yield
 
     def bar(self, columns):
         """Take none of these columns, until a restart."""
@@ -114,6 +119,15 @@ class Subset:
         best = c / v
         members = np.append(self.members, columns)
         return Lines(members, np.vstack([start, np.zeros((T, T))]), np.vstack([-best * follow, np.diag(best)]))
+
+    def rival(self, members, k):
+        """Go where swaps lead from these columns, if that is better."""
+        best, fall = self._saved(), self.fall
+        self.restart(members[kernel.independent(self.H[np.ix_(members, members)], COLLINEAR)])
+        self.forward(k)
+        self.swap()
+        if self.fall <= fall:
+            self._restore(best)
 
     def overshoot(self, k):
         """Leave a point that no swap improves, by taking several columns more and giving as many back."""

@@ -180,7 +180,7 @@ class DenseLearner(Learner):
             raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {width} in the rows before")
         check_numbers(flat.reshape(len(lengths), width), self.column)
         self.n_rows += len(lengths)
-        self.n_nonzero += int(np.count_nonzero(flat))
+        self.n_nonzero += int(np.count_nonzero(flat != 0))  # of truths it is twice as fast as of numbers
         self.single = self.single and exact_in_single(flat)
 
     def merge(self, later):
