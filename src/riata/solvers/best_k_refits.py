@@ -20,12 +20,13 @@ from riata.solvers.subset import PRECISION
 
 CHECKED = 64  # swaps among all features that are tried before a support is called final
 REFITS = 16  # of them that are refitted
-NEWCOMERS = 256  # candidates that a check adds, where the memory holds so many columns
+NEWCOMERS = 256  # candidates that a check adds
 
 
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
-    """From a support to better ones, until no swap that looks good is."""
+    """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
     k, d, unit = problem.penalty.k, problem.data.n_features, gap_unit(problem)
+    room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
     proof, t, shown = None, 0, options.resume is not None  # a point that was saved has been yielded
     if options.resume is not None:
         fit, candidates, t = _resumed(options.resume)
@@ -34,8 +35,9 @@ def by_refits(problem: Problem, options: Options, support, candidates) -> Iterat
     while proof is None:
         if not shown:
             t += 1
-            candidates = np.union1d(candidates, fit.support)
-            fit = Contest(problem, candidates, options.memory, unit).improved(fit)
+            candidates = candidates[-room:]
+            columns = np.union1d(candidates, fit.support)
+            fit = Contest(problem, columns, options.memory, unit).improved(fit)
         w = np.zeros(d)
         w[fit.support] = fit.coef
         if not shown:
@@ -51,8 +53,8 @@ def by_refits(problem: Problem, options: Options, support, candidates) -> Iterat
         if better is None:
             proof = what_looks_best(len(fit.support), k, d, n_refitted)
         else:
-            count = _newcomers(problem.data.n_rows, len(candidates), k, options.memory)
-            fit, candidates = better, np.append(candidates, wanting(gains, candidates, count))
+            newcomers = wanting(gains, candidates, min(NEWCOMERS, room))
+            fit, candidates = better, np.append(candidates, newcomers)
     yield Iterate(w, fit.intercept, t + 1, fit.objective, proof=proof)
 
 
@@ -68,10 +70,10 @@ def _resumed(saved: Saved):
     return fit, arrays["candidates"], facts["rounds"]
 
 
-def _newcomers(n_rows, n_known, k, memory):
-    """How many candidates to add: many, unless their columns would not fit the memory."""
-    room = (DEFAULT_MEMORY if memory is None else memory) // (8 * n_rows) - n_known
-    return max(next_count(k), min(NEWCOMERS, room))
+def _room(n_rows, k, memory):
+    """How many candidates to hold: as many as fit the memory beside a support, unless all are read at every pass."""
+    room = memory // (8 * n_rows) - k
+    return room if room >= next_count(k) else NEWCOMERS
 
 
 def wanting(gains, known, count):
