@@ -25,37 +25,48 @@ NEWCOMERS = 256  # candidates that a check adds
 
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
-    k, d, unit = problem.penalty.k, problem.data.n_features, gap_unit(problem)
+    k, unit = problem.penalty.k, gap_unit(problem)
     room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
-    proof, t, shown = None, 0, options.resume is not None  # a point that was saved has been yielded
+    t = 0
     if options.resume is not None:
         fit, candidates, t = _resumed(options.resume)
     else:
         fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
-    while proof is None:
+        yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
+    shown = t > 0  # a point that was saved has been yielded
+    while True:
         if not shown:
             t += 1
             candidates = candidates[-room:]
             columns = np.union1d(candidates, fit.support)
             fit = Contest(problem, columns, options.memory, unit).improved(fit)
-        w = np.zeros(d)
-        w[fit.support] = fit.coef
-        if not shown:
-            yield Iterate(w, fit.intercept, t, fit.objective, save=partial(_saved, fit, candidates, t))
+            yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
         shown = False
-        if fit.objective <= SEPARATED * unit:
-            proof = "the loss is within a millionth of zero, which no model can beat"
-            break
-        gains = LocalModel(problem, w, fit.intercept).outlook(fit.support, k).gains
-        best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
-        rivals = Contest(problem, np.union1d(fit.support, best), options.memory, unit)
-        better, n_refitted = rivals.challenged(fit, REFITS)
+        better, proof, gains = _checked(problem, fit, options.memory, unit)
         if better is None:
-            proof = what_looks_best(len(fit.support), k, d, n_refitted)
-        else:
-            newcomers = wanting(gains, candidates, min(NEWCOMERS, room))
-            fit, candidates = better, np.append(candidates, newcomers)
-    yield Iterate(w, fit.intercept, t + 1, fit.objective, proof=proof)
+            yield _iterate(problem, fit, t + 1, proof=proof)
+            return
+        fit, candidates = better, np.append(candidates, wanting(gains, candidates, min(NEWCOMERS, room)))
+
+
+def _iterate(problem: Problem, fit: Fitted, t, **more) -> Iterate:
+    w = np.zeros(problem.data.n_features)
+    w[fit.support] = fit.coef
+    return Iterate(w, fit.intercept, t, fit.objective, **more)
+
+
+def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None, str, np.ndarray]:
+    """A better fit one swap away, if one is found, or else what was shown; and the gains of all features."""
+    k, d = problem.penalty.k, problem.data.n_features
+    if fit.objective <= SEPARATED * unit:
+        return None, "the loss is within a millionth of zero, which no model can beat: add a ridge", np.zeros(d)
+    w = np.zeros(d)
+    w[fit.support] = fit.coef
+    gains = LocalModel(problem, w, fit.intercept).outlook(fit.support, k).gains
+    best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
+    rivals = Contest(problem, np.union1d(fit.support, best), memory, unit)
+    better, n_refitted = rivals.challenged(fit, REFITS)
+    return better, what_looks_best(len(fit.support), k, d, n_refitted), gains
 
 
 def _saved(fit: Fitted, candidates, rounds) -> Saved:

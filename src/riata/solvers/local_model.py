@@ -26,7 +26,7 @@ from riata.device import parts
 from riata.device.arrays import at_least, namespace
 from riata.device.rows import DeviceRows
 from riata.kernels.columns import csr_sums, dense_sums
-from riata.kernels.products import csr_products
+from riata.kernels.products import csr_products, narrow_products
 from riata.kernels.subset import swap_gains
 from riata.losses import Squared
 from riata.objective import Problem
@@ -38,6 +38,7 @@ DAMPING = 1e-8
 FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
+NARROW = 8  # columns for which converting the others takes longer than multiplying
 NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -286,6 +287,8 @@ def dense_products(A, B):
     """A'B for a narrow A in float64 and a wide B of any type, converted some rows at a time."""
     if B.dtype == np.float64:
         return A.T @ B
+    if A.shape[1] <= NARROW and B.flags.c_contiguous:
+        return narrow_products(A, B)
     products = np.zeros((B.shape[1], A.shape[1]), order="F")
     block = np.empty((BLOCK_ROWS, B.shape[1]))
     for i in range(0, len(B), BLOCK_ROWS):
