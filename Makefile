@@ -49,7 +49,7 @@ $(VENV)/.riata: pyproject.toml constraints.txt
 $(BENCH)/.riata: pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet -e '.[bench,report]'
-	$(BENCH)/bin/python -m pip install --quiet --no-deps 'adelie>=1.1' || true  # it pins NumPy 1, and runs with 2
+	$(BENCH)/bin/python -m pip install --quiet --no-deps 'adelie>=1.1' || true  # it pins NumPy 1, and runs with 2 (and with IPython)
 	touch $@
 
 $(VENV)/.riata-test: $(VENV)/.riata

@@ -97,38 +97,40 @@ def thresholded(a, y, weight, batches, loss, eta, k, anchor=None):
     return w, b
 
 
-def online(a, y, weight, loss, noise, rate, alpha, distinct):
-    """One lane of solver 'online' over rows of which the first is zero: its weights and intercept."""
-    d, curvature = a.shape[1], min(loss.curvature, 1.0)
-    stiffness = curvature / rate
+def online(a, y, weight, loss, noises, rates, alpha, distinct):
+    """Solver 'online' over rows of which the first is zero: the weights of every lane in a row, and the intercepts.
+
+    Noises and rates have one entry per lane; the last row of what is kept for the intercepts is the empty model's.
+    """
+    d, n_lanes, curvature = a.shape[1], len(noises), min(loss.curvature, 1.0)
+    stiffness = (curvature / rates)[:, None]
     origin = y[0] if loss.relative else 0.0
-    z, hold, w = np.zeros(d), np.zeros(d), np.zeros(d)
-    lane, empty = {"b": 0.0, "z": 0.0, "hold": 0.0, "squares": 0.0}, {"b": 0.0, "z": 0.0, "hold": 0.0, "squares": 0.0}
+    z, hold, w = np.zeros((n_lanes, d)), np.zeros(d), np.zeros((n_lanes, d))
+    b, b_z, b_hold, squares = (np.zeros(n_lanes + 1) for _ in range(4))
 
     def weights(T, seen):
         variance = np.average(seen**2, axis=0, weights=weight[: len(seen)])
         variance -= np.average(seen, axis=0, weights=weight[: len(seen)]) ** 2
-        level = noise * np.sqrt(lane["squares"]) * max(T / distinct, 1.0) ** 0.4 + alpha * T
-        v = -soft_threshold(z, np.sqrt(variance) * level) / np.where(variance > 0, variance * stiffness + hold, 1.0)
-        return np.where(variance > 1e-12, v, 0.0), np.sqrt(np.where(variance > 1e-12, variance, 0.0))
+        varies = variance > 1e-12
+        level = noises * np.sqrt(squares[:-1]) * max(T / distinct, 1.0) ** 0.4 + alpha * T
+        divisor = stiffness * np.where(varies, variance + hold, 1.0)
+        v = -soft_threshold(z, np.sqrt(variance) * level[:, None]) / divisor
+        return np.where(varies, v, 0.0), np.sqrt(np.where(varies, variance, 0.0))
 
     for i, x in enumerate(a):
         T = weight[:i].sum()
         w, deviation = weights(T, a[: i + 1])
-        u_lane = loss.derivative(y[i], origin + lane["b"] + x @ w)
-        u_empty = loss.derivative(y[i], origin + empty["b"])
-        cap = abs(u_empty) + (np.sqrt(empty["squares"] / T) if T > 0 else 0.0)
-        slopes = {"lane": weight[i] * np.clip(u_lane, -cap, cap), "empty": weight[i] * u_empty}
-        for part, u in ((lane, slopes["lane"]), (empty, slopes["empty"])):
-            part["squares"] += u**2
-        rest = np.sqrt(empty["squares"] / (T + weight[i]))
+        u = loss.derivative(y[i], origin + b + np.append(w @ x, 0.0))
+        cap = abs(u[-1]) + (np.sqrt(squares[-1] / T) if T > 0 else 0.0)
+        u = weight[i] * np.clip(u, -cap, cap)
+        squares += u**2
+        rest = np.sqrt(squares[-1] / (T + weight[i]))
         if rest == 0.0:
             continue
-        u = slopes["lane"]
-        grown = np.hypot(hold, deviation * u * x * stiffness / rest)
-        z, hold = z + np.where(deviation > 0, u * x - (grown - hold) * w, 0.0), np.where(deviation > 0, grown, hold)
-        for part, u in ((lane, slopes["lane"]), (empty, slopes["empty"])):
-            grown_b = np.hypot(part["hold"], u * curvature / rest)
-            part["z"] += u - (grown_b - part["hold"]) * part["b"]
-            part["hold"], part["b"] = grown_b, -part["z"] / (curvature + grown_b)
-    return weights(weight.sum(), a)[0], origin + lane["b"]
+        grown = np.hypot(hold, deviation * x / rest * np.sqrt(np.mean(u[:-1] ** 2)))
+        z += np.where(deviation > 0, np.outer(u[:-1], x) - stiffness * (grown - hold) * w, 0.0)
+        hold = np.where(deviation > 0, grown, hold)
+        grown_b = np.hypot(b_hold, u * curvature / rest)
+        b_z += u - (grown_b - b_hold) * b
+        b_hold, b = grown_b, -b_z / (curvature + grown_b)
+    return weights(weight.sum(), a)[0], origin + b[:-1]

@@ -12,6 +12,7 @@ from riata.errors import OptionError
 from riata.fitting import Spec, fit
 from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
+from riata.solvers.best_k import ROW_COPIES
 
 
 def correlated(rng, n=120, d=14, k=4):
@@ -131,7 +132,7 @@ def test_few_passes_and_little_memory(rng):
     X, y = correlated(rng, d=400, k=10)
     data = Chunked(X, y, 50)
     assert fitted(data, 10).passes <= 10
-    tight = fitted(data, 10, memory=3 * 8 * 400 * 30)
+    tight = fitted(data, 10, memory=ROW_COPIES * 8 * 400 * 30)
     assert "no swap" in tight.proof
     with pytest.raises(OptionError, match="memory"):
         fitted(data, 10, memory=10_000)

@@ -282,7 +282,8 @@ def test_a_sample_of_many_rows_does_not_change_the_answer():
     X, y = make("logistic", n=140_000, d=8)
     spec = Spec(alpha_ratio=0.1, loss="logistic", tol=1e-9)
     chunks = Chunks(X, y, chunk_rows=5000)
-    assert sample_rows(chunks, None, 0) is None  # 28 chunks: one in sixteen is too few rows
+    assert sample_rows(chunks, 1 << 16, 0) is None  # too few rows fit that budget
+    assert sample_rows(chunks, None, 0).n_rows == 5000
     assert sample_rows(InMemory(X, y), None, 0).n_rows == 8750
     in_memory, elsewhere = fit(InMemory(X, y), spec).result, fit(chunks, spec).result
     assert in_memory.converged

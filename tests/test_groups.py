@@ -156,3 +156,16 @@ def test_on_the_command_line(flights, tmp_path):
     wrong = CliRunner().invoke(main, [*common, "--penalty-factor", "origin"])
     assert wrong.exit_code == 2
     assert "is not NAME=NUMBER" in wrong.output
+
+
+def test_a_category_of_many_levels_is_worth_what_least_squares_says(rng):
+    """More levels than are looked at together, two of them the same, beside numbers."""
+    levels = rng.integers(0, 150, 600)
+    X = np.column_stack([np.eye(150)[levels], np.eye(150)[levels][:, 7], rng.normal(size=(600, 4))])
+    groups = np.concatenate([np.zeros(151, dtype=int), np.arange(1, 5)])
+    y = rng.normal(size=150)[levels] + X[:, -1] + 0.2 * rng.normal(size=600)
+    result = fit(InMemory(X, y), Spec(k=2, groups=groups)).result
+    assert_array_equal(np.unique(groups[np.flatnonzero(result.coef)]), [0, 4])
+    columns = np.column_stack([X[:, :150], X[:, -1]])
+    residual = y - columns @ np.linalg.lstsq(columns, y, rcond=None)[0]
+    assert_allclose(result.objective, 0.5 * np.mean(residual**2), rtol=1e-8)

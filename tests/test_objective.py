@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from chunked import Chunked
 from problems import LAYOUTS, small
 from riata.fitting import Spec, fit
 from riata.losses import LOSSES
-from riata.objective import Problem, alpha_max, duality_gap, elastic_net, empty_intercept, first_order, objective
+from riata.objective import (
+    Problem,
+    alpha_max,
+    duality_gap,
+    elastic_net,
+    empty_intercept,
+    empty_start,
+    first_order,
+    objective,
+)
 
 STRENGTHS = {"l1": (0.05, 1.0), "elastic net": (0.1, 0.3), "weak": (1e-4, 1.0)}
 
@@ -44,6 +54,25 @@ def test_gap_bounds_the_distance_to_the_minimum_everywhere(loss, fit_intercept, 
         b = fit_intercept * (solved.result.intercept + size * rng.normal())
         gap = duality_gap(problem, w, first_order(problem, w, b))
         assert objective(problem, w, b) - minimum <= gap + 1e-9
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("loss", [name for name in LOSSES if LOSSES[name].labels or name == "squared"])
+def test_the_moments_tell_what_a_pass_at_the_empty_model_would(loss, layout, fit_intercept):
+    chunk = small(loss).data(layout).chunk
+    data = Chunked(chunk.X, chunk.y, 17, chunk.weight)
+    for alpha in (0.01, 10.0):
+        problem = Problem(data, LOSSES[loss], elastic_net(alpha), fit_intercept)
+        w, b, at = empty_start(problem)
+        assert data.passes == 1
+        read = first_order(problem, w, b)
+        data.rows_read = data.n_rows
+        assert_allclose(at.by_w, read.by_w, atol=1e-12)
+        assert_allclose([at.loss, at.by_b], [read.loss, read.by_b], atol=1e-12)
+        assert_allclose(
+            duality_gap(problem, w, at), duality_gap(problem, w, read), atol=1e-6 if fit_intercept else 1e-12
+        )
 
 
 @pytest.mark.parametrize("standardize", [True, False])

@@ -57,13 +57,13 @@ def test_every_lane_is_the_slow_method(chunk, loss, alpha):
     state = first_state(method, 10)
     margins = stepper.advance(state, chunk._replace(y=y), np.arange(300))
     assert np.isfinite(margins).all()
+    noises, rates = (NOISES, np.full(4, RATE)) if alpha is None else (np.full(4, FADING), RATES)
+    w, b = naive.online(chunk.X, y, chunk.weight, loss, noises, rates, alpha or 0.0, 200.0)
     for lane in range(4):
-        noise, rate = (NOISES[lane], RATE) if alpha is None else (FADING, RATES[lane])
-        w, b = naive.online(chunk.X, y, chunk.weight, loss, noise, rate, alpha or 0.0, 200.0)
         state.memory["lane"][0] = lane
         found, intercept = method.model(state)
-        assert_allclose(found, w, atol=1e-9)
-        assert_allclose(intercept, b, atol=1e-9)
+        assert_allclose(found, w[lane], atol=1e-9)
+        assert_allclose(intercept, b[lane], atol=1e-9)
 
 
 @pytest.mark.parametrize("mode", MODES)

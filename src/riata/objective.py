@@ -28,6 +28,7 @@ from riata.device.arrays import namespace, to_host
 from riata.device.rows import DeviceRows
 from riata.kernels.certificate import slope_checks
 from riata.kernels.first_order import csr_first_order, dense_first_order
+from riata.kernels.rows import in_rows
 from riata.losses import Loss, Squared
 from riata.penalties import ElasticNet
 
@@ -123,7 +124,7 @@ def first_order_part(loss: Loss, w, b):
             return parts.first_order(X, y, weight, loss, w, b)
         if sp.issparse(X):
             return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
-        return dense_first_order(np.ascontiguousarray(X), y, weight, loss.code, w, support, b)
+        return dense_first_order(in_rows(X), y, weight, loss.code, w, support, b)
 
     return part
 
@@ -226,9 +227,30 @@ def _slopes_at(loss, grid):
 
 
 def empty_start(problem: Problem) -> Start:
-    """The model without features: one pass (and the moments)."""
-    w, b = np.zeros(problem.data.n_features), empty_intercept(problem)
-    return Start(w, b, first_order(problem, w, b))
+    """The model without features: the moments, and a pass where they do not tell."""
+    data, loss = problem.data, problem.loss
+    w, b = np.zeros(data.n_features), empty_intercept(problem)
+    told = (loss.labels or loss == Squared()) and not data.in_memory and not data.wide
+    return Start(w, b, _constant_first_order(problem, b) if told else first_order(problem, w, b))
+
+
+def _constant_first_order(problem, b) -> FirstOrder:
+    """The first-order means of a constant margin b, where its slopes are u = p + q y: the moments tell.
+
+    They do not tell the two signs of u apart. Two halves that differ by as much as the signs may differ will do: where
+    there is an intercept, sum s u = 0 and neither is shrunk.
+    """
+    moments, ends = problem.data.moments, problem.loss.derivative(np.array([1.0, -1.0]), b)
+    p, q = 0.5 * (ends[0] + ends[1]), 0.5 * (ends[0] - ends[1])
+    mean = p + q * moments.y_mean
+    by_w = mean * moments.mean + q * moments.cross / moments.weight
+    spread = abs(q) * np.sqrt(moments.y_squares / moments.weight)
+    reach = np.sqrt(moments.squares / moments.weight) * spread
+    loss = _constant_loss(problem, b)
+    halves = [
+        Side(0.5 * (by_w + sign * reach), 0.5 * (mean + sign * spread), 0.5 * (mean * b - loss)) for sign in (1, -1)
+    ]
+    return FirstOrder(loss, *halves)
 
 
 def alpha_max(problem: Problem, l1_ratio=1.0, factors: np.ndarray | float = 1.0) -> float:

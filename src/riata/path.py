@@ -17,7 +17,8 @@ from riata.errors import OptionError
 from riata.fitting import Spec, bare_problem, check_spec, penalty_of, with_start
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
-from riata.solvers.exact import FINE, grown
+from riata.solvers.exact import FINE, FIRST, grown
+from riata.solvers.gathered import Gathered, gathered
 from riata.solvers.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -125,53 +126,71 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
     if smallest.loss != Squared():  # curvature that is read anew is read of no more features than need be
         state.features = np.flatnonzero(state.w)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST))
-    _renew(smallest, state, spec)
-    points, guess = [], state.w
+    model = _model(smallest, state, spec)
+    points, here = [], (state.w, state.b)
+    w, b = here
     for problem in problems:
-        w, b = newton_step(problem, state.curvature, at, state.w, state.b, FINE, guess)
-        points.append(Point(problem, w, b, at.loss + problem.penalty.value(state.w), state.w, state.b))
-        guess = w
-    if smallest.loss != Squared():  # the kept curvature may have let in features that were no longer expected
+        w, b = _minimum(problem, model, at, here, (w, b))
+        points.append(Point(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
+    if _changes(smallest, model):  # a curvature that was kept may have let in features that were no longer expected
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
     short = points
     for _ in range(ROUNDS):
-        _certify(short, state)
+        _certify(short, state.features if _changes(smallest, model) else None)
         short = [point for point in short if point.gap > spec.tol * unit]
         if not short:
             break
-        state.features = _all_wanting(smallest, state, [point.at for point in short])
-        _renew(smallest, state, spec)
+        state.features = _wanting(smallest, state, short)
+        model = _model(smallest, state, spec)
         for point in short:
-            curvature = point.curvature or state.curvature
-            point.w, point.b = newton_step(point.problem, curvature, point.at, point.w, point.b, FINE)
+            here = point.w, point.b
+            point.w, point.b = _minimum(point.problem, point.curvature or model, point.at, here, here)
     for point in points:
         point.gap /= unit
     state.curvature = points[-1].curvature or state.curvature
     return points
 
 
-def _all_wanting(problem, state: State, ats):
-    """The working set with every feature that wants in."""
-    while True:
-        features, waiting = grown(problem, state, ats)
-        if not waiting:
-            return features
-        state.features = features
+def _wanting(problem, state: State, points: list[Point]):
+    """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
+    ats = [point.at for point in points]
+    room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
+    return grown(problem, state, ats, first=room if problem.data.in_memory else len(state.w))[0]
 
 
-def _renew(problem, state: State, spec):
-    """The curvature of new features: a pass. Losses other than the squared read theirs with the slopes, but once."""
+def _model(problem, state: State, spec) -> Gathered | Curvature:
+    """What stands for the loss over the working set: its columns gathered together, or their curvature.
+
+    That of new features is read: a pass. Losses other than the squared read theirs with the slopes, but once.
+    """
+    columns = gathered(problem, state.features)
+    if columns is not None:
+        return columns
     if problem.loss == Squared() or not len(state.curvature.features):
         second = read(problem, state, first=False, second=True, memory=spec.memory)[1]
         state.curvature = second or state.curvature
+    return state.curvature
 
 
-def _certify(points: list[Point], state: State):
-    """Slopes, F and gap of several models in one pass; a step too far is cut back and read again, or taken back."""
+def _minimum(problem, model: Gathered | Curvature, at: FirstOrder, here: tuple[np.ndarray, float], guess):
+    """The best (w, b) over the working set, searched from a guess: of F, or of its quadratic `here`."""
+    if isinstance(model, Gathered):
+        return model.minimum(problem, *guess)
+    return newton_step(problem, model, at, *here, precision=FINE, guess=guess[0])
+
+
+def _changes(problem, model: Gathered | Curvature) -> bool:
+    """Whether the curvature differs from place to place, and has to be read with the slopes."""
+    return problem.loss != Squared() and not isinstance(model, Gathered)
+
+
+def _certify(points: list[Point], features):
+    """Slopes, F and gap of several models in one pass, with the curvature of these features, if any; a step too far is
+    cut back and read again, or taken back."""
     for cuts in range(2 + CUTS):
         if not points:
             return
-        _read_points(points, state)
+        _read_points(points, features)
         far = []
         for point in points:
             F = point.at.loss + point.problem.penalty.value(point.w)
@@ -185,14 +204,13 @@ def _certify(points: list[Point], state: State):
         points = far
 
 
-def _read_points(points: list[Point], state: State):
-    """The first-order means at each model, and its curvature if that is its own: one pass for all."""
-    problem, features = points[0].problem, state.features
-    own = problem.loss != Squared()
-    left = features if own and len(features) else None
-    parts = [pass_part(problem.loss, point.w, point.b, left, features) for point in points]
-    sums = problem.data.sum(lambda chunk: tuple(part(chunk) for part in parts))
+def _read_points(points: list[Point], features):
+    """The first-order means at each model, and its curvature over these features, if any: one pass for all."""
+    features = features if features is not None and len(features) else None
+    data, loss = points[0].problem.data, points[0].problem.loss
+    parts = [pass_part(loss, point.w, point.b, features, features) for point in points]
+    sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
     for point, its_sums in zip(points, sums, strict=True):
         point.at = summarise(its_sums[:2])
-        if left is not None:
-            point.curvature = NOTHING.grown(features, its_sums[-1], problem.data.total_weight)
+        if features is not None:
+            point.curvature = NOTHING.grown(features, its_sums[-1], data.total_weight)

@@ -16,9 +16,7 @@ class ElasticNet:
     def value(self, w):
         if self.nonnegative and np.any(w < 0):
             return np.inf
-        on = np.flatnonzero(w)
-        l1, l2 = (np.broadcast_to(strength, w.shape)[on] for strength in (self.l1, self.l2))
-        return float(np.sum(l1 * np.abs(w[on])) + 0.5 * np.sum(l2 * np.square(w[on])))
+        return _weighted_sum(self.l1, np.abs(w)) + (0.5 * _weighted_sum(self.l2, w * w) if np.any(self.l2) else 0.0)
 
     def prox(self, v, step):
         v = np.maximum(v, 0.0) if self.nonnegative else v
@@ -68,6 +66,11 @@ class GroupCardinality:
         bend = 1.0 + step * self.l2
         worth = np.bincount(self.groups, v * v / bend)
         return np.where(hard_threshold(worth, self.k)[self.groups] > 0, v / bend, 0.0)
+
+
+def _weighted_sum(strength, v) -> float:
+    """The sum of strength * v; the strength is one number or one per feature."""
+    return float(strength * v.sum() if np.ndim(strength) == 0 else strength @ v)
 
 
 def soft_threshold(v, threshold):

@@ -21,9 +21,9 @@ def n_cores() -> int:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    """Finding the libraries takes milliseconds, so it is done once."""
-    return ThreadpoolController()
+def _blas_libraries() -> list:
+    """Finding them takes milliseconds, so it is done once."""
+    return ThreadpoolController().select(user_api="blas").lib_controllers
 
 
 class _Limit:
@@ -31,19 +31,22 @@ class _Limit:
 
     def __init__(self) -> None:
         self._lock, self._depth = Lock(), 0
-        self._limiter: Any = None
+        self._before: list[tuple[Any, int]] = []  # each library, and its threads
 
     def enter(self):
         with self._lock:
             self._depth += 1
             if self._depth == 1:
-                self._limiter = _controller().limit(limits=1, user_api="blas")
+                self._before = [(library, library.num_threads) for library in _blas_libraries()]
+                for library, _ in self._before:
+                    library.set_num_threads(1)
 
     def leave(self):
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                self._limiter.restore_original_limits()
+                for library, threads in self._before:
+                    library.set_num_threads(threads)
 
 
 _limit = _Limit()

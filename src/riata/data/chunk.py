@@ -1,13 +1,15 @@
 """A chunk is a run of rows held together: the unit in which all data is read."""
 
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from riata.device.rows import DeviceRows
-from riata.kernels.products import csr_margins
+from riata.kernels.products import csr_margins, dense_margins
+from riata.kernels.rows import in_rows
 
 
 class Chunk(NamedTuple):
@@ -92,7 +94,9 @@ def margins(X, w, b):
     if sp.issparse(X):
         return csr_margins(X.indptr, X.indices, X.data, w, b)
     support = np.flatnonzero(w)
-    return X[:, support] @ w[support] + b
+    if X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
+        return X[:, support] @ w[support] + b
+    return dense_margins(in_rows(X), w, support, b)
 
 
 def some_columns(X, columns, rows=slice(None)):
@@ -100,9 +104,19 @@ def some_columns(X, columns, rows=slice(None)):
     return X.columns(columns, rows) if isinstance(X, DeviceRows) else X[rows][:, columns]
 
 
-def add(a, b):
+def add(a, b, plus=operator.add):
     """a + b, leaf by leaf when they are tuples: how `Dataset.sum` adds the results of chunks."""
     if isinstance(a, tuple):
-        parts = [add(x, y) for x, y in zip(a, b, strict=True)]
+        parts = [add(x, y, plus) for x, y in zip(a, b, strict=True)]
         return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
-    return a + b
+    return plus(a, b)
+
+
+def added(values: Iterable):
+    """All values added, in their order. Only the first sum is new: later ones, which may be large, take its place."""
+    values = iter(values)
+    total, plus = next(values), operator.add
+    for value in values:
+        total, plus = add(total, value, plus), operator.iadd
+        del value  # or it would live on while the next one is awaited
+    return total

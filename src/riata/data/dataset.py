@@ -12,13 +12,12 @@ in `rows_read`, so that the number of passes a fit reports is what it really cos
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.chunk import Chunk, add, columns_of
+from riata.data.chunk import Chunk, added, columns_of
 from riata.data.moments import Moments, chunk_moments
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Dataset(ABC):
 
     def sum(self, f: Callable[[Chunk], object]):
         """f(chunk) added over chunks, always in the same order: a repeated pass gives the same bits."""
-        return reduce(add, map(f, self.visit()))
+        return added(map(f, self.visit()))
 
     def placed(self) -> Iterator[tuple[int, Chunk]]:
         """All chunks as they lie, each with the position of its first row."""
@@ -85,7 +84,7 @@ class Dataset(ABC):
 
     def sum_runs(self, f: Callable[[Iterator[tuple[int, Chunk]]], object]):
         """f(placed chunks) added over runs of rows: for sums so large that one per chunk would be too many."""
-        return reduce(add, self.runs(lambda _, run: f(run)))
+        return added(self.runs(lambda _, run: f(run)))
 
     def gather(self, columns):
         """Columns of X over all rows: dense if X is, CSC otherwise. The one thing that grows with the rows."""

@@ -84,11 +84,22 @@ class Encoding:
         )
         return numbers + 16  # target and weight
 
-    def chunk(self, batch: pa.RecordBatch) -> Chunk:
-        """The rows of a batch that count: those with a target and a weight above zero."""
+    @property
+    def is_matrix(self) -> bool:
+        """Whether the features are the numbers of a dense matrix as they are."""
+        return [e.kind for e in self.encoders] == [Dense.kind] and not self.sparse
+
+    def chunk(self, batch: pa.RecordBatch, matrix: np.ndarray | None = None) -> Chunk:
+        """The rows of a batch that count: those with a target and a weight above zero.
+
+        A `matrix` holds the features in place of the batch, all of them finite.
+        """
         y, weight, keep = self.roles(batch)
         if not keep.all():
             batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
+            matrix = None if matrix is None else matrix[keep]
+        if matrix is not None:
+            return Chunk(matrix.astype(self.dtype, copy=False), y, weight)
         try:
             if self.hashed:
                 self._check_columns(batch)

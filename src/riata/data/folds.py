@@ -6,13 +6,12 @@ with the folds.
 """
 
 from collections.abc import Callable
-from functools import reduce
 
 import numpy as np
 
-from riata.data.chunk import add
+from riata.data.chunk import added
 from riata.data.dataset import Dataset
-from riata.data.outofcore import in_parallel
+from riata.data.parallel import in_parallel
 from riata.data.remote import Remote
 from riata.threads import one_blas_thread
 
@@ -74,7 +73,7 @@ class SomeRows(Dataset):
 
     def sum(self, f):
         with one_blas_thread():
-            return reduce(add, in_parallel(f, self.visit()))
+            return added(in_parallel(f, self.visit()))
 
     def _placed(self, order):
         if order is None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset
 from riata.threads import n_cores, one_blas_thread
 
@@ -51,9 +51,9 @@ class InMemory(Dataset):
         blocks = self._blocks
         with one_blas_thread():  # small products wait longer for a second thread than they take
             if min(len(blocks), n_cores()) == 1:
-                return reduce(add, map(f, blocks))
+                return added(map(f, blocks))
             with ThreadPoolExecutor(n_cores()) as threads:
-                return reduce(add, threads.map(f, blocks))
+                return added(threads.map(f, blocks))
 
     @cached_property
     def _blocks(self) -> list[Chunk]:

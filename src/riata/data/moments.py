@@ -1,4 +1,4 @@
-"""Weighted means and second moments of the columns, by chunk, merged without losing digits.
+"""Weighted means and second moments of columns, also with the target, by chunk, merged without losing digits.
 
 Each chunk is centred on its own mean; two results merge by Chan's formula
     M2 = M2_a + M2_b + (mean_a - mean_b)^2 * W_a W_b / (W_a + W_b),
@@ -14,15 +14,17 @@ from riata.device import parts
 from riata.device.arrays import namespace
 from riata.device.rows import DeviceRows
 from riata.kernels.moments import dense_moments
+from riata.kernels.rows import in_rows
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Sum of weights, and per column (and for the target) the mean and the centred sum of squares."""
+    """Sum of weights, and per column (and for the target) the mean and the centred sum of squares; products with y."""
 
     weight: float
     mean: np.ndarray
     squares: np.ndarray
+    cross: np.ndarray
     y_mean: float
     y_squares: float
 
@@ -35,6 +37,7 @@ class Moments:
             weight,
             self.mean + share * shift,
             self.squares + other.squares + cross * shift**2,
+            self.cross + other.cross + cross * shift * y_shift,
             self.y_mean + share * y_shift,
             self.y_squares + other.y_squares + cross * y_shift**2,
         )
@@ -62,16 +65,19 @@ def chunk_moments(chunk) -> Moments:
     total = float(namespace(weight).sum(weight))
     y_mean = float(weight @ y) / total
     if isinstance(X, DeviceRows):
-        mean, squares = parts.moments(X, weight)
+        mean, squares, cross = parts.moments(X, y - y_mean, weight)
+    elif sp.issparse(X):
+        mean, squares, cross = _sparse(X, y - y_mean, weight, total)
     else:
-        mean, squares = _sparse(X, weight, total) if sp.issparse(X) else dense_moments(X, weight)
-    return Moments(total, mean, squares, y_mean, float(weight @ (y - y_mean) ** 2))
+        mean, squares, cross = dense_moments(in_rows(X), X.shape[1], y, weight)
+    return Moments(total, mean, squares, cross, y_mean, float(weight @ (y - y_mean) ** 2))
 
 
-def _sparse(X, weight, total):
+def _sparse(X, y_off, weight, total):
     d = X.shape[1]
     weights = np.repeat(weight, np.diff(X.indptr))
     mean = np.bincount(X.indices, weights * X.data, minlength=d) / total
     seen = np.bincount(X.indices, weights, minlength=d)
     squares = np.bincount(X.indices, weights * (X.data - mean[X.indices]) ** 2, minlength=d)
-    return mean, squares + (total - seen) * mean**2  # rows that hold a zero are mean away from it
+    squares = squares + (total - seen) * mean**2  # rows that hold a zero are mean away from it
+    return mean, squares, np.bincount(X.indices, np.repeat(weight * y_off, np.diff(X.indptr)) * X.data, minlength=d)

@@ -6,26 +6,25 @@ memory. The file has no name from the moment it is made: it is gone when the pro
 
 import logging
 import tempfile
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import reduce
+from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
 
 from riata.data.ahead import ahead
 from riata.data.budget import chunk_bytes, held_bytes, in_words
-from riata.data.chunk import Chunk, add
+from riata.data.chunk import Chunk, added
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded import EncodedRows, write_chunks
 from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
+from riata.data.parallel import in_parallel
 from riata.data.profile import Profile
 from riata.data.sources.source import Source, rebatch
 from riata.data.watch import watched
 from riata.errors import DataError
-from riata.threads import n_cores, one_blas_thread
+from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
 ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
@@ -51,6 +50,7 @@ class OutOfCore(Dataset):
         self._cache_folder = cache if isinstance(cache, str) else None
         self._caching = bool(cache) and not source.fast and not self.encoding.hashed  # whose names are not kept
         self._rows: EncodedRows | None = None
+        self._as_it_lies = self.encoding.is_matrix and bool(profile.columns)  # whose first look saw finite numbers only
 
     @classmethod
     def converted(cls, rows: EncodedRows, source: Source, profile: Profile, memory: int) -> "OutOfCore":
@@ -87,16 +87,25 @@ class OutOfCore(Dataset):
     def sum(self, f):
         self.rows_read += self.n_rows
 
-        def part(numbered):
+        def of_next(numbered):
             number, chunk = numbered
-            value = f(chunk)
+            value = f(chunk) if chunk.n_rows else None
             if self._rows is not None:
                 self._rows.release(number)
             return value
 
-        filled = (item for item in self._numbered(None) if item[1].n_rows)
+        def of_own(number):
+            chunk = self._slice(number)
+            assert chunk is not None
+            return f(chunk) if chunk.n_rows else None
+
+        if self._rows is None and self.source.fast and self.source.jumps:  # each thread reads its own chunks
+            numbers = watched(range(self.n_chunks), "reading rows", lambda _: self.chunk_rows, self.n_rows)
+            values = in_parallel(of_own, numbers, held_bytes(self.memory))
+        else:
+            values = in_parallel(of_next, self._numbered(None), held_bytes(self.memory))
         with one_blas_thread():
-            return reduce(add, in_parallel(part, filled))
+            return added(filter(_is_there, values))
 
     def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, from the cheapest place that has them."""
@@ -116,15 +125,22 @@ class OutOfCore(Dataset):
         """Chunks in an order, straight from the source: those it cannot jump to, as they lie."""
         order = [int(i) for i in order]
         for i in order:
-            batch = self.source.slice(self.encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows)
-            if batch is None:
+            chunk = self._slice(i)
+            if chunk is None:
                 break
-            yield i, self._encode(batch, i * self.chunk_rows)
+            yield i, chunk
         else:
             return
         logger.info("the source is read as it lies, since the cache of encoded rows is turned off")
         chosen = set(order)
         yield from ((i, chunk) for i, chunk in enumerate(self._sequential()) if i in chosen)
+
+    def _slice(self, i: int) -> Chunk | None:
+        """Chunk i straight from the source; None where it cannot jump there."""
+        rows = self.encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
+        found = self.source.matrix_apart(*rows) if self._as_it_lies else None
+        batch, matrix = found or (self.source.slice(*rows), None)
+        return None if batch is None else self._encode(batch, rows[1], matrix)
 
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
@@ -136,9 +152,9 @@ class OutOfCore(Dataset):
             yield self._encode(batch, first_row)
             first_row += batch.num_rows
 
-    def _encode(self, batch, first_row) -> Chunk:
+    def _encode(self, batch, first_row, matrix=None) -> Chunk:
         try:
-            return self.encoding.chunk(batch)
+            return self.encoding.chunk(batch, matrix)
         except BadRow as bad:
             raise DataError(f"{self.source.where(first_row + bad.row)}: {bad.sentence}") from bad
 
@@ -174,15 +190,5 @@ class OutOfCore(Dataset):
         return data
 
 
-def in_parallel(f, items: Iterable):
-    """f of every item, in their order, on all cores; only a few items are alive at a time."""
-    n_threads = n_cores()
-    pending: list[Future] = []
-    with ThreadPoolExecutor(n_threads) as threads:
-        for item in items:
-            pending.append(threads.submit(f, item))
-            del item
-            if len(pending) >= n_threads:
-                yield pending.pop(0).result()
-        while pending:
-            yield pending.pop(0).result()
+def _is_there(value) -> bool:
+    return value is not None

@@ -14,9 +14,10 @@ import scipy.sparse as sp
 
 from riata.device import parts
 from riata.device.rows import DeviceRows
-from riata.kernels.products import csr_products
+from riata.kernels.products import centred_columns, csr_products
+from riata.kernels.rows import in_rows
 
-BLOCK_ROWS = 4096  # centred copies of columns are this long
+BLOCK_ROWS = 2048  # centred copies of columns are this long: a few dozen of them stay in the cache
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,17 @@ class Products:
     about_means: np.ndarray
 
     def __add__(self, other: "Products") -> "Products":
+        return self._merged(other, self.about_means + other.about_means)
+
+    def __iadd__(self, other: "Products") -> "Products":
+        return self._merged(other, np.add(self.about_means, other.about_means, out=self.about_means))
+
+    def _merged(self, other, about_means):
         weight = self.weight + other.weight
         share = other.weight / weight if weight > 0 else 0.0
         left, right = other.left_mean - self.left_mean, other.right_mean - self.right_mean
-        return Products(
-            weight,
-            self.left_mean + share * left,
-            self.right_mean + share * right,
-            self.about_means + other.about_means + np.outer(self.weight * share * left, right),
-        )
+        about_means += np.outer(self.weight * share * left, right)
+        return Products(weight, self.left_mean + share * left, self.right_mean + share * right, about_means)
 
 
 def chunk_products(X, weight, left, right) -> Products:
@@ -53,20 +56,15 @@ def chunk_products(X, weight, left, right) -> Products:
 
 
 def _dense(X, weight, left, right):
-    root = np.sqrt(weight)
-    A, left_mean = _centred(X, weight, root, left)
-    B, right_mean = (A, left_mean) if left is right else _centred(X, weight, root, right)
+    A, left_mean = _centred(X, weight, left)
+    B, right_mean = (A, left_mean) if left is right else _centred(X, weight, right)
     return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64))
 
 
-def _centred(X, weight, root, columns):
+def _centred(X, weight, columns):
     """sqrt(d) (x - mean) of some columns, in the precision of X, and the means."""
-    A = X[:, columns]
-    dtype = A.dtype if A.dtype == np.float32 else np.float64
-    mean = weight @ A / max(weight.sum(), 1e-300)
-    A = np.subtract(A, mean, dtype=dtype, casting="same_kind")
-    A *= root[:, None].astype(dtype)
-    return A, mean
+    A = np.empty((len(X), len(columns)), dtype=X.dtype if X.dtype == np.float32 else np.float64)
+    return A, centred_columns(in_rows(X), weight, columns, A)
 
 
 def _sparse(X, weight, left, right):

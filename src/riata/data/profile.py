@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,16 @@ from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner
 from riata.data.encoding import MATRICES, Encoding, weights_of
+from riata.data.parallel import in_parallel
 from riata.data.sources.filesource import is_text
+from riata.data.sources.parts import RowRange
 from riata.data.sources.source import DENSE, INDICES, VALUES, Source
 from riata.data.target import Target, TargetLearner
 from riata.data.watch import watched
 from riata.errors import DataError
 
 logger = logging.getLogger(__name__)
+LOOKING = "looking at the columns"
 LEAK = 0.5  # a column that explains more of the target than this by itself is worth a question
 
 
@@ -102,9 +106,25 @@ def feature_columns(source: Source, wishes: Wishes) -> list[str]:
 def learn_profile(source: Source, wishes: Wishes, rows: int) -> Profile:
     """One pass over the source, `rows` at a time."""
     look = FirstPass(source, wishes)
-    batches = source.batches(look.columns, rows)
-    look.over(watched(batches, "looking at the columns", lambda batch: batch.num_rows, source.n_rows))
+    if source.fast and source.jumps and source.n_rows:
+        starts = watched(range(0, source.n_rows, rows), LOOKING, lambda _: rows, source.n_rows)
+        head = source.slice(look.columns, 0, rows)
+        look.begin(head)
+        for part in in_parallel(partial(_first_pass_of_part, look, head), starts):
+            look.merge(part)
+    else:
+        batches = source.batches(look.columns, rows)
+        look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.n_rows))
     return look.profile()
+
+
+def _first_pass_of_part(look: "FirstPass", head: pa.RecordBatch, start: int) -> "FirstPass":
+    """What as many rows as the head has, from `start` on, tell; columns are of the kinds that the head says."""
+    rows = RowRange(look.source, start, start + head.num_rows)
+    part = FirstPass(rows, look.wishes)
+    part.begin(head)
+    part.over(rows.batches(part.columns, head.num_rows))
+    return part
 
 
 def known_profile(source: Source, encoding: Encoding, rows: int, target: str | None) -> Profile:

@@ -10,6 +10,7 @@ from riata.data.remote import Remote
 SHARE = 16  # one row in so many
 RUNS = 1024  # that rows elsewhere are cut into
 LEAST_ROWS = 8192  # fewer say too little about the rest
+FEWEST = 4  # times fewer will do where chunks or the budget allow no more
 
 
 def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset | None:
@@ -38,7 +39,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         if room < 0:
             break
         chunks.append(chunk)
-    if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS:
+    if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS // FEWEST:
         return None
     return data.held(joined(chunks))
 

@@ -42,13 +42,13 @@ def _means(X, weight, columns, total):
     return sums / max(total, 1e-300)
 
 
-def moments(X, weight):
-    """The weighted mean of every column, and its weighted squares about it."""
+def moments(X, y_off, weight):
+    """The weighted mean of every column, the weighted squares about it, and the products with a centred target."""
     xp = namespace(weight)
     total = float(xp.sum(weight))
     mean = X.slopes(weight[None, :])[0] / total
-    _, off, squares = X.sums(mean, weight, weight)
-    return mean + off / total, np.maximum(squares - off**2 / total, 0.0)
+    cross, off, squares = X.sums(mean, weight * y_off, weight)
+    return mean + off / total, np.maximum(squares - off**2 / total, 0.0), cross
 
 
 def column_products(X, left, right, shift, curvature):

@@ -292,8 +292,8 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
     def _check_target(self, data: Dataset) -> None:
         """Refuse a target that there is nothing to learn from."""
 
-    def _remember(self, fits: list[Fit], data: Dataset):
-        """What every fit leaves behind; lists where there are several margins."""
+    def _remember(self, fits: list[Fit], data: Dataset, passes=0.0):
+        """What every fit leaves behind, lists where there are several margins; `passes` were read before they began."""
         results = [f.result for f in fits]
         one = len(fits) == 1
         gaps = [result.gap for result in results]
@@ -307,7 +307,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(sum(record.whole for record in result.history) for result in results)
-        self.n_passes_ = data.passes_to_make + sum(result.passes for result in results)
+        self.n_passes_ = data.passes_to_make + passes + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
@@ -321,8 +321,11 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
             self.selection_ = chosen[0].selection if one else [f.selection for f in chosen]
         debiased = ", then the mean loss alone over the chosen features" if self.debias else ""
+        alike = len({describe(f) for f in fits}) == 1
         self._made = {
-            "objective": describe(fits[0]) + debiased,
+            "objective": describe(fits[0])
+            + debiased
+            + ("" if alike else "; each class has an alpha or k of its own, and these are the first one's"),
             "encoding": data.encoding,
             "training": self._training(
                 fits[0].spec.k if one else [f.spec.k for f in fits],

@@ -113,8 +113,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
                 "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
             )
         self.classes_ = np.asarray(data.classes)
-        n_classes = len(self.classes_)
+        n_classes, passes_before = len(self.classes_), data.passes
         counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
+        counting = 0.0 if data.in_memory else data.passes - passes_before
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -137,7 +138,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         ]
         self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
-        self._remember(fits, data)
+        self._remember(fits, data, counting)
         return self
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:

@@ -28,11 +28,11 @@ def account(loss, y, z, weight, totals):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def dense_first_order(X, y, weight, loss, w, support, b):
-    """Of dense rows; `support` are the features of non-zero weight.
+    """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight.
 
     Rows wait until there are four of a side, so that its gradient is loaded and stored a quarter as often.
     """
-    n, d = X.shape
+    n, d = X.shape[0], w.shape[0]
     slopes, totals = np.zeros((2, d)), np.zeros(6)
     waiting, pulls, count = np.zeros((2, 4), dtype=np.int64), np.zeros((2, 4)), np.zeros(2, dtype=np.int64)
     few = support.shape[0] < d // 4

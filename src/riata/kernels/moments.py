@@ -1,6 +1,7 @@
-"""Weighted means and centred sums of squares of dense columns, in float64 whatever the data's type.
+"""Weighted means, centred squares and products with the target of dense columns, in float64 whatever the data's type.
 
-A few rows at a time, which stay in the cache: their means first, then their squares about them, then Chan's merge.
+A few rows at a time, which are read once, about the first of them: a column of one value has that mean to the last bit.
+Then Chan's merge.
 """
 
 import numpy as np
@@ -8,34 +9,42 @@ from numba import njit
 
 from riata.kernels.rows import FAST
 
-ROWS = 32
+ROWS = 256  # so few that squares about the first row lose at most two digits to those about the mean
 
 
 @njit(cache=True, fastmath=FAST, nogil=True)
-def dense_moments(X, weight):
-    """(mean, centred sum of squares) of every column."""
-    n, d = X.shape
-    mean, squares = np.zeros(d), np.zeros(d)
-    part_mean, part_squares = np.empty(d), np.empty(d)
-    seen = 0.0
-    for start in range(0, n, ROWS):
-        stop = min(start + ROWS, n)
-        total = weight[start:stop].sum()
-        part_mean[:] = 0.0
-        part_squares[:] = 0.0
+def dense_moments(X, d, y, weight):
+    """(mean, squares about it, products with y about both means) of the first d columns; X is as `in_rows` gives it."""
+    mean, squares, cross = np.zeros(d), np.zeros(d), np.zeros(d)
+    first, off, part, by_y = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    seen = y_mean = 0.0
+    for start in range(0, X.shape[0], ROWS):
+        stop = min(start + ROWS, X.shape[0])
+        first[:] = X[start, :d]
+        off[:] = 0.0
+        part[:] = 0.0
+        by_y[:] = 0.0
+        total = y_off = 0.0
         for i in range(start, stop):
+            x = X[i]
+            s, yi = weight[i], y[i] - y[start]
+            sy = s * yi
+            total += s
+            y_off += sy
             for j in range(d):
-                part_mean[j] += weight[i] * X[i, j]
-        for j in range(d):
-            part_mean[j] /= total  # last, so that a column of one value has that mean to the last bit
-        for i in range(start, stop):
-            for j in range(d):
-                away = X[i, j] - part_mean[j]
-                part_squares[j] += weight[i] * away * away
+                a = x[j] - first[j]
+                off[j] += s * a
+                part[j] += s * a * a
+                by_y[j] += sy * a
+        y_off /= total
         share = total / (seen + total)
+        y_shift = y[start] + y_off - y_mean
         for j in range(d):
-            shift = part_mean[j] - mean[j]
+            aside = off[j] / total
+            shift = first[j] + aside - mean[j]
             mean[j] += share * shift
-            squares[j] += part_squares[j] + seen * share * shift * shift
+            squares[j] += max(part[j] - off[j] * aside, 0.0) + seen * share * shift * shift
+            cross[j] += by_y[j] - off[j] * y_off + seen * share * shift * y_shift
+        y_mean += share * y_shift
         seen += total
-    return mean, squares
+    return mean, squares, cross

@@ -3,99 +3,100 @@
 Per feature j and lane, with u the slope of the loss on a row, s_j the running standard deviation of column j, T the
 weight of the rows so far, and `rest` the root mean square of the slopes of the empty model:
 
-    hold_j' = sqrt(hold_j^2 + (s_j u x_j stiffness / rest)^2),      z_j += u x_j - (hold_j' - hold_j) w_j,
-    w_j = -soft(z_j, s_j level + flat) / (s_j^2 stiffness + hold_j),    level = noise sqrt(sum of u^2) + alpha T.
+    v_j = -soft(z_j, s_j level + flat) / (s_j^2 + hold_j),    w_j = v_j / stiffness,
+    level = noise sqrt(sum of u^2) + alpha T,
+    hold_j' = sqrt(hold_j^2 + (s_j x_j / rest)^2 * mean of u^2),    z_j += u x_j - (hold_j' - hold_j) v_j.
+
+The mean is that over the lanes, whose slopes are much alike: how far a feature is held where it is, with the root and
+the quotient that this takes, is worked out once for all of them.
 
 Everything is homogeneous in x_j: a column in other units gives the same margins, bit for bit when the factor is a power
 of two. On dense rows x_j is counted from the first row's value, so a constant added to a column changes nothing either.
-All numbers of a feature lie side by side in a row of `block`.
+All numbers of a feature lie side by side in a row of `block`, which is a line of the cache.
 """
 
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, uint64
 
-from riata.kernels.losses import derivative, value
+from riata.kernels.fours import load, soft, store
+from riata.kernels.losses import value_and_derivative
+from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, entries
 
 LANES = 4
-WIDTH = 12  # numbers of a feature: z and hold of every lane, then these three, and one that rounds it up
-SUMS, SQUARES, SHIFT = 8, 9, 10
+HOLD, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first comes z of every lane
 EMPTY = LANES  # the place of the model without features in arrays over lanes
 REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as much as new ones
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
 
-@njit(cache=True, inline="always")
-def weight_of(z, level, divisor):
-    """-soft(z, level) / divisor"""
-    return -math.copysign(max(abs(z) - level, 0.0), z) / divisor
+@njit(cache=True, nogil=True, inline="always")
+def variance_of(first, second, share):
+    """Of a column with these sums of x and of x^2 in rows of weight 1 / share; 0 if it does not vary."""
+    mean, square = first * share, second * share
+    variance = square - mean * mean
+    return variance if variance > CONSTANT * square else 0.0
 
 
-# The lanes are written out in the next two, all that is read before all that is written: vector instructions are made
-# of that, and not of a loop.
-@njit(cache=True, fastmath=FAST)
-def predict_row(
-    features, values, shrink, plain, weight, total, level, flat, stiffness, block, deviation, w, margin
-):  # fmt: skip
-    """Count a row into the moments, work out the weights of its features and add them to the margins of all lanes."""
+@njit(cache=True, nogil=True, inline="always")
+def v_of(block, j, variance, s, levels, flat):
+    """v_j of all lanes."""
+    return soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def predict_row(features, values, shrink, plain, weight, total, level, flat, block, deviation, v, sums):
+    """Count a row into the moments and work out v of its features; `sums` gets those of v x, of all lanes."""
     share = 1.0 / (total + weight)
-    level0, level1, level2, level3 = level[0], level[1], level[2], level[3]
-    stiff0, stiff1, stiff2, stiff3 = stiffness[0], stiffness[1], stiffness[2], stiffness[3]
-    sum0 = sum1 = sum2 = sum3 = 0.0
+    sums[:] = 0.0
+    levels, sums_vx = load(level, 0), load(sums, 0)
     for p in range(values.shape[0]):
-        j = p if features is None else features[p]
+        j = uint64(p if features is None else features[p])
         x = (values[p] if plain else values[p] * shrink[j]) - block[j, SHIFT]
-        sums = block[j, SUMS] + weight * x
-        squares = block[j, SQUARES] + weight * x * x
-        block[j, SUMS] = sums
-        block[j, SQUARES] = squares
-        mean, square = sums * share, squares * share
-        variance = square - mean * mean
-        if variance <= CONSTANT * square:
-            deviation[p] = 0.0
-            continue
+        first = block[j, SUMS] + weight * x
+        second = block[j, SQUARES] + weight * x * x
+        block[j, SUMS] = first
+        block[j, SQUARES] = second
+        variance = variance_of(first, second, share)
         s = math.sqrt(variance)
         deviation[p] = s
-        v0 = weight_of(block[j, 0], s * level0 + flat, variance * stiff0 + block[j, 4])
-        v1 = weight_of(block[j, 1], s * level1 + flat, variance * stiff1 + block[j, 5])
-        v2 = weight_of(block[j, 2], s * level2 + flat, variance * stiff2 + block[j, 6])
-        v3 = weight_of(block[j, 3], s * level3 + flat, variance * stiff3 + block[j, 7])
-        w[p, 0], w[p, 1], w[p, 2], w[p, 3] = v0, v1, v2, v3
-        sum0, sum1, sum2, sum3 = sum0 + v0 * x, sum1 + v1 * x, sum2 + v2 * x, sum3 + v3 * x
-    margin[0] += sum0
-    margin[1] += sum1
-    margin[2] += sum2
-    margin[3] += sum3
+        if s > 0.0:
+            vp = v_of(block, j, variance, s, levels, flat)
+            store(v, p, vp)
+            sums_vx = sums_vx + vp * x
+    store(sums, 0, sums_vx)
 
 
-@njit(cache=True, fastmath=FAST)
-def learn_row(features, values, shrink, plain, slopes, pushes, block, deviation, w):
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def learn_row(features, values, shrink, plain, slopes, push, block, deviation, v):
     """Add the slopes of a row to the memory of its features."""
-    slope0, slope1, slope2, slope3 = slopes[0], slopes[1], slopes[2], slopes[3]
-    push0, push1, push2, push3 = pushes[0], pushes[1], pushes[2], pushes[3]
+    slope = load(slopes, 0)
     for p in range(values.shape[0]):
         s = deviation[p]
         if s == 0.0:
             continue
-        j = p if features is None else features[p]
+        j = uint64(p if features is None else features[p])
         x = (values[p] if plain else values[p] * shrink[j]) - block[j, SHIFT]
-        sx2 = s * x * s * x
-        before0, before1, before2, before3 = block[j, 4], block[j, 5], block[j, 6], block[j, 7]
-        after0 = math.sqrt(before0 * before0 + sx2 * push0 * push0)
-        after1 = math.sqrt(before1 * before1 + sx2 * push1 * push1)
-        after2 = math.sqrt(before2 * before2 + sx2 * push2 * push2)
-        after3 = math.sqrt(before3 * before3 + sx2 * push3 * push3)
-        z0 = block[j, 0] + slope0 * x - (after0 - before0) * w[p, 0]
-        z1 = block[j, 1] + slope1 * x - (after1 - before1) * w[p, 1]
-        z2 = block[j, 2] + slope2 * x - (after2 - before2) * w[p, 2]
-        z3 = block[j, 3] + slope3 * x - (after3 - before3) * w[p, 3]
-        block[j, 0], block[j, 1], block[j, 2], block[j, 3] = z0, z1, z2, z3
-        block[j, 4], block[j, 5], block[j, 6], block[j, 7] = after0, after1, after2, after3
+        before, pushed = block[j, HOLD], s * x * push
+        after = math.sqrt(before * before + pushed * pushed)
+        store(block, j, load(block, j) + slope * x - load(v, p) * (after - before))
+        block[j, HOLD] = after
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, inline="always")
+def learn_intercepts(slopes, unit, curvature, b_z, b_hold, b):
+    """The same for the intercepts of all lanes and of the empty model, which no penalty holds back."""
+    for g in range(LANES + 1):
+        pushed = slopes[g] * curvature / unit
+        after = math.sqrt(b_hold[g] * b_hold[g] + pushed * pushed)
+        b_z[g] += slopes[g] - (after - b_hold[g]) * b[g]
+        b_hold[g] = after
+        b[g] = -b_z[g] / (curvature + after)
+
+
+@njit(cache=True, nogil=True)
 def first_row(features, values, shrink, y, relative, block, origin):
     """Dense columns, and a target of which only differences matter, are counted from the first row."""
     if features is None:
@@ -105,9 +106,27 @@ def first_row(features, values, shrink, y, relative, block, origin):
         origin[0] = y
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, inline="always")
+def judge_row(loss, y, weight, T, new, margin, slopes, slope_squares, losses):
+    """Slopes of all lanes and the empty model, and their losses if the row is new; returns the lanes' mean of u^2."""
+    cap, lane_squares = math.inf, 0.0
+    for g in range(EMPTY, -1, -1):
+        cost, slope = value_and_derivative(loss, y, margin[g])
+        if g == EMPTY:  # in its first steps a model may overshoot: it must not learn from its own excess
+            cap = abs(slope) + math.sqrt(slope_squares[EMPTY] / max(T, 1e-300))
+        slopes[g] = weight * min(max(slope, -cap), cap)
+        slope_squares[g] += slopes[g] * slopes[g]
+        lane_squares += slopes[g] * slopes[g] if g < LANES else 0.0
+        if new:
+            losses[g] += weight * cost
+    if new:
+        losses[LANES + 1] += weight
+    return lane_squares / LANES
+
+
+@njit(cache=True, nogil=True)
 def online_sweep(
-    rows, y, weight, visits, loss, curvature, relative, learn_b, alpha, standardize, distinct, noise, stiffness,
+    rows, plain, y, weight, visits, loss, curvature, relative, learn_b, alpha, standardize, distinct, noise, stiffness,
     block, origin, b_z, b_hold, b, slope_squares, total, losses, margins,
 ):  # fmt: skip
     """Learn from `visits`, updating the arrays from block on in place; `margins` gets each row's before it is learnt.
@@ -118,44 +137,46 @@ def online_sweep(
     for i in visits:
         features, values = entries(rows, i)
         width = max(width, values.shape[0])
-    deviation, w = np.empty(width), np.zeros((width, LANES))
-    slopes, level, pushes = np.empty(LANES + 1), np.empty(LANES), np.empty(LANES)
+    deviation, v = np.empty(width), np.zeros((width, LANES))
+    slopes, level, sums = np.empty(LANES + 1), np.empty(LANES), np.empty(LANES)
     shrink = rows.shrink
-    plain = bool((shrink == 1.0).all())
     for t in range(visits.shape[0]):
         i = visits[t]
+        if t + 2 < visits.shape[0]:
+            fetch_memory(rows, visits[t + 1], block)
+            fetch_row(rows, visits[t + 2])
         features, values = entries(rows, i)
         T = total[0]
-        if T == 0.0 and learn_b > 0.0:  # without an intercept zero means zero
+        if T == 0.0 and learn_b:  # without an intercept zero means zero
             first_row(features, values, shrink, y[i], relative, block, origin)
-        stretch = max(T / distinct, 1.0) ** REPEATS
-        margin = margins[t]
+        stretch = 1.0 if T <= distinct else (T / distinct) ** REPEATS
         for g in range(LANES):
             level[g] = noise[g] * math.sqrt(slope_squares[g]) * stretch + T * alpha * standardize
-        for g in range(LANES + 1):
-            margin[g] = origin[0] + b[g]
         predict_row(
-            features, values, shrink, plain, weight[i], T, level, T * alpha * (1.0 - standardize), stiffness,
-            block, deviation, w, margin,
+            features, values, shrink, plain, weight[i], T, level, T * alpha * (1.0 - standardize),
+            block, deviation, v, sums,
         )  # fmt: skip
-        # In its first steps a model may overshoot: it must not learn from its own excess.
-        cap = abs(derivative(loss, y[i], margin[EMPTY])) + math.sqrt(slope_squares[EMPTY] / max(T, 1e-300))
         for g in range(LANES + 1):
-            if T < distinct:
-                losses[g] += weight[i] * value(loss, y[i], margin[g])
-            slopes[g] = weight[i] * min(max(derivative(loss, y[i], margin[g]), -cap), cap)
-            slope_squares[g] += slopes[g] * slopes[g]
-        if T < distinct:
-            losses[LANES + 1] += weight[i]
+            margins[t, g] = origin[0] + b[g] + (sums[g] / stiffness[g] if g < LANES else 0.0)
+        mean_square = judge_row(loss, y[i], weight[i], T, T < distinct, margins[t], slopes, slope_squares, losses)
         total[0] = T + weight[i]
         rest = math.sqrt(slope_squares[EMPTY] / total[0])
         if rest == 0.0:
             continue
-        for g in range(LANES):
-            pushes[g] = slopes[g] * stiffness[g] / rest
-        learn_row(features, values, shrink, plain, slopes, pushes, block, deviation, w)
-        for g in range(LANES + 1):
-            after = math.hypot(b_hold[g], learn_b * slopes[g] * curvature / rest)
-            b_z[g] += slopes[g] - (after - b_hold[g]) * b[g]
-            b_hold[g] = after
-            b[g] = -learn_b * b_z[g] / (curvature + after)
+        push = math.sqrt(mean_square) / rest
+        learn_row(features, values, shrink, plain, slopes, push, block, deviation, v)
+        if learn_b:
+            learn_intercepts(slopes, rest, curvature, b_z, b_hold, b)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+def all_weights(block, total, level, flat, stiffness, w, deviation):
+    """The weights of all features, a column for each lane, and the deviations of their columns, as of now."""
+    levels, softness, share = load(level, 0), load(1.0 / stiffness, 0), 1.0 / max(total, 1e-300)
+    w[:] = 0.0
+    for j in range(block.shape[0]):
+        variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
+        s = math.sqrt(variance)
+        deviation[j] = s
+        if s > 0.0:
+            store(w, j, v_of(block, j, variance, s, levels, flat) * softness)

@@ -1,4 +1,6 @@
-"""Weighted products of sparse columns, row by row."""
+"""Products of rows with weights, and of columns with each other."""
+
+import math
 
 import numpy as np
 from numba import njit, uint64
@@ -6,6 +8,20 @@ from numba import njit, uint64
 from riata.kernels.rows import FAST, span
 
 TILE = 512  # columns of a product that stay in the cache while rows go by
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def dense_margins(X, w, support, b):
+    """X w + b; `support` are the features of non-zero weight."""
+    z = np.empty(X.shape[0])
+    for i in range(z.shape[0]):
+        x = X[i]
+        total = 0.0
+        for p in range(support.shape[0]):
+            j = uint64(support[p])
+            total += x[j] * w[j]
+        z[i] = total + b
+    return z
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -19,6 +35,23 @@ def csr_margins(indptr, indices, data, w, b):
             total += data[p] * w[uint64(indices[p])]
         z[i] = total + b
     return z
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def centred_columns(X, weight, columns, A):
+    """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
+    n, m = A.shape
+    mean = np.zeros(m)
+    for i in range(n):
+        x = X[i]
+        for p in range(m):
+            mean[p] += weight[i] * x[uint64(columns[p])]
+    mean /= max(weight.sum(), 1e-300)
+    for i in range(n):
+        x, root = X[i], math.sqrt(weight[i])
+        for p in range(m):
+            A[i, p] = root * (x[uint64(columns[p])] - mean[p])
+    return mean
 
 
 @njit(cache=True, nogil=True)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit, uint64
 from numba.extending import overload
+from numpy.lib.stride_tricks import as_strided
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -44,6 +45,18 @@ def as_rows(X, scale=1.0) -> Rows:
     if sp.issparse(X):
         return CsrRows(X.indptr, X.indices, X.data, shrink)
     return DenseRows(np.ascontiguousarray(X), shrink)
+
+
+def in_rows(X: np.ndarray) -> np.ndarray:
+    """Dense rows for kernels that read X.shape[1] numbers of each: C-contiguous, though a row may go on after them.
+
+    So a matrix with a target beside its features is read as it lies. What a row goes on with is never looked at.
+    """
+    n, d = X.shape
+    length, rest = divmod(X.strides[0], X.itemsize)
+    if n < 2 or X.strides[1] != X.itemsize or rest or length <= d:
+        return np.ascontiguousarray(X)
+    return as_strided(X, (n, length), writeable=False)
 
 
 def entries(rows, i):

@@ -18,6 +18,7 @@ PROBLEMS = {
     TOO_LARGE: "an index does not fit 63 bits",
 }
 POWERS = np.array([float(f"1e{i}") for i in range(309)])  # exact up to 22, then the nearest
+EXACT = 1 << 53
 SPLITTER = 134217729.0  # 2^27 + 1
 NEWLINE, RETURN, SPACE, TAB, COLON, HASH = 10, 13, 32, 9, 58, 35
 PLUS, MINUS, POINT, ZERO, NINE = 43, 45, 46, 48, 57
@@ -42,6 +43,8 @@ def scaled(mantissa, exponent):
     hi = float(mantissa)
     if exponent == 0 or mantissa == 0:
         return hi
+    if mantissa < EXACT and -22 <= exponent <= 22:  # both are exact: one operation rounds once
+        return hi * POWERS[exponent] if exponent > 0 else hi / POWERS[-exponent]
     lo = float(mantissa - np.int64(hi)) if hi < 9.2e18 else 0.0
     if 0 < exponent <= 22:
         p, e = _two_product(hi, POWERS[exponent])

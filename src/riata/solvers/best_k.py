@@ -26,6 +26,7 @@ from riata.solvers.local_model import LocalModel, Outlook
 from riata.solvers.subset import OVERSHOOTS, PRECISION
 
 DEFAULT_MEMORY = 1 << 30
+ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are made, and as much for all else
 CHEAP = 3e7  # multiplications: to pursue one feature after the other among all takes a moment
 EARLY = 2  # rounds whose supports will change too much to be worth their rows of H
 
@@ -148,10 +149,10 @@ def row_limit(k, d, options):
     """How many rows of H the memory holds, or a sentence that says that they are too few."""
     memory = DEFAULT_MEMORY if options.memory is None else options.memory
     need = min(2 * k, d)
-    limit = memory // (3 * 8 * d)  # while rows are made there are up to three copies of them
+    limit = memory // (ROW_COPIES * 8 * d)
     if limit < need:
         raise OptionError(
-            f"best k = {k} of {d} features needs about {3 * 8 * d * need / 1e6:.0f} MB, more than memory="
+            f"best k = {k} of {d} features needs about {ROW_COPIES * 8 * d * need / 1e6:.0f} MB, more than memory="
             f"{memory / 1e6:.0f} MB; give it more, ask for a smaller k, or take solver 'l0-sgd'"
         )
     return limit

@@ -18,7 +18,8 @@ import numpy as np
 
 from riata.data.sample import sample_rows
 from riata.losses import Squared
-from riata.objective import FirstOrder, Problem, duality_gap, empty_start
+from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order
+from riata.solvers.gathered import gathered
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.newton import CUTS, NOTHING, State, cut_back, newton_step, read, worse
 
@@ -26,6 +27,7 @@ FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are ch
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
 ROUNDED = "rounding hides what a further step would gain"
+LIKELY = 0.5  # of its l1: a feature that a sample pulls by more may be wanted by all rows
 SAMPLE_GAP, SAMPLE_STEPS = 1e-3, 20  # a sample is not worth more precision, nor more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
@@ -50,6 +52,8 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, str]:
                 break
         if problem.loss == Squared():
             state.curvature = NOTHING  # only that of all rows can serve all further steps
+        if not problem.data.in_memory:
+            state.features = _likely(replace(problem, data=sample), state)
     return (yield from newton(problem, options, state, known=(F, w, b)))
 
 
@@ -95,6 +99,12 @@ def _read_no_worse(problem, options, state: State, known, ahead):
     return None
 
 
+def _likely(sample: Problem, state: State):
+    """The features of a sample's answer and those near it: what all rows are likely to ask for, and not much more."""
+    used = State(state.w, state.b, np.flatnonzero(state.w))
+    return grown(sample, used, [first_order(sample, state.w, state.b)], least=LIKELY)[0]
+
+
 ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm
 
 
@@ -102,6 +112,11 @@ def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=F
     """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
     first = FIRST if problem.data.in_memory or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
     features, waiting = grown(problem, state, [at], first=first)
+    columns = gathered(problem, features)
+    if columns is not None:
+        state.features = features
+        state.w, state.b = columns.minimum(problem, state.w, state.b)
+        return
     if second is not None:
         state.curvature = second
         waiting += len(features) - len(state.features)

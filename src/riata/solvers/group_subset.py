@@ -12,10 +12,13 @@ explained by the rest, keeps the weight 0.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_solve, cholesky, solve_triangular
+from scipy.linalg.lapack import dpstrf
 
 from riata.kernels.subset import independent
 from riata.solvers.subset import COLLINEAR
+
+LARGE = 64  # columns from which on the speed of an algorithm counts for more than its calls
 
 
 class Look(NamedTuple):
@@ -73,15 +76,17 @@ class GroupSubset:
 
     def _looked(self, members) -> Look:
         inside = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(self._columns[g] for g in members)]))
-        support = inside[independent(self._H[np.ix_(inside, inside)], COLLINEAR)]
+        places, R = _independent(self._H[np.ix_(inside, inside)])
+        support = inside[places]
         rows = self._H[support]
-        A = cho_solve(cho_factor(rows[:, support]), np.eye(len(support))) if len(support) else np.empty((0, 0))
+        A = cho_solve((R, False), np.eye(len(support))) if len(support) else np.empty((0, 0))
         weights, W = A @ self._h[support], A @ rows
         c = self._h - weights @ rows
         gains = np.full(len(self._columns), -np.inf)
         for alike in self._alike:
-            gains[alike] = self._gains(np.array([self._columns[g] for g in alike]), rows, W, c)
-        gains[members] = -np.inf
+            outside = np.setdiff1d(alike, members)
+            if len(outside):
+                gains[outside] = self._gains(np.array([self._columns[g] for g in outside]), rows, W, c)
         costs = np.array([_cost(A, weights, np.isin(support, self._columns[g])) for g in members])
         return Look(support, weights, float(weights @ self._h[support]), gains, costs)
 
@@ -89,9 +94,32 @@ class GroupSubset:
         """c_g' V_gg^-1 c_g for groups of one size, each a row of `columns`, along the directions that are new."""
         explained = np.moveaxis(rows[:, columns], 0, -1) @ np.swapaxes(np.moveaxis(W[:, columns], 0, -1), 1, 2)
         V = self._H[columns[:, :, None], columns[:, None, :]] - explained
+        if columns.shape[1] > LARGE:
+            return np.array([_fall(V_g, c[its]) for V_g, its in zip(V, columns, strict=True)])
         values, vectors = np.linalg.eigh(V)
         along = np.einsum("gij,gi->gj", vectors, c[columns])
         return np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
+
+
+def _independent(H):
+    """The columns that those before them do not explain, and the Cholesky factor R of their products: R'R = H."""
+    places, R = np.empty(0, dtype=np.int64), np.zeros((0, 0))
+    for start in range(0, len(H), LARGE):  # some columns at a time, for the speed of products of matrices
+        its = np.arange(start, min(start + LARGE, len(H)))
+        Z = solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
+        left = H[np.ix_(its, its)] - Z.T @ Z
+        new = independent(left, COLLINEAR)
+        corner = cholesky(left[np.ix_(new, new)]) if new.any() else np.empty((0, 0))
+        R = np.block([[R, Z[:, new]], [np.zeros((len(corner), len(R))), corner]])
+        places = np.append(places, its[new])
+    return places, R
+
+
+def _fall(V, c):
+    """c' V^-1 c along the directions that are new, for a large V: by Cholesky's factors with pivots."""
+    R, pivots, rank, _ = dpstrf(V, tol=COLLINEAR)
+    z = solve_triangular(R[:rank, :rank], c[pivots[:rank] - 1], trans="T") if rank else np.zeros(0)
+    return float(z @ z)
 
 
 def _cost(A, weights, its):

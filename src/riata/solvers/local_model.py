@@ -219,12 +219,16 @@ class LocalModel:
     def _store(self, columns, products):
         rows = self._scaled(columns, slice(None), products)
         rows[np.arange(len(columns)), columns] = self._diagonal[columns]
-        self._place[columns] = np.arange(len(self._rows), len(self._rows) + len(columns))
-        self._rows = np.concatenate([self._rows, rows])
+        known = len(self._rows)
+        self._place[columns] = np.arange(known, known + len(columns))
+        self._rows.resize((known + len(columns), rows.shape[1]), refcheck=False)  # a copy of both would be large
+        self._rows[known:] = rows
 
-    def _scaled(self, left, right, products):
-        """Entries of H from the products of x - shift with x."""
-        H = products - np.outer(self._by_d[left], (self._shift + self._centre)[right])
+    def _scaled(self, left, right, H):
+        """Entries of H from the products of x - shift with x, in their place."""
+        off = (self._shift + self._centre)[right]
+        for row, by_d in zip(H, self._by_d[left], strict=True):  # an outer product would be as large as H
+            row -= by_d * off
         H /= self.problem.data.total_weight * self._unit[right]
         H /= self._unit[left, None]
         return H
@@ -290,7 +294,7 @@ def dense_products(A, B):
     if A.shape[1] <= NARROW and B.flags.c_contiguous:
         return narrow_products(A, B)
     products = np.zeros((B.shape[1], A.shape[1]), order="F")
-    block = np.empty((BLOCK_ROWS, B.shape[1]))
+    block = np.empty((min(BLOCK_ROWS, len(B)), B.shape[1]))
     for i in range(0, len(B), BLOCK_ROWS):
         rows = block[: len(B[i : i + BLOCK_ROWS])]
         np.copyto(rows, B[i : i + BLOCK_ROWS])

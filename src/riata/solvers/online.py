@@ -12,7 +12,8 @@ FTRL-Proximal (see `ftrl.py`) with three changes.
    rows grow in number. Rows met again are little new evidence: from the second pass on the level grows nearly like T.
 3. Four lanes learn side by side. Without an alpha they differ in `noise`, and the sparsest that explains nearly as much
    as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
-   are judged by progressive validation (each row is predicted before it is learnt), the last half counting most.
+   are judged by progressive validation (each row is predicted before it is learnt), the last half counting most. What
+   they share (moments, and how far a feature is held where it is) makes four cost little more than one.
 
 With a half-life all sums fade, and the model follows a world that changes.
 
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.online import CONSTANT, EMPTY, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, online_sweep
+from riata.kernels.online import EMPTY, HOLD, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, all_weights, online_sweep
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers import cut
@@ -48,11 +49,18 @@ FADING_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket
 SWEPT = ("block", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
 PARTS: dict[str, Any] = {
     "z": slice(LANES),
-    "hold": slice(LANES, 2 * LANES),
+    "hold": HOLD,
     "sums": SUMS,
     "squares": SQUARES,
     "shift": SHIFT,
 }
+
+
+def lines_of_zeros(n_features: int) -> np.ndarray:
+    """A row of WIDTH zeros for every feature, which begins where a line of the cache does: it costs one, not two."""
+    flat = np.zeros((n_features + 1) * WIDTH)
+    start = -(flat.ctypes.data // flat.itemsize) % WIDTH
+    return flat[start : start + n_features * WIDTH].reshape(n_features, WIDTH)
 
 
 def of_features(memory: dict[str, np.ndarray], name: str) -> np.ndarray:
@@ -75,7 +83,7 @@ class Online(Method):
 
     def memory(self, n_features):
         memory = {
-            "block": np.zeros((n_features, WIDTH)), "origin": np.zeros(1),
+            "block": lines_of_zeros(n_features), "origin": np.zeros(1),
             "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
             "slope_squares": np.zeros(LANES + 1), "total": np.zeros(1), "losses": np.zeros(LANES + 2),
             "noise": np.full(LANES, FADING) if self.alpha is not None else NOISES.copy(),
@@ -132,9 +140,9 @@ class Online(Method):
         loss, memory = sweep.loss, state.memory
         margins = np.empty((len(visits), LANES + 1))
         online_sweep(
-            sweep.rows, sweep.y, sweep.weight, visits, loss.code, min(loss.curvature, 1.0), loss.relative, learn_b,
-            self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"], memory["stiffness"],
-            *(memory[name] for name in SWEPT), margins,
+            sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, loss.code, min(loss.curvature, 1.0), loss.relative,
+            learn_b > 0.0, self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"],
+            memory["stiffness"], *(memory[name] for name in SWEPT), margins,
         )  # fmt: skip
         if self.k is not None:
             self._gather(sweep, visits, margins[:, memory["lane"][0]], memory)
@@ -153,19 +161,22 @@ class Online(Method):
         self._age(memory)
         if self.k is None:
             return
-        for lane in range(LANES):
-            entered = np.count_nonzero(self._weights(memory, lane))
-            memory["noise"][lane] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
-        cut.replace_candidates(memory, self._candidates(memory))
+        w, deviation = self._weights(memory)
+        cut.replace_candidates(memory, self._candidates(memory, w, deviation))
+        entered = np.count_nonzero(w, axis=0)
+        memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
 
-    def _candidates(self, memory):
+    def _candidates(self, memory, w, deviation):
         """The largest weights of columns of unit deviation; where those in the model are too few, the steepest next."""
-        lane, deviation = memory["lane"][0], np.sqrt(self._variances(memory))
-        size = np.abs(self._weights(memory, lane)) * deviation
+        lane = memory["lane"][0]
+        size = np.abs(w[:, lane]) * deviation
         slope = np.divide(
             np.abs(of_features(memory, "z")[:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0
         )
-        best = np.lexsort((-slope, -size))[: len(memory["candidates"])]
+        m = len(memory["candidates"])
+        steepest = np.argpartition(-slope, m - 1)[:m]  # the long sort is for these and those in the model only
+        pool = np.union1d(np.flatnonzero(size), steepest)
+        best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
         return np.sort(best[slope[best] > 0])
 
     def _age(self, memory):
@@ -196,23 +207,15 @@ class Online(Method):
             return int(np.argmax(explained >= EXPLAINS * explained[best]))
         return best
 
-    def _variances(self, memory):
-        """Of the columns so far; 0 for those that do not vary."""
-        T = max(memory["total"][0], 1e-300)
-        mean, square = of_features(memory, "sums") / T, of_features(memory, "squares") / T
-        variance = square - mean**2
-        return np.where(variance > CONSTANT * square, variance, 0.0)
-
-    def _weights(self, memory, lane):
-        """The weights of a lane from its memory: the kernel's formula."""
-        T, variance, z = memory["total"][0], self._variances(memory), of_features(memory, "z")[:, lane]
-        stretch = max(T / self.distinct, 1.0) ** REPEATS
-        level = memory["noise"][lane] * np.sqrt(memory["slope_squares"][lane] * variance) * stretch
-        if self.alpha is not None:
-            level += self.alpha * T * (np.sqrt(variance) if self.standardize else 1.0)
-        left = np.maximum(np.abs(z) - level, 0.0)
-        divisor = variance * memory["stiffness"][lane] + of_features(memory, "hold")[:, lane]
-        return np.divide(-np.copysign(left, z), divisor, out=np.zeros_like(z), where=variance > 0)
+    def _weights(self, memory):
+        """(weights of all features, a column for each lane; deviations of their columns) from what is remembered."""
+        T, n_features = memory["total"][0], len(memory["block"])
+        level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
+        total_alpha = (self.alpha or 0.0) * T
+        w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
+        level, flat = (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
+        all_weights(memory["block"], T, level, flat, memory["stiffness"], w, deviation)
+        return w, deviation
 
     def _intercept(self, memory):
         return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
@@ -220,14 +223,15 @@ class Online(Method):
     def model(self, state):
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
-            w, b = self._weights(memory, memory["lane"][0]), self._intercept(memory)
+            w, b = self._weights(memory)[0][:, memory["lane"][0]].copy(), self._intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(of_features(memory, "sums")))
             features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
             w[features] = weights
             b += memory["origin"][0]
-        return w, float(b - w @ of_features(memory, "shift"))
+        support = np.flatnonzero(w)
+        return w, float(b - w[support] @ of_features(memory, "shift")[support])
 
 
 def online_method(penalty) -> Online:

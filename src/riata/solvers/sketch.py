@@ -134,8 +134,7 @@ class Sketch(Online):
         of_features(memory, "z")[waiting] = sums[waiting, None]
         of_features(memory, "squares")[waiting] = squares[waiting]
         # A slope is about `rest` in size, so a column's sum of squared pushes is its sum of squares.
-        length = squares[waiting] / np.sqrt(memory["total"][0])
-        of_features(memory, "hold")[waiting] = length[:, None] * memory["stiffness"]
+        of_features(memory, "hold")[waiting] = squares[waiting] / np.sqrt(memory["total"][0])
         waiting[:] = False
 
     def _make_room(self, state):
@@ -155,7 +154,7 @@ class Sketch(Online):
         memory["block"][gone] = 0.0
 
     def features(self, state):
-        return Features(state.memory["ids"], state.names, np.sqrt(self._variances(state.memory)))
+        return Features(state.memory["ids"], state.names, self._weights(state.memory)[1])
 
 
 def sketch(problem: Problem, options: Options):

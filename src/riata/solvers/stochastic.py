@@ -10,6 +10,7 @@ norm so far, so a step never overshoots its own row. On the paper's rows of unit
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -51,6 +52,11 @@ class Sweep:
     safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
     margins: np.ndarray  # of the visited rows, each before it is learnt: to be filled in
     names: Callable[[np.ndarray], dict[int, str]] | None = None  # of features by their numbers
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether no column is scaled."""
+        return bool((self.rows.shrink == 1.0).all())
 
     @property
     def args(self):

@@ -34,7 +34,8 @@ class Stream:
 
     def learn(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Take the rows in order, a batch at a time: (targets, margins before they were learnt, weights) of those."""
-        chunk = chunk.rows(chunk.weight > 0)
+        counts = chunk.weight > 0
+        chunk = chunk if counts.all() else chunk.rows(counts)
         rows = joined([*self.waiting, chunk])
         complete = rows.n_rows - rows.n_rows % self.stepper.batch
         self.waiting = [rows.rows(slice(complete, None))] if complete < rows.n_rows else []

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import fs
 
 from riata.data.budget import in_words
 from riata.data.sources.files import File
@@ -74,14 +75,49 @@ class Npy(FileSource):
             yield self.slice(columns, start, start + rows)
 
     def slice(self, columns, start, stop):
-        values = self._values(min(start, self.n_rows), min(stop, self.n_rows))
-        arrays = {DENSE if values.ndim > 1 else TARGET: values}
-        if self._target is not None:
-            arrays = {DENSE: np.delete(values, self._target, axis=1), TARGET: values[:, self._target]}
+        arrays = self._arrays(start, stop)
         names = list(arrays) if columns is None else list(columns)
         return pa.RecordBatch.from_arrays([as_column(arrays[name]) for name in names], names=names)
 
+    def matrix_apart(self, columns, start, stop):
+        if self._target is None:
+            return None
+        arrays = self._arrays(start, stop)
+        return pa.RecordBatch.from_arrays([as_column(arrays[TARGET])], names=[TARGET]), arrays[DENSE]
+
+    def _arrays(self, start, stop):
+        """The columns of some rows; features that lie side by side are a view."""
+        values = self._values(start, stop)
+        if self._target is None:
+            return {DENSE if values.ndim > 1 else TARGET: values}
+        target, last = self._target % values.shape[1], values.shape[1] - 1
+        ends = {0: values[:, 1:], last: values[:, :-1]}
+        X = ends[target] if target in ends else np.delete(values, target, axis=1)
+        return {DENSE: X, TARGET: values[:, target]}
+
     def _values(self, start, stop):
+        start, stop = min(start, self.n_rows), min(stop, self.n_rows)
+        if self.files[0].changed():
+            raise DataError(
+                f"{self.files[0].path} changed while it was being read; start again when nobody writes to it"
+            )
+        try:
+            return self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop)
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise DataError(self.explain(self.files[0], error, ())) from error
+
+    @property
+    def _mappable(self) -> bool:
+        return not self._layout.fortran and isinstance(self.files[0].filesystem, fs.LocalFileSystem)
+
+    def _mapped(self, start, stop):
+        """A map of these rows and no others: its pages count as the process's until the array is gone."""
+        layout = self._layout
+        shape = (stop - start, *layout.shape[1:])
+        at = layout.start + start * layout.row_bytes
+        return np.asarray(np.memmap(self.files[0].path, layout.dtype, "r", at, shape))
+
+    def _read(self, start, stop):
         layout, size = self._layout, stop - start
         with self.files[0].seekable() as handle:
             if not layout.fortran:

@@ -121,7 +121,7 @@ class RowRange(Source):
 
     def __init__(self, source: Source, start: int, stop: int):
         self.inner, self._start = source, start
-        self.schema, self.n_rows = source.schema, stop - start
+        self.schema, self.n_rows = source.schema, min(stop, source.n_rows or stop) - start
         for name in ("bare", "fast", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(source, name))
 

@@ -7,6 +7,7 @@ it is sparse. So arrays, files and streams differ only in how their batches come
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pyarrow as pa
 
 from riata.errors import DataError
@@ -36,6 +37,10 @@ class Source(ABC):
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         """Some rows, at their own cost, for a source that can jump."""
+        return None
+
+    def matrix_apart(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
+        """Some rows, their matrix not as a column but as it lies, for a source that would have to copy it."""
         return None
 
     @property

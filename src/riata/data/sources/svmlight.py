@@ -69,11 +69,10 @@ def whole_lines(stream, block_bytes: int) -> Iterator[np.ndarray]:
     """The bytes of a stream in blocks that end with a line."""
     rest = b""
     while content := stream.read(block_bytes):
+        content = rest + content
         cut = content.rfind(b"\n") + 1
-        if cut == 0:
-            rest += content
-            continue
-        yield np.frombuffer(rest + content[:cut], dtype=np.uint8)
+        if cut:
+            yield np.frombuffer(content, dtype=np.uint8, count=cut)
         rest = content[cut:]
     if rest:
         yield np.frombuffer(rest, dtype=np.uint8)
@@ -83,7 +82,8 @@ def cuts(block: np.ndarray, n_parts: int) -> list[int]:
     """Positions that divide a block into about equal parts, each beginning with a line."""
     positions = [0]
     for i in range(1, n_parts):
-        line_ends = np.flatnonzero(block[i * len(block) // n_parts :] == NEWLINE)
-        if len(line_ends):
-            positions.append(max(positions[-1], i * len(block) // n_parts + int(line_ends[0]) + 1))
+        start = i * len(block) // n_parts
+        ends_line = block[start:] == NEWLINE
+        if ends_line.any():
+            positions.append(max(positions[-1], start + int(ends_line.argmax()) + 1))
     return [*positions, len(block)]

@@ -1,0 +1,53 @@
+"""Columns gathered together give the same answers as curvature that is read, and their own minimum is one."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from problems import LAYOUTS
+from riata.data.memory import InMemory
+from riata.fitting import Spec, fit
+from riata.losses import LOSSES
+from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
+from riata.path import path
+from riata.penalties import ElasticNet
+from riata.solvers import gathered
+from test_exact import make
+
+CURVED = [loss for loss in LOSSES if loss != "squared"]
+PENALTIES = {
+    "lasso": elastic_net(0.02),
+    "elastic net": elastic_net(0.02, 0.5),
+    "nonnegative": elastic_net(0.02, nonnegative=True),
+    "factors": ElasticNet(np.linspace(0.001, 0.05, 12)),
+}
+
+
+@pytest.mark.parametrize("loss", CURVED)
+@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES.keys())
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("layout", ["dense", "float32", "csr"])
+def test_the_minimum_over_all_columns_is_certified(loss, penalty, fit_intercept, layout):
+    X, y = make(loss, n=60, d=12)
+    problem = Problem(InMemory(LAYOUTS[layout](X), y), LOSSES[loss], penalty, fit_intercept)
+    w, b = gathered.gathered(problem, np.arange(12)).minimum(problem, np.zeros(12), 0.0)
+    assert fit_intercept or b == 0.0
+    assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-8 * gap_unit(problem)
+
+
+@pytest.mark.parametrize("loss", CURVED)
+def test_fits_and_paths_are_those_of_curvature_that_is_read(loss, monkeypatch):
+    X, y = make(loss, n=80, d=30)
+
+    def both():
+        spec = Spec(loss=loss, tol=1e-10)
+        found = path(InMemory(X, y), spec, length=10, reach=0.05)
+        alone = fit(InMemory(X, y), Spec(loss=loss, tol=1e-10, alpha_ratio=0.05)).result
+        assert found.converged
+        assert alone.converged
+        return found.coefs, alone.coef
+
+    ours = both()
+    monkeypatch.setattr(gathered, "MOST", 0)
+    for together, read in zip(ours, both(), strict=True):
+        assert_allclose(together, read, atol=1e-4)
