@@ -10,6 +10,7 @@ from problems import LAYOUTS
 from riata.data.memory import InMemory
 from riata.errors import OptionError
 from riata.fitting import Spec, fit
+from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.solvers.best_k import ROW_COPIES
 
@@ -176,6 +177,11 @@ def test_with_few_rows_it_is_never_worse_than_matching_pursuit(seed):
     X = X / X.std(axis=0)
     pursued = fit(InMemory(X, y), Spec(k=15, solver="omp")).result
     assert fitted(InMemory(X, y), 15).objective <= pursued.objective * (1 + 1e-9)
+
+
+def test_products_of_a_few_columns_are_those_of_all_rows_and_tiles(rng):
+    A, X = rng.normal(size=(23, 3)), rng.normal(size=(23, 1100)).astype(np.float32)
+    assert_allclose(narrow_products(A, X), A.T @ X, atol=1e-12)
 
 
 def test_separated_classes_end(rng):

@@ -7,6 +7,8 @@ from numba import njit, uint64
 
 from riata.kernels.rows import FAST, span
 
+TILE = 512  # columns of a product that stay in the cache while rows go by
+
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def dense_margins(X, w, support, b):
@@ -100,3 +102,24 @@ def _chosen(indptr, indices, data, i, place, at, values):
         values[found] = data[p]
         found += uint64(k >= 0)
     return found
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def narrow_products(A, X):
+    """A'X for a few columns A and a wide X of any type, in float64, without a copy of X: four rows at a time."""
+    n, width = A.shape
+    products = np.zeros((width, X.shape[1]))
+    for first in range(0, X.shape[1], TILE):
+        last = min(first + TILE, X.shape[1])
+        for i in range(0, n - n % 4, 4):
+            x0, x1, x2, x3 = X[i, first:last], X[i + 1, first:last], X[i + 2, first:last], X[i + 3, first:last]
+            for c in range(width):
+                a0, a1, a2, a3 = A[i, c], A[i + 1, c], A[i + 2, c], A[i + 3, c]
+                row = products[c, first:last]
+                for j in range(last - first):
+                    row[j] += a0 * x0[j] + a1 * x1[j] + a2 * x2[j] + a3 * x3[j]
+        for i in range(n - n % 4, n):
+            for c in range(width):
+                for j in range(first, last):
+                    products[c, j] += A[i, c] * X[i, j]
+    return products

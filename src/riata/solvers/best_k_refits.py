@@ -20,40 +20,53 @@ from riata.solvers.subset import PRECISION
 
 CHECKED = 64  # swaps among all features that are tried before a support is called final
 REFITS = 16  # of them that are refitted
-NEWCOMERS = 256  # candidates that a check adds, where the memory holds so many columns
+NEWCOMERS = 256  # candidates that a check adds
 
 
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
-    """From a support to better ones, until no swap that looks good is."""
-    k, d, unit = problem.penalty.k, problem.data.n_features, gap_unit(problem)
-    proof, t, shown = None, 0, options.resume is not None  # a point that was saved has been yielded
+    """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
+    k, unit = problem.penalty.k, gap_unit(problem)
+    room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
+    t = 0
     if options.resume is not None:
         fit, candidates, t = _resumed(options.resume)
     else:
         fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
-    while proof is None:
+        yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
+    shown = t > 0  # a point that was saved has been yielded
+    while True:
         if not shown:
             t += 1
-            candidates = np.union1d(candidates, fit.support)
-            fit = Contest(problem, candidates, options.memory, unit).improved(fit)
-        w = np.zeros(d)
-        w[fit.support] = fit.coef
-        if not shown:
-            yield Iterate(w, fit.intercept, t, fit.objective, save=partial(_saved, fit, candidates, t))
+            candidates = candidates[-room:]
+            columns = np.union1d(candidates, fit.support)
+            fit = Contest(problem, columns, options.memory, unit).improved(fit)
+            yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
         shown = False
-        if fit.objective <= SEPARATED * unit:
-            proof = "the loss is within a millionth of zero, which no model can beat"
-            break
-        gains = LocalModel(problem, w, fit.intercept).outlook(fit.support, k).gains
-        best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
-        rivals = Contest(problem, np.union1d(fit.support, best), options.memory, unit)
-        better, n_refitted = rivals.challenged(fit, REFITS)
+        better, proof, gains = _checked(problem, fit, options.memory, unit)
         if better is None:
-            proof = what_looks_best(len(fit.support), k, d, n_refitted)
-        else:
-            count = _newcomers(problem.data.n_rows, len(candidates), k, options.memory)
-            fit, candidates = better, np.append(candidates, wanting(gains, candidates, count))
-    yield Iterate(w, fit.intercept, t + 1, fit.objective, proof=proof)
+            yield _iterate(problem, fit, t + 1, proof=proof)
+            return
+        fit, candidates = better, np.append(candidates, wanting(gains, candidates, min(NEWCOMERS, room)))
+
+
+def _iterate(problem: Problem, fit: Fitted, t, **more) -> Iterate:
+    w = np.zeros(problem.data.n_features)
+    w[fit.support] = fit.coef
+    return Iterate(w, fit.intercept, t, fit.objective, **more)
+
+
+def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None, str, np.ndarray]:
+    """A better fit one swap away, if one is found, or else what was shown; and the gains of all features."""
+    k, d = problem.penalty.k, problem.data.n_features
+    if fit.objective <= SEPARATED * unit:
+        return None, "the loss is within a millionth of zero, which no model can beat: add a ridge", np.zeros(d)
+    w = np.zeros(d)
+    w[fit.support] = fit.coef
+    gains = LocalModel(problem, w, fit.intercept).outlook(fit.support, k).gains
+    best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
+    rivals = Contest(problem, np.union1d(fit.support, best), memory, unit)
+    better, n_refitted = rivals.challenged(fit, REFITS)
+    return better, what_looks_best(len(fit.support), k, d, n_refitted), gains
 
 
 def _saved(fit: Fitted, candidates, rounds) -> Saved:
@@ -68,10 +81,10 @@ def _resumed(saved: Saved):
     return fit, arrays["candidates"], facts["rounds"]
 
 
-def _newcomers(n_rows, n_known, k, memory):
-    """How many candidates to add: many, unless their columns would not fit the memory."""
-    room = (DEFAULT_MEMORY if memory is None else memory) // (8 * n_rows) - n_known
-    return max(next_count(k), min(NEWCOMERS, room))
+def _room(n_rows, k, memory):
+    """How many candidates to hold: as many as fit the memory beside a support, unless all are read at every pass."""
+    room = memory // (8 * n_rows) - k
+    return room if room >= next_count(k) else NEWCOMERS
 
 
 def wanting(gains, known, count):

@@ -8,8 +8,10 @@ their products with each other; the rows of H of a support tell, exactly and for
 support is worth. Either costs one pass for as many columns as one likes. In memory, where a pass is cheap and
 multiplying is not, only the rows of supports are made; from disk, those of all candidates in the pass that adds them.
 
-Everything kept here is in units that give H a unit diagonal (but for DAMPING, which keeps w near w0);
-`coefficients` gives those of the data.
+Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model is sure
+of hardly bend the loss, and the others may be fewer than the features of a support.
+
+Everything kept here is in units that give H a unit diagonal; `coefficients` gives those of the data.
 """
 
 from typing import NamedTuple
@@ -24,7 +26,7 @@ from riata.device import parts
 from riata.device.arrays import at_least, namespace
 from riata.device.rows import DeviceRows
 from riata.kernels.columns import csr_sums, dense_sums
-from riata.kernels.products import csr_products
+from riata.kernels.products import csr_products, narrow_products
 from riata.kernels.subset import swap_gains
 from riata.losses import Squared
 from riata.objective import Problem
@@ -32,9 +34,11 @@ from riata.solvers.refit import curved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
-DAMPING = 1e-8  # of the diagonal, where rows that the model is sure of bend nothing and others are too few
+DAMPING = 1e-8
+FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
+NARROW = 8  # columns for which converting the others takes longer than multiplying
 NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -66,11 +70,12 @@ class LocalModel:
         self._intercept_step = -slope / total if problem.fit_intercept else 0.0
         l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), d)
         variance = (squares - self._centre * by_d) / n
+        if problem.loss != Squared():
+            variance += DAMPING * total / n * data.moments.squares / data.moments.weight
         variance[variance <= (CONSTANT * mean) ** 2] = 0.0
         norm2 = variance + l2
         self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
-        damping = 0.0 if problem.loss == Squared() else DAMPING
-        self._diagonal = np.where(norm2 > 0, 1.0 + damping, 0.0)
+        self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
         self._place, self._rows = np.full(d, -1), np.empty((0, d))  # of a column's row of H among those made
         self._store(at_once, products)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
@@ -96,7 +101,7 @@ class LocalModel:
         model.problem = problem
         for name, value in arrays.items():
             if name.startswith("model."):
-                setattr(model, name.removeprefix("model."), value if value.ndim else value.item())
+                setattr(model, name.removeprefix("model."), value.copy() if value.ndim else value.item())
         return model
 
     @property
@@ -234,7 +239,10 @@ class LocalModel:
         z = margins(X, self.w, self.b)
         loss = self.problem.loss
         curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
-        return weight * loss.value(y, z), weight * loss.derivative(y, z), weight * curvature
+        D = weight * curvature
+        if loss != Squared() and isinstance(D, np.ndarray):
+            D[D <= FLAT * D.max(initial=0.0)] = 0.0
+        return weight * loss.value(y, z), weight * loss.derivative(y, z), D
 
     def _part(self, chunk, columns):
         """What a chunk adds to the sums over rows, then to those over columns, and to the products of some columns."""
@@ -274,7 +282,7 @@ class LocalModel:
             return products - np.outer(self._shift[left], sums)
         if every:
             return dense_squares(X, self._shift, D)
-        rows = curved(np.sqrt(D))
+        rows = curved(D, 0.0)
         A = D[rows, None] * (X[rows][:, left] - self._shift[left])
         return dense_products(A, X[rows] if right is None else X[rows][:, right])
 
@@ -283,6 +291,8 @@ def dense_products(A, B):
     """A'B for a narrow A in float64 and a wide B of any type, converted some rows at a time."""
     if B.dtype == np.float64:
         return A.T @ B
+    if A.shape[1] <= NARROW and B.flags.c_contiguous:
+        return narrow_products(A, B)
     products = np.zeros((B.shape[1], A.shape[1]), order="F")
     block = np.empty((min(BLOCK_ROWS, len(B)), B.shape[1]))
     for i in range(0, len(B), BLOCK_ROWS):
@@ -295,7 +305,7 @@ def dense_products(A, B):
 def dense_squares(X, shift, D):
     """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
     root = np.sqrt(D)
-    rows = curved(root)
+    rows = curved(root, 0.0)
     root = root[rows]
     A = X[rows] - shift
     A *= root[:, None]

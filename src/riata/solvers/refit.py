@@ -25,7 +25,7 @@ SEPARATED = 1e-6  # of it: below, the classes are told apart and the coefficient
 STEPS = 100
 FAR = 0.05  # of the objective: a step that promises more is long, and worth looking for its best length
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])
-FLAT = 1e-10  # of the largest curvature: rows of less are nothing beside rounding
+FLAT = 1e-10  # of the largest curvature: rows of less leave Newton's steps as good
 DEFAULT_MEMORY = 1 << 30
 
 
@@ -133,7 +133,7 @@ class Refits:
                 curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
                 slope = to_host(A.T @ (weight * loss.derivative(y, z)))
                 root = xp.sqrt(weight * curvature)
-                rows = curved(root) if xp is np else slice(None)
+                rows = curved(root, FLAT) if xp is np else slice(None)
                 sums.append((float(weight @ loss.value(y, z)), slope, _squares(A[rows] * root[rows, None])))
             return tuple(sums)
 
@@ -199,9 +199,9 @@ class _Newton:
         self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
 
 
-def curved(root):
-    """The rows whose curvature (its roots are given) counts, if leaving out the others is worth it; otherwise all."""
-    counts = root > FLAT**0.5 * root.max(initial=0.0)
+def curved(root, share):
+    """The rows whose curvature (its roots are given) is more than this share of the largest; all, if most are."""
+    counts = root > share**0.5 * root.max(initial=0.0)
     return np.flatnonzero(counts) if counts.mean() < 0.75 else slice(None)
 
 
