@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import orders
 import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import SGDClassifier
@@ -190,6 +191,7 @@ def main():
     text = imdb(arguments.data)
     if text is not None:
         parts += ["## imdb, tf-idf: one pass against the exact answer", against_exact(*text)]
+        parts += ["## Other data, five orders of the rows", orders.table({"imdb": text} | orders.sets(arguments.data))]
         parts += ["## Speed", speed(text[0])]
     arguments.out.write_text("\n\n".join(parts) + "\n")
 
