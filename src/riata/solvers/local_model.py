@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
-from scipy.linalg.blas import dgemm, dsyrk
+from scipy.linalg import cho_factor, cho_solve, get_blas_funcs
+from scipy.linalg.blas import dgemm
 
 from riata.data.chunk import margins
 from riata.device import parts
@@ -34,7 +34,7 @@ from riata.solvers.refit import curved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
-DAMPING = 1e-8
+DAMPING = 1e-5
 FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
@@ -281,7 +281,7 @@ class LocalModel:
             products, _, sums = csr_products(X.indptr, X.indices, X.data, D, place, len(left), len(right), every)
             return products - np.outer(self._shift[left], sums)
         if every:
-            return dense_squares(X, self._shift, D)
+            return dense_squares(X, self._shift, D, X.dtype if self.problem.loss != Squared() else np.float64)
         rows = curved(D, 0.0)
         A = D[rows, None] * (X[rows][:, left] - self._shift[left])
         return dense_products(A, X[rows] if right is None else X[rows][:, right])
@@ -302,12 +302,15 @@ def dense_products(A, B):
     return products.T
 
 
-def dense_squares(X, shift, D):
-    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
+def dense_squares(X, shift, D, dtype):
+    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`.
+
+    Where the quadratic is a guide and not the loss itself, the precision of float32 data serves, at half the time.
+    """
     root = np.sqrt(D)
     rows = curved(root, 0.0)
-    root = root[rows]
-    A = X[rows] - shift
+    root = root[rows].astype(dtype)
+    A = np.subtract(X[rows], shift, dtype=dtype, casting="same_kind")
     A *= root[:, None]
-    upper = np.triu(dsyrk(1.0, A.T))
+    upper = np.triu(get_blas_funcs("syrk", (A,))(1.0, A.T)).astype(np.float64)
     return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
