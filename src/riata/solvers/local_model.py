@@ -18,8 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, get_blas_funcs
-from scipy.linalg.blas import dgemm
+from scipy.linalg.blas import dgemm, dsyrk
 
 from riata.data.chunk import margins
 from riata.device import parts
@@ -30,11 +29,11 @@ from riata.kernels.products import csr_products, narrow_products
 from riata.kernels.subset import swap_gains
 from riata.losses import Squared
 from riata.objective import Problem
-from riata.solvers.refit import curved
+from riata.solvers.refit import curved, solved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
-DAMPING = 1e-5
+DAMPING = 1e-8  # less than COLLINEAR, or copies would be told apart
 FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
@@ -159,7 +158,7 @@ class LocalModel:
         """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""
         rows = self._rows_of(support)
         with one_blas_thread():
-            A = cho_solve(cho_factor(rows[:, support]), np.eye(len(support))) if len(support) else np.empty((0, 0))
+            A = solved(rows[:, support], np.eye(len(support)))
             W = A @ rows
         weights = A @ self.h[support]
         c = self.h - weights @ rows
@@ -188,7 +187,7 @@ class LocalModel:
                 break
             support = np.append(support, best)
             rows = self._rows_of(support)
-            weights = cho_solve(cho_factor(rows[:, support]), self.h[support])
+            weights = solved(rows[:, support], self.h[support])
         return support
 
     def coefficients(self, support, weights):
@@ -281,7 +280,7 @@ class LocalModel:
             products, _, sums = csr_products(X.indptr, X.indices, X.data, D, place, len(left), len(right), every)
             return products - np.outer(self._shift[left], sums)
         if every:
-            return dense_squares(X, self._shift, D, X.dtype if self.problem.loss != Squared() else np.float64)
+            return dense_squares(X, self._shift, D)
         rows = curved(D, 0.0)
         A = D[rows, None] * (X[rows][:, left] - self._shift[left])
         return dense_products(A, X[rows] if right is None else X[rows][:, right])
@@ -302,15 +301,12 @@ def dense_products(A, B):
     return products.T
 
 
-def dense_squares(X, shift, D, dtype):
-    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`.
-
-    Where the quadratic is a guide and not the loss itself, the precision of float32 data serves, at half the time.
-    """
+def dense_squares(X, shift, D):
+    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
     root = np.sqrt(D)
     rows = curved(root, 0.0)
-    root = root[rows].astype(dtype)
-    A = np.subtract(X[rows], shift, dtype=dtype, casting="same_kind")
+    root = root[rows]
+    A = X[rows] - shift
     A *= root[:, None]
-    upper = np.triu(get_blas_funcs("syrk", (A,))(1.0, A.T)).astype(np.float64)
+    upper = np.triu(dsyrk(1.0, A.T))
     return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)

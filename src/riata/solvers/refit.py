@@ -186,7 +186,7 @@ class _Newton:
         if F <= self.F:
             self.v, self.F = self.trial, F
             slope = slope + self._l2 * self.v
-            self.step = -_solve(H + np.diag(self._l2), slope)
+            self.step = -solved(H + np.diag(self._l2), slope)
             self.decrement = -0.5 * slope @ self.step
             self.done = bool(self.decrement <= self._slack)
         else:
@@ -216,11 +216,16 @@ def _squares(A):
     return dsyrk(1.0, A.T) if isinstance(A, np.ndarray) else to_host(A.T @ A)
 
 
-def _solve(H, slope):
-    """H^-1 slope, from the upper half of H; where H is flat (no intercept, separated classes) it is bent a little."""
+def solved(H, right):
+    """H^-1 times the right side, from the upper half of H.
+
+    Where H is flat (no intercept, separated classes), or indefinite by rounding, it is bent a little.
+    """
+    if len(H) == 0:
+        return right
     bend = 1e-14 * max(np.trace(H), 1e-300)
     while True:
         try:
-            return cho_solve(cho_factor(H + bend * np.eye(len(H))), slope)
+            return cho_solve(cho_factor(H + bend * np.eye(len(H))), right)
         except LinAlgError:
             bend *= 100.0
