@@ -186,9 +186,11 @@ def test_the_tally_is_what_scikit_learn_says(rng):
 
 
 def test_a_sparse_stream_says_how_wide_it_is_taken_to_be():
-    def notes(**options):
+    def opened(**options):
         table = pa.table({"X.indices": [[0, 1], [1]], "X.values": [[1.0, 2.0], [3.0]], "y": [0.5, 1.5]})
-        return riata.open(iter([table]), "y", cache=False, **options).profile.notes
+        return riata.open(iter([table]), "y", cache=False, **options)
 
-    assert any("later ones beyond are left out" in note for note in notes())
-    assert not any("left out" in note for note in notes(n_features=5))
+    assert any("later ones beyond are left out" in note for note in opened().profile.notes)
+    wide = opened(n_features=5)
+    assert not any("left out" in note for note in wide.profile.notes)
+    assert wide.n_features == 5

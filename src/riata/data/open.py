@@ -147,12 +147,12 @@ def open_data(
     rows, roles = with_roles(rows, target, weight, reading, need_target)
     if elsewhere is not None and rows.once:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
+    if n_features is not None:
+        rows.width = n_features
     if rows.once and cache:
         rows = Kept(rows, cache if isinstance(cache, str) else None)
     elif rows.once:
         rows = Once(rows, _first_rows(rows, budget))
-    if n_features is not None:
-        rows.width = n_features
     asked = Wishes(
         **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=_as_crosses(crosses),
         categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,

@@ -103,6 +103,24 @@ def read_number(text, at, stop):
 
 
 @njit(cache=True, nogil=True)
+def line_before(text, at):
+    """The last position up to `at` where a line begins; 0 if that is in the first one."""
+    while at > 0 and text[at - 1] != NEWLINE:
+        at -= 1
+    return at
+
+
+@njit(cache=True, nogil=True)
+def most_rows(text, start, stop):
+    """How many (rows, non-zeros) there can be at most in text[start:stop]."""
+    lines, pairs = 1, 0
+    for c in text[start:stop]:
+        lines += c == NEWLINE
+        pairs += c == COLON
+    return lines, pairs
+
+
+@njit(cache=True, nogil=True)
 def read_lines(text, start, stop, skip_bad, y, indptr, indices, values):
     """Parse whole lines of text[start:stop] into the arrays, from their beginning.
 

@@ -27,7 +27,6 @@ FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are ch
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
 ROUNDED = "rounding hides what a further step would gain"
-LIKELY = 0.5  # of its l1: a feature that a sample pulls by more may be wanted by all rows
 SAMPLE_GAP, SAMPLE_STEPS = 1e-3, 20  # a sample is not worth more precision, nor more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
@@ -92,7 +91,8 @@ def _read_no_worse(problem, options, state: State, known, ahead):
     for _ in range(1 + CUTS):
         at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
         F = float(at.loss + problem.penalty.value(state.w))
-        if known is None or not worse(F, known[0]):
+        exact = second is not None and problem.loss == Squared()  # the next step is as good from a bad sample's answer
+        if known is None or exact or not worse(F, known[0]):
             return at, second, F
         state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
     state.w, state.b = known[1:]
@@ -100,9 +100,9 @@ def _read_no_worse(problem, options, state: State, known, ahead):
 
 
 def _likely(sample: Problem, state: State):
-    """The features of a sample's answer and those near it: what all rows are likely to ask for, and not much more."""
+    """The features of a sample's answer, and as many again that are nearest to it: what all rows may well ask for."""
     used = State(state.w, state.b, np.flatnonzero(state.w))
-    return grown(sample, used, [first_order(sample, state.w, state.b)], least=LIKELY)[0]
+    return grown(sample, used, [first_order(sample, state.w, state.b)], least=0.0)[0]
 
 
 ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm

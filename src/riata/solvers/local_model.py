@@ -100,7 +100,7 @@ class LocalModel:
         model.problem = problem
         for name, value in arrays.items():
             if name.startswith("model."):
-                setattr(model, name.removeprefix("model."), value if value.ndim else value.item())
+                setattr(model, name.removeprefix("model."), value.copy() if value.ndim else value.item())
         return model
 
     @property

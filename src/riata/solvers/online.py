@@ -231,7 +231,7 @@ class Online(Method):
             w[features] = weights
             b += memory["origin"][0]
         support = np.flatnonzero(w)
-        return w, float(b - w[support] @ of_features(memory, "shift")[support])
+        return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
 
 def online_method(penalty) -> Online:

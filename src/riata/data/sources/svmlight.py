@@ -16,7 +16,7 @@ from riata.data.sources.filesource import FileSource
 from riata.data.sources.source import INDICES, TARGET, VALUES
 from riata.data.sources.tables import list_column
 from riata.errors import DataError
-from riata.kernels.svmlight import COLON, NEWLINE, PROBLEMS, read_lines
+from riata.kernels.svmlight import PROBLEMS, line_before, most_rows, read_lines
 from riata.threads import n_cores
 
 
@@ -52,9 +52,7 @@ class Svmlight(FileSource):
         return file.lines_before()
 
     def _parse(self, block, start, stop):
-        part = block[start:stop]
-        n_lines = int(np.count_nonzero(part == NEWLINE)) + 1
-        n_pairs = int(np.count_nonzero(part == COLON))
+        n_lines, n_pairs = most_rows(block, start, stop)
         y, indptr = np.empty(n_lines), np.empty(n_lines + 1, dtype=np.int64)
         indices, values = np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs)
         rows, nnz, lines, skipped, problem, line = read_lines(
@@ -66,24 +64,20 @@ class Svmlight(FileSource):
 
 
 def whole_lines(stream, block_bytes: int) -> Iterator[np.ndarray]:
-    """The bytes of a stream in blocks that end with a line."""
-    rest = b""
-    while content := stream.read(block_bytes):
-        content = rest + content
-        cut = content.rfind(b"\n") + 1
-        if cut:
-            yield np.frombuffer(content, dtype=np.uint8, count=cut)
-        rest = content[cut:]
-    if rest:
-        yield np.frombuffer(rest, dtype=np.uint8)
+    """The bytes of a stream in blocks that end with a line, each in the place of the one before."""
+    block, filled = np.empty(block_bytes, dtype=np.uint8), 0
+    while n_read := stream.readinto(block[filled:]):
+        filled += n_read
+        if cut := line_before(block, filled):
+            yield block[:cut]
+            block[: filled - cut] = block[cut:filled]
+            filled -= cut
+        elif filled == len(block):
+            block = np.concatenate([block, np.empty_like(block)])
+    if filled:
+        yield block[:filled]
 
 
 def cuts(block: np.ndarray, n_parts: int) -> list[int]:
     """Positions that divide a block into about equal parts, each beginning with a line."""
-    positions = [0]
-    for i in range(1, n_parts):
-        start = i * len(block) // n_parts
-        ends_line = block[start:] == NEWLINE
-        if ends_line.any():
-            positions.append(max(positions[-1], start + int(ends_line.argmax()) + 1))
-    return [*positions, len(block)]
+    return [0, *(line_before(block, i * len(block) // n_parts) for i in range(1, n_parts)), len(block)]
