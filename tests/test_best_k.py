@@ -106,6 +106,15 @@ def test_duplicates_constants_and_combinations_are_taken_once(rng):
     assert "3 features do as well as 6" in result.proof
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_other_losses_take_copies_once_too(rng, dtype):
+    base = rng.normal(size=(200, 5))
+    X = np.column_stack([base, base, np.ones(200), base @ [1.0, 2.0, 3.0, 0.0, 1.0], 1e3 + base[:, 0]]).astype(dtype)
+    result = fitted(InMemory(X, labels(rng, base @ [1.0, -1.0, 0.5, 0.0, 2.0])), 8, loss="logistic")
+    assert len(support_of(result)) == 5
+    assert "no further feature" in result.proof
+
+
 def test_more_features_than_rows(rng):
     X, y = rng.normal(size=(8, 30)), rng.normal(size=8)
     result = fitted(InMemory(X, y), 20)

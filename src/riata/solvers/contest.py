@@ -24,7 +24,7 @@ from riata.threads import one_blas_thread
 
 TRIED = 32  # swaps tried at every fit
 KEPT = 0.25  # of what a swap promises its trial has to show, or the swap leads astray
-LAST = 3  # swaps refitted where the way leads nowhere
+LAST = 1  # swaps refitted where the way leads nowhere
 REACH = 4  # swaps on the way to the first support that is refitted
 
 

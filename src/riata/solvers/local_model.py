@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dgemm, dsyrk
 
 from riata.data.chunk import margins
@@ -30,11 +29,11 @@ from riata.kernels.products import csr_products, narrow_products
 from riata.kernels.subset import swap_gains
 from riata.losses import Squared
 from riata.objective import Problem
-from riata.solvers.refit import curved
+from riata.solvers.refit import curved, solved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
-DAMPING = 1e-8
+DAMPING = 1e-8  # less than COLLINEAR, or copies would be told apart
 FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
@@ -159,7 +158,7 @@ class LocalModel:
         """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""
         rows = self._rows_of(support)
         with one_blas_thread():
-            A = cho_solve(cho_factor(rows[:, support]), np.eye(len(support))) if len(support) else np.empty((0, 0))
+            A = solved(rows[:, support], np.eye(len(support)))
             W = A @ rows
         weights = A @ self.h[support]
         c = self.h - weights @ rows
@@ -188,7 +187,7 @@ class LocalModel:
                 break
             support = np.append(support, best)
             rows = self._rows_of(support)
-            weights = cho_solve(cho_factor(rows[:, support]), self.h[support])
+            weights = solved(rows[:, support], self.h[support])
         return support
 
     def coefficients(self, support, weights):

@@ -126,15 +126,14 @@ class Refits:
             X, y, weight = chunk
             sums = []
             for newton in newtons:
-                whole = isinstance(X, np.ndarray) and len(newton.places) == X.shape[1]
-                A = X if whole else some_columns(X, newton.places)
+                A = newton.columns_of(X)
                 xp = namespace(A)
                 z = A @ xp.asarray(newton.trial)
                 curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
                 slope = to_host(A.T @ (weight * loss.derivative(y, z)))
                 root = xp.sqrt(weight * curvature)
                 rows = curved(root, FLAT) if xp is np else slice(None)
-                sums.append((float(weight @ loss.value(y, z)), slope, _squares(A[rows] * root[rows, None])))
+                sums.append((float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])))
             return tuple(sums)
 
         return part
@@ -147,10 +146,12 @@ class Refits:
             X, y, weight = chunk
             sums = []
             for newton in newtons:
-                A = some_columns(X, newton.places)
-                z, dz = A @ newton.v, A @ newton.step
+                A = newton.columns_of(X)
+                z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
                 with np.errstate(over="ignore"):
-                    sums.append(np.array([weight @ loss.value(y, z + length * dz) for length in LENGTHS]))
+                    sums.append(
+                        np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
+                    )
             return tuple(sums)
 
         return part
@@ -185,13 +186,18 @@ class _Newton:
         if F <= self.F:
             self.v, self.F = self.trial, F
             slope = slope + self._l2 * self.v
-            self.step = -_solve(H + np.diag(self._l2), slope)
+            self.step = -solved(H + np.diag(self._l2), slope)
             self.decrement = -0.5 * slope @ self.step
             self.done = bool(self.decrement <= self._slack)
         else:
             self.step = 0.5 * self.step
             self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self.step
+
+    def columns_of(self, X):
+        """Its columns; X itself if those are all."""
+        whole = isinstance(X, np.ndarray) and len(self.places) == X.shape[1]
+        return X if whole else some_columns(X, self.places)
 
     def lengthen(self, losses):
         """Try the length of the step, of LENGTHS, with the least objective."""
@@ -210,11 +216,16 @@ def _squares(A):
     return dsyrk(1.0, A.T) if isinstance(A, np.ndarray) else to_host(A.T @ A)
 
 
-def _solve(H, slope):
-    """H^-1 slope, from the upper half of H; where H is flat (no intercept, separated classes) it is bent a little."""
+def solved(H, right):
+    """H^-1 times the right side, from the upper half of H.
+
+    Where H is flat (no intercept, separated classes), or indefinite by rounding, it is bent a little.
+    """
+    if len(H) == 0:
+        return right
     bend = 1e-14 * max(np.trace(H), 1e-300)
     while True:
         try:
-            return cho_solve(cho_factor(H + bend * np.eye(len(H))), slope)
+            return cho_solve(cho_factor(H + bend * np.eye(len(H))), right)
         except LinAlgError:
             bend *= 100.0

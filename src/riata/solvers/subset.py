@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from riata.kernels import subset as kernel
+from riata.solvers.refit import solved
 
 PRECISION = 1e-9  # of the empty model's loss: a smaller gain is not worth a move
 COLLINEAR = 1e-7  # a column whose squared norm the others explain up to this share adds nothing
@@ -66,7 +66,7 @@ class Subset:
         self._inside[members] = True
         self._members[:size] = members
         rows = self.H[members]
-        A = cho_solve(cho_factor(rows[:, members]), np.eye(size)) if size else np.empty((0, 0))
+        A = solved(rows[:, members], np.eye(size))
         self._A[:size, :size], self._W[:size], self._w[:size] = A, A @ rows, A @ self.h[members]
         self._c = self.h - self._w[:size] @ rows
         self._v = self.H.diagonal() - np.einsum("sj,sj->j", rows, self._W[:size])
