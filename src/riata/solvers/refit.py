@@ -25,6 +25,7 @@ SEPARATED = 1e-6  # of it: below, the classes are told apart and the coefficient
 STEPS = 100
 FAR = 0.05  # of the objective: a step that promises more is long, and worth looking for its best length
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])
+NEAR = 1e-3  # of the largest coefficient: Newton's last step is no longer
 FLAT = 1e-10  # of the largest curvature: rows of less leave Newton's steps as good
 DEFAULT_MEMORY = 1 << 30
 
@@ -189,6 +190,8 @@ class _Newton:
             self.step = -solved(H + np.diag(self._l2), slope)
             self.decrement = -0.5 * slope @ self.step
             self.done = bool(self.decrement <= self._slack)
+            if self.done and np.max(np.abs(self.step)) <= NEAR * np.max(np.abs(self.v)):
+                self.v = self.v + self.step  # on trust: F has no digits left that would show it, coefficients have
         else:
             self.step = 0.5 * self.step
             self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))

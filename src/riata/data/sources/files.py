@@ -100,10 +100,10 @@ class Bytes(io.RawIOBase):
     def readable(self):
         return True
 
-    def read(self, n_bytes=-1):
-        content = self._file.read(self._left if n_bytes is None or n_bytes < 0 else min(n_bytes, self._left))
-        self._left -= len(content)
-        return content
+    def readinto(self, buffer):
+        n_read = self._file.readinto(memoryview(buffer)[: self._left])
+        self._left -= n_read
+        return n_read
 
     def close(self):
         self._file.close()
