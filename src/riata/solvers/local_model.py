@@ -18,26 +18,22 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.blas import dgemm, dsyrk
 
 from riata.data.chunk import margins
-from riata.device import parts
 from riata.device.arrays import at_least, namespace
 from riata.device.rows import DeviceRows
 from riata.kernels.columns import csr_sums, dense_sums
-from riata.kernels.products import csr_products, narrow_products
 from riata.kernels.subset import swap_gains
 from riata.losses import Squared
 from riata.objective import Problem
-from riata.solvers.refit import curved, solved
+from riata.solvers.column_products import column_products
+from riata.solvers.refit import solved
 from riata.solvers.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
 DAMPING = 1e-8  # less than COLLINEAR, or copies would be told apart
 FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
-BLOCK_ROWS = 128  # converted to float64 at a time: stays in the cache until it is multiplied
-NARROW = 8  # columns for which converting the others takes longer than multiplying
 NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -248,7 +244,7 @@ class LocalModel:
         loss, u, D = self._by_row(chunk)
         total = namespace(D).sum
         sums = float(total(loss)), float(total(D)), float(total(u)), *self._column_sums(chunk.X, u, D)
-        return sums, self._products(chunk.X, D, columns, None)
+        return sums, column_products(chunk.X, D, self._shift, columns)
 
     def _column_sums(self, X, u, D=None):
         """Sums over rows of u a, D a and D a^2 for every column, a = x - shift."""
@@ -260,53 +256,6 @@ class LocalModel:
         return dense_sums(X, self._shift, u, D)
 
     def _multiplied(self, left, right):
-        return self.problem.data.sum(lambda chunk: self._products(chunk.X, self._by_row(chunk)[2], left, right))
-
-    def _products(self, X, D, left, right):
-        """sum_i D_i (x_ic - shift_c) x_ij for columns c of `left` and j of `right` (None is all of them).
-
-        Centring one side is enough to keep the digits, and leaves the other as it lies.
-        """
-        d = X.shape[1]
-        if len(left) == 0:
-            return np.zeros((0, d if right is None else len(right)))
-        if isinstance(X, DeviceRows):
-            return parts.column_products(X, left, right, self._shift[left], D)
-        every = right is None and np.array_equal(left, np.arange(d))
-        if sp.issparse(X):
-            right = np.arange(d) if right is None else right
-            place = np.full((2, d), -1, dtype=np.int32)
-            place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
-            products, _, sums = csr_products(X.indptr, X.indices, X.data, D, place, len(left), len(right), every)
-            return products - np.outer(self._shift[left], sums)
-        if every:
-            return dense_squares(X, self._shift, D)
-        rows = curved(D, 0.0)
-        A = D[rows, None] * (X[rows][:, left] - self._shift[left])
-        return dense_products(A, X[rows] if right is None else X[rows][:, right])
-
-
-def dense_products(A, B):
-    """A'B for a narrow A in float64 and a wide B of any type, converted some rows at a time."""
-    if B.dtype == np.float64:
-        return A.T @ B
-    if A.shape[1] <= NARROW and B.flags.c_contiguous:
-        return narrow_products(A, B)
-    products = np.zeros((B.shape[1], A.shape[1]), order="F")
-    block = np.empty((min(BLOCK_ROWS, len(B)), B.shape[1]))
-    for i in range(0, len(B), BLOCK_ROWS):
-        rows = block[: len(B[i : i + BLOCK_ROWS])]
-        np.copyto(rows, B[i : i + BLOCK_ROWS])
-        products = dgemm(1.0, rows.T, A[i : i + BLOCK_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True)
-    return products.T
-
-
-def dense_squares(X, shift, D):
-    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of `dense_products`."""
-    root = np.sqrt(D)
-    rows = curved(root, 0.0)
-    root = root[rows]
-    A = X[rows] - shift
-    A *= root[:, None]
-    upper = np.triu(dsyrk(1.0, A.T))
-    return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
+        return self.problem.data.sum(
+            lambda chunk: column_products(chunk.X, self._by_row(chunk)[2], self._shift, left, right)
+        )
