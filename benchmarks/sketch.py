@@ -1,6 +1,6 @@
 """Solver 'sketch' in a twentieth of the dense state, against solver 'online' with all of it.
 
-    python benchmarks/sketch.py [--data ../shared/data] [--seeds 3] [--out docs/sketch.md]
+    python benchmarks/sketch.py [--data ../shared/data] [--seeds 8] [--out docs/sketch.md]
 
 imdb: tf-idf of word counts. news20: the same with pairs of words; the file has counts without the order of words, so a
 pair is of two words of a document that are neighbours in the vocabulary. One pass, k = 50, logistic loss, defaults.
@@ -72,7 +72,7 @@ def compare(name, train, test, seeds):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default="../shared/data")
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--out", type=Path, default=Path("docs/sketch.md"))
     arguments = parser.parse_args()
     lines = [

@@ -35,7 +35,8 @@ SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the fea
 TABLE = 0.7  # of that share, beside the statistics of candidates; the rest is for buckets
 PIECE, LONGEST = 0.02, 256  # rows of a piece: a share of those before it, at most so many
 SINKS = 0.8  # the bar, from review to review
-PLACE_BYTES, BUCKET_BYTES = 8 * (WIDTH + 2 + 4) + 1, 8
+PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 1) + 1  # in block and ids, in table (at most four) and free, in waiting
+BUCKET_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Sketch(Online):
         places, buckets = self.sizes(n_features)
         return super().memory(places) | {
             "ids": np.full(places, NOWHERE), "waiting": np.zeros(places, dtype=bool),
-            "table": np.full(2 ** int(np.ceil(np.log2(2 * places))), NOWHERE),
-            "free": np.append(np.arange(places)[::-1], places),
+            "table": np.full(2 ** int(np.ceil(np.log2(2 * places))), NOWHERE, dtype=np.int32),
+            "free": np.append(np.arange(places)[::-1], places).astype(np.int32),
             "bucket_sums": np.zeros(buckets, dtype=np.float32), "bucket_squares": np.zeros(buckets, dtype=np.float32),
             "bar": np.zeros(1), "piece": np.ones(1, dtype=np.int64),
         }  # fmt: skip
