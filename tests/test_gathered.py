@@ -51,3 +51,10 @@ def test_fits_and_paths_are_those_of_curvature_that_is_read(loss, monkeypatch):
     monkeypatch.setattr(gathered, "MOST", 0)
     for together, read in zip(ours, both(), strict=True):
         assert_allclose(together, read, atol=1e-4)
+
+
+def test_a_row_far_on_the_straight_part_of_a_loss_is_reached():
+    """There the curvature says nothing, and the first steps are far too long."""
+    X, y = np.array([[0.1, 0.6]]), np.array([20.0])
+    result = fit(InMemory(X, y), Spec(loss="huber", alpha_ratio=0.3, standardize=False, fit_intercept=False)).result
+    assert result.converged, result.reason

@@ -10,7 +10,7 @@ from riata.kernels.quadratic import minimise
 from riata.kernels.rows import FAST
 
 STEPS = 30
-HALVINGS = 12
+HALVINGS = 40  # of a step: where a loss is straight its curvature says nothing about how far to go
 ROUNDING = 1e-14  # of F: a rise by less is none
 LAST = 1e-11  # of F: steps converge quadratically, so after one that gains less there is nothing to gain
 FINE = 1e-12  # precision of the minimum of a quadratic
