@@ -3,7 +3,8 @@
 Alphas go from large to small, a block at a time. The quadratic at the last model, over a working set chosen by the
 strong rule (features pulled by more than 2 l1_j(last of the block) - l1_j(now)), gives a first guess for every alpha of
 the block without data. One pass then certifies all of them at once; those that fall short get a Newton step each from
-their own slopes, once the features that they want are let in, until none falls short.
+their own slopes, once the features that they want are let in, until none falls short. Where the columns of the working
+set are small and in memory they take the place of the quadratic (`solvers.gathered`), and a guess seldom falls short.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +23,7 @@ from riata.solvers.gathered import Gathered, gathered
 from riata.solvers.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
-BLOCK_IN_MEMORY, BLOCK_QUADRATIC, BLOCK = 2, 8, 8  # alphas that share a pass: more where passes are dear
+BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are dear
 LEAST = 0.7  # of l1: the strong rule asks for less than this in long blocks, and lets too many features in
 ROUNDS = 30
 
@@ -105,9 +106,7 @@ def _points(problem, spec, largest, alphas, unit, progress: Callable[[float, int
         its_problem = replace(problem, penalty=penalty_of(spec, alpha, problem.scale))
         gap = duality_gap(its_problem, w, at) / unit
         yield Point(its_problem, w, b, at=at, gap=gap)
-    size = BLOCK_QUADRATIC if problem.loss == Squared() else BLOCK
-    if problem.data.in_memory:
-        size = BLOCK_IN_MEMORY
+    size = BLOCK_IN_MEMORY if problem.data.in_memory else BLOCK
     for i in range(at_start, len(alphas), size):
         block = alphas[i : i + size]
         problems = [replace(problem, penalty=penalty_of(spec, alpha, problem.scale)) for alpha in block]

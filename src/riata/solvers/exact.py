@@ -6,7 +6,8 @@ alone, and the next point minimises the penalised quadratic that the two make. F
 itself. For other losses the curvature is kept while it serves, and a step that does not lower F is cut back.
 
 Many rows are first solved on a sample of them: its answer, its W and its curvature are near those of all rows. Out of
-core a single pass does both orders, the second for features that wanted in after the pass before.
+core a single pass does both orders, the second for features that wanted in after the pass before. Where the columns of
+W are small and in memory, F itself is minimised over a copy of them in place of its quadratic (`gathered`).
 """
 
 from collections.abc import Generator

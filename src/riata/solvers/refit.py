@@ -123,39 +123,27 @@ class Refits:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
         loss = self._problem.loss
 
-        def part(chunk):
-            X, y, weight = chunk
-            sums = []
-            for newton in newtons:
-                A = newton.columns_of(X)
-                xp = namespace(A)
-                z = A @ xp.asarray(newton.trial)
-                curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
-                slope = to_host(A.T @ (weight * loss.derivative(y, z)))
-                root = xp.sqrt(weight * curvature)
-                rows = curved(root, FLAT) if xp is np else slice(None)
-                sums.append((float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])))
-            return tuple(sums)
+        def sums(newton, A, y, weight):
+            xp = namespace(A)
+            z = A @ xp.asarray(newton.trial)
+            curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
+            slope = to_host(A.T @ (weight * loss.derivative(y, z)))
+            root = xp.sqrt(weight * curvature)
+            rows = curved(root, FLAT) if xp is np else slice(None)
+            return float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])
 
-        return part
+        return _of_each(newtons, sums)
 
     def _lengths(self, newtons):
         """What a chunk adds to the loss of every support at LENGTHS of its step."""
         loss = self._problem.loss
 
-        def part(chunk):
-            X, y, weight = chunk
-            sums = []
-            for newton in newtons:
-                A = newton.columns_of(X)
-                z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
-                with np.errstate(over="ignore"):
-                    sums.append(
-                        np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
-                    )
-            return tuple(sums)
+        def losses(newton, A, y, weight):
+            z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
+            with np.errstate(over="ignore"):
+                return np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
 
-        return part
+        return _of_each(newtons, losses)
 
     def _in_units_of_the_data(self, support, newton):
         coef = newton.v[:-1] / self._scale[support]
@@ -206,6 +194,11 @@ class _Newton:
         """Try the length of the step, of LENGTHS, with the least objective."""
         ends = self.v + LENGTHS[:, None] * self.step
         self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
+
+
+def _of_each(newtons: list[_Newton], f):
+    """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
+    return lambda chunk: tuple(f(newton, newton.columns_of(chunk.X), chunk.y, chunk.weight) for newton in newtons)
 
 
 def curved(root, share):
