@@ -42,7 +42,7 @@ PACKAGES = ["riata", "scikit-learn", "celer", "skglm", "adelie", "glum", "abess"
 
 def certificate(benchmark, X, y, alphas, coefs, intercepts):
     """The largest relative duality gap of the models."""
-    from riata.data.memory import InMemory
+    from riata.data.in_memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
 
@@ -60,7 +60,7 @@ def measure(number, solver):
     from peers import offered
 
     from problems import BENCHMARKS, load
-    from riata.data.memory import InMemory
+    from riata.data.in_memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, alpha_max, elastic_net
 

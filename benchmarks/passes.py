@@ -16,8 +16,8 @@ import riata
 from problems import LOADERS, SHARED
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.fitting import Spec, fit
-from riata.path import path
+from riata.training.fitting import Spec, fit
+from riata.training.path import path
 
 CHUNKS = 16
 TEXTS = ("imdb", "news20_counts")

@@ -7,12 +7,12 @@ from numpy.testing import assert_allclose
 from chunked import Chunked
 from naive_l0 import best_subset, best_swap, refit
 from problems import LAYOUTS
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.fitting import Spec, fit
 from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
-from riata.solvers.best_k import ROW_COPIES
+from riata.solvers.subset.best_k import ROW_COPIES
+from riata.training.fitting import Spec, fit
 
 
 def correlated(rng, n=120, d=14, k=4):

@@ -13,11 +13,11 @@ from numpy.testing import assert_array_equal
 
 from kill_and_resume import SlowChunks
 from riata import SparseClassifier, SparseRegressor
-from riata.checkpoint import Checkpoints
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
-from riata.fitting import Spec, fit
 from riata.solvers.iterate import Saved
+from riata.training.checkpoint import Checkpoints
+from riata.training.fitting import Spec, fit
 from riata.units import parse_seconds
 
 

@@ -9,12 +9,12 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
 from chunked import Chunked
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.data.sample import sample_rows
 from riata.errors import OptionError
 from riata.estimators import SparseClassifier, SparseRegressor
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
+from riata.training.fitting import Spec, fit
 
 
 def Chunks(X, y, weight=None, chunk_rows=17):

@@ -12,10 +12,10 @@ import riata
 from chunked import Chunked
 from naive_l0 import refit
 from riata.cli import main
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
+from riata.training.fitting import Spec, fit
 
 GROUPS = np.array([0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 4, 5, 6, 6, 7, 7])
 

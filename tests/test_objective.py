@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 from chunked import Chunked
 from problems import LAYOUTS, small
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 from riata.objective import (
     Problem,
@@ -18,6 +17,7 @@ from riata.objective import (
     first_order,
     objective,
 )
+from riata.training.fitting import Spec, fit
 
 STRENGTHS = {"l1": (0.05, 1.0), "elastic net": (0.1, 0.3), "weak": (1e-4, 1.0)}
 

@@ -10,15 +10,15 @@ from sklearn.model_selection import PredefinedSplit
 
 from chunked import Chunked
 from riata.data.folds import fold_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
-from riata.selection.fits import debiased
-from riata.selection.paths import ModelPath
-from riata.selection.products import products_serve
-from riata.selection.scoring import criterion, held_out
-from riata.selection.search import Search, _least, _one_standard_error, search_path
+from riata.training.fitting import Spec, fit
+from riata.training.selection.fits import debiased
+from riata.training.selection.paths import ModelPath
+from riata.training.selection.products import products_serve
+from riata.training.selection.scoring import criterion, held_out
+from riata.training.selection.search import Search, _least, _one_standard_error, search_path
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
@@ -32,7 +32,7 @@ def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
 def way(request, monkeypatch):
     """Both ways to cross-validate the squared loss."""
     if request.param == "from rows":
-        monkeypatch.setattr("riata.selection.products.products_serve", lambda *_: False)
+        monkeypatch.setattr("riata.training.selection.products.products_serve", lambda *_: False)
 
 
 @pytest.mark.usefixtures("way")
@@ -80,7 +80,7 @@ def both_ways(monkeypatch, data, spec, search):
     """What a search gives from products, and what it gives from rows."""
     assert products_serve(data, spec, search.cv)
     from_products = search_path(data, spec, search)
-    monkeypatch.setattr("riata.selection.products.products_serve", lambda *_: False)
+    monkeypatch.setattr("riata.training.selection.products.products_serve", lambda *_: False)
     return from_products, search_path(data, spec, search)
 
 

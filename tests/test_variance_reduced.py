@@ -9,16 +9,16 @@ from numpy.testing import assert_allclose
 
 import naive_online as naive
 from chunked import Chunked
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.fitting import Spec, fit, make_problem
 from riata.kernels.rows import as_rows
 from riata.kernels.variance_reduced import drift, saga_sweep, soft, svrg_sweep
 from riata.losses import LOSSES
-from riata.solvers.hsg_ht import hsg_ht
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS
-from riata.solvers.svrg_ht import svrg_ht
+from riata.solvers.stochastic.hsg_ht import hsg_ht
+from riata.solvers.stochastic.svrg_ht import svrg_ht
+from riata.training.fitting import Spec, fit, make_problem
 
 ETA, L1 = 0.05, 0.05
 BOUNDED = [name for name, loss in LOSSES.items() if np.isfinite(loss.curvature)]

@@ -21,15 +21,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from riata.arrays import namespace, to_host
 from riata.data.chunk import margins
 from riata.data.dataset import Dataset
-from riata.device import parts
-from riata.device.arrays import namespace, to_host
-from riata.device.rows import DeviceRows
 from riata.kernels.certificate import slope_checks
 from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.kernels.rows import in_rows
 from riata.losses import Loss, Squared
+from riata.matrices import device_sums as parts
+from riata.matrices.rows import DeviceRows
 from riata.penalties import ElasticNet
 
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large

@@ -20,10 +20,10 @@ import math
 import numpy as np
 from numba import njit, uint64
 
-from riata.kernels.fours import load, soft, store
 from riata.kernels.losses import value_and_derivative
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, entries
+from riata.kernels.simd4 import load, soft, store
 
 LANES = 4
 HOLD, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first comes z of every lane

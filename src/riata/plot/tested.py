@@ -10,11 +10,11 @@ from riata.data.encoding import Encoding
 from riata.engines.open import open_data
 from riata.errors import OptionError
 from riata.estimators.base import SparseLinear
-from riata.estimators.rows import parts_of
-from riata.model import Model
+from riata.estimators.input_checks import parts_of
+from riata.model.model import Model
+from riata.model.quality import ClassQuality, NumberQuality, quality
+from riata.model.quality.curves import ScoreTable
 from riata.plot.display import axes_for
-from riata.quality import ClassQuality, NumberQuality, quality
-from riata.quality.curves import ScoreTable
 
 
 def roc(fitted, test, *, label=None, ax=None) -> RocCurveDisplay:

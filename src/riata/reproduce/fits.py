@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from riata.driver import run
 from riata.errors import DivergenceError
-from riata.fitting import Spec, make_problem, solver_options
 from riata.objective import Problem, objective
 from riata.reproduce.algorithms import ALGORITHMS, Effort
 from riata.reproduce.rows import Rows
 from riata.solvers.iterate import Iterate
 from riata.solvers.registry import SOLVERS
+from riata.training.driver import run
+from riata.training.fitting import Spec, make_problem, solver_options
 
 POINTS = 50  # of a trace that are kept
 EARLY = (10, 30, 100, 300, 1000, 3000)  # steps within the first pass that are looked at

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.solvers.tally import Tally
+from riata.solvers.online.progressive_validation import Tally
 
 
 class Saved(NamedTuple):

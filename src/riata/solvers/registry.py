@@ -6,28 +6,28 @@ from typing import Any
 
 from riata.errors import OptionError
 from riata.objective import Problem
-from riata.solvers.best_k import best_k
-from riata.solvers.cd import cd
-from riata.solvers.cosamp import cosamp
-from riata.solvers.exact import exact
-from riata.solvers.fobos import Fobos, fobos
-from riata.solvers.ftrl import Ftrl, ftrl
-from riata.solvers.hsg_ht import hsg_ht
-from riata.solvers.htp import htp
-from riata.solvers.iht import iht
+from riata.solvers.convex.cd import cd
+from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.l0_sgd import L0Sgd, l0_sgd
-from riata.solvers.omp import omp
-from riata.solvers.online import online, online_method
-from riata.solvers.rda import Rda, rda
-from riata.solvers.saga import saga
-from riata.solvers.sketch import Sketch, sketch
-from riata.solvers.stochastic import Method
-from riata.solvers.subgradient import Subgradient, subgradient
-from riata.solvers.subspace_pursuit import subspace_pursuit
-from riata.solvers.svrg import svrg
-from riata.solvers.svrg_ht import svrg_ht
-from riata.solvers.truncated import Truncated, truncated
+from riata.solvers.online.ftrl import Ftrl, ftrl
+from riata.solvers.online.online import online, online_method
+from riata.solvers.online.rda import Rda, rda
+from riata.solvers.online.sketch import Sketch, sketch
+from riata.solvers.online.truncated import Truncated, truncated
+from riata.solvers.pursuits.cosamp import cosamp
+from riata.solvers.pursuits.htp import htp
+from riata.solvers.pursuits.iht import iht
+from riata.solvers.pursuits.omp import omp
+from riata.solvers.pursuits.subspace_pursuit import subspace_pursuit
+from riata.solvers.stochastic.fobos import Fobos, fobos
+from riata.solvers.stochastic.hsg_ht import hsg_ht
+from riata.solvers.stochastic.l0_sgd import L0Sgd, l0_sgd
+from riata.solvers.stochastic.method import Method
+from riata.solvers.stochastic.saga import saga
+from riata.solvers.stochastic.subgradient import Subgradient, subgradient
+from riata.solvers.stochastic.svrg import svrg
+from riata.solvers.stochastic.svrg_ht import svrg_ht
+from riata.solvers.subset.best_k import best_k
 
 
 @dataclass(frozen=True)
