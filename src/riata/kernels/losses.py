@@ -7,7 +7,7 @@ import math
 
 from numba import njit
 
-from riata.losses import HUBER_BEND
+from riata.losses.huber import HUBER_BEND
 
 
 @njit(cache=True, inline="always")

@@ -12,7 +12,7 @@ from riata.arrays import namespace
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
-from riata.losses import LOSSES
+from riata.losses import LOSSES, Loss, loss_of
 from riata.objective import Problem, Start, alpha_max, elastic_net, empty_start, first_order
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality
 from riata.solvers.convex.exact import exact
@@ -40,7 +40,7 @@ class Spec:
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
-    loss: str = "squared"
+    loss: str | Loss = "squared"
     solver: str = "auto"
     penalty_factors: Any = None  # one number per feature; 0 is always in
     groups: np.ndarray | None = None  # the group of every feature, numbered from 0; k then counts groups
@@ -60,6 +60,11 @@ class Spec:
     checkpoint: str | Path | None = None
     every: str | float = "60s"
     resume: bool = False
+
+    @property
+    def loss_function(self) -> Loss:
+        """The loss itself, where `loss` is its name."""
+        return loss_of(self.loss)
 
     @property
     def counted(self) -> str:
@@ -93,7 +98,7 @@ class Fit:
 def check_spec(spec: Spec, n_features: int) -> None:
     """Refuse what makes no sense, one sentence each."""
     given = [name for name in ("k", "alpha", "alpha_ratio") if getattr(spec, name) is not None]
-    solver, most = SOLVERS[spec.solver_name], spec.n_choices(n_features)
+    solver, most, loss = SOLVERS[spec.solver_name], spec.n_choices(n_features), spec.loss_function
     _check_numbers(spec)
     idle = [name for name in ("batch", "step", "order", "max_steps") if getattr(spec, name) is not None]
     checks = [
@@ -114,9 +119,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         *_factor_checks(spec, n_features),
         ((spec.penalty_factors is not None or spec.nonnegative) and spec.solver_name != "exact",
          f"solver {spec.solver_name!r} has no penalty_factors and no nonnegative; take solver 'exact'"),
-        (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
-        (spec.loss in LOSSES and not (solver.any_curvature or np.isfinite(LOSSES[spec.loss].curvature)),
-         f"loss {spec.loss!r} bends without bound, which solver {spec.solver_name!r} cannot have; take solver 'exact'"),
+        (not (solver.any_curvature or np.isfinite(loss.curvature)),
+         f"loss {loss.name!r} bends without bound, which solver {spec.solver_name!r} cannot have; take solver 'exact'"),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
@@ -180,20 +184,21 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
-    if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
-        what = f"the squared loss only, not {spec.loss!r}"
-        if spec.loss == "squared":
+    loss = spec.loss_function
+    if data.stands_in and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
+        what = f"the squared loss only, not {loss.name!r}"
+        if loss.quadratic:
             what = f"no rows for solver {spec.solver_name!r} to visit"
         raise OptionError(f"there are statistics in place of rows, and they know {what}")
-    if spec.loss == "poisson" and data.sum(lambda chunk: int(namespace(chunk.y).any(chunk.y < 0))):
-        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
+    if not loss.takes_all and data.sum(lambda chunk: int(not namespace(chunk.y).all(loss.takes(chunk.y)))):
+        raise DataError(loss.refusal)
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
     if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
         free = elastic_net(0.0) if spec.k is None else Cardinality(spec.k)
-        return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
+        return Problem(data, spec.loss_function, free, spec.fit_intercept), None
     bare = bare_problem(data, spec)
     if spec.k is not None:
         l2 = spec.ridge * np.square(bare.scale)
@@ -210,7 +215,7 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
 def bare_problem(data: Dataset, spec: Spec) -> Problem:
     """The problem of a spec before it has an alpha or a k."""
     scale = data.moments.scale if spec.standardize else 1.0
-    return Problem(data, LOSSES[spec.loss], penalty_of(spec, 0.0, scale), spec.fit_intercept, scale)
+    return Problem(data, spec.loss_function, penalty_of(spec, 0.0, scale), spec.fit_intercept, scale)
 
 
 def penalty_of(spec: Spec, alpha: float, scale) -> ElasticNet:
@@ -258,7 +263,9 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
     if spec.checkpoint is None:
         return None
     every = parse_seconds(spec.every)
-    shaping = {name: np.array(value).tolist() for name, value in asdict(spec).items() if name not in NOT_SHAPING}
+    loss = spec.loss_function
+    options = asdict(spec) | {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
+    shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
 
@@ -266,7 +273,7 @@ def describe(fitted: Fit) -> str:
     """What was minimised, as a formula in words."""
     problem, spec = fitted.problem, fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
-    text = f"mean {spec.loss} loss"
+    text = f"mean {spec.loss_function.name} loss"
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     elif fitted.alpha is None:
@@ -294,7 +301,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
         sentence = "a stream has no full batch: give batch a number"
     if sentence:
         raise OptionError(sentence)
-    loss = LOSSES[spec.loss]
+    loss = spec.loss_function
     penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
     if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")

@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.losses import LOSSES
 from riata.solvers.online.progressive_validation import Tally, tally
 from riata.solvers.online.stream import Stream, mirrored
 from riata.training.driver import GROWTH, Record, met_in
@@ -38,7 +37,7 @@ class Margins:
 
     def _met(self, learnt) -> Tally:
         """Of the margins' losses the mean, of several labels the one of the largest margin."""
-        loss = LOSSES[self.spec.loss]
+        loss = self.spec.loss_function
         tallies = [tally(loss, y, z, weight) for y, z, weight in learnt]
         if len(tallies) == 1:
             return tallies[0]
