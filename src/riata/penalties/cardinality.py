@@ -16,7 +16,7 @@ class Cardinality(Penalty):
 
     @property
     def has(self) -> frozenset[str]:
-        return frozenset({"cardinality", "uniform", "any sign", "no groups"}) | no_ridge(self.l2)
+        return beside_ridge(self.l2) | {"no groups"}
 
     def value(self, w: np.ndarray) -> float:
         return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(w) <= self.k else np.inf
@@ -32,9 +32,10 @@ class Cardinality(Penalty):
         return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} features"
 
 
-def no_ridge(l2: Numbers) -> frozenset[str]:
-    """What a penalty with this ridge has."""
-    return frozenset() if np.any(l2) else frozenset({"no ridge"})
+def beside_ridge(l2: Numbers) -> frozenset[str]:
+    """What a limit on the number of features, or of groups of them, has beside this ridge."""
+    names = {"cardinality": True, "any sign": True, "uniform": np.ndim(l2) == 0, "no l2 part": not np.any(l2)}
+    return frozenset(name for name, there in names.items() if there)
 
 
 def ridge_formula(l2: Numbers, unit: str) -> str:

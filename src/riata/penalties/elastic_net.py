@@ -19,12 +19,15 @@ class ElasticNet(SeparablePenalty):
 
     @property
     def has(self) -> frozenset[str]:
-        """All that there is, where the options are at their simplest. Strengths that are arrays may differ."""
-        kept = {"separable step", "strengths"}
-        kept |= {"uniform"} if _is_uniform(self.l1) and _is_uniform(self.l2) else set()
-        kept |= {"no l2 part"} if not np.any(self.l2) else set()
-        kept |= {"any sign"} if not self.nonnegative else set()
-        return frozenset(kept)
+        names = {
+            "separable step": True,
+            "strengths": True,
+            "no groups": True,
+            "uniform": np.ndim(self.l1) == np.ndim(self.l2) == 0,
+            "no l2 part": not np.any(self.l2),
+            "any sign": not self.nonnegative,
+        }
+        return frozenset(name for name, there in names.items() if there)
 
     def value(self, w: np.ndarray) -> float:
         if self.nonnegative and np.any(w < 0):
@@ -57,9 +60,10 @@ class ElasticNet(SeparablePenalty):
         return np.maximum(-slope, 0.0) if self.nonnegative else np.abs(slope)
 
     def strengths(self, n_features: int) -> Strengths:
-        """The strengths of all features, one number each."""
-        l1, l2 = (np.broadcast_to(np.asarray(s, dtype=np.float64), n_features) for s in (self.l1, self.l2))
-        return Strengths(l1, l2, np.full(n_features, 0.0 if self.nonnegative else -np.inf))
+        """The strengths of all features, one number each, not to be written to."""
+        lower = 0.0 if self.nonnegative else -np.inf
+        every = (np.asarray(strength, dtype=np.float64) for strength in (self.l1, self.l2, lower))
+        return Strengths(*(np.broadcast_to(strength, n_features) for strength in every))
 
     def of(self, features: np.ndarray) -> "ElasticNet":
         l1, l2 = (s[features] if isinstance(s, np.ndarray) else s for s in (self.l1, self.l2))
@@ -72,17 +76,13 @@ class ElasticNet(SeparablePenalty):
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "ElasticNet":
         return ElasticNet(self.l1 * scale * factors, self.l2 * scale**2 * factors, self.nonnegative)
 
-    def formula(self, alpha: float, unit: str = "") -> str:
+    def formula(self, alpha: float | None, unit: str = "") -> str:
         """That of alpha times a penalty with one strength for all features."""
         if not self.l2 and self.l1 == 1.0:
             text = f" + {alpha:.6g} * |w|_1{unit}"
         else:
             text = f" + {alpha:.6g} * ({self.l1:g} |w|_1 + {self.l2:g} / 2 |w|_2^2){unit}"
         return text
-
-
-def _is_uniform(strength: Numbers) -> bool:
-    return np.ndim(strength) == 0 or bool(np.all(strength == strength[0]))  # type: ignore[index]
 
 
 def _weighted_sum(strength: Numbers, v: np.ndarray) -> float:

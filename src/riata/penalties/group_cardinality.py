@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riata.penalties.cardinality import hard_threshold, no_ridge, ridge_formula
+from riata.penalties.cardinality import beside_ridge, hard_threshold, ridge_formula
 from riata.penalties.penalty import Numbers, Penalty
 
 
@@ -22,7 +22,7 @@ class GroupCardinality(Penalty):
 
     @property
     def has(self) -> frozenset[str]:
-        return frozenset({"cardinality", "uniform", "any sign", "groups"}) | no_ridge(self.l2)
+        return beside_ridge(self.l2)
 
     def value(self, w: np.ndarray) -> float:
         used = np.unique(self.groups[np.flatnonzero(w)])

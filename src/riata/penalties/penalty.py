@@ -26,13 +26,7 @@ class Strengths(NamedTuple):
 class Penalty(ABC):
     """A function of the coefficients. A constraint is a penalty that is 0 or infinite.
 
-    Solvers ask for what they need by name (`riata.solvers.capabilities`), and `has` says what there is:
-
-    - "separable step": `best_value`, the minimiser in one coordinate, and `subdifferential` (`SeparablePenalty`);
-    - "strengths": `strengths`, for compiled loops over an elastic net, and with them a bound from below on the minimum;
-    - "cardinality", "groups": the number k of features, or of groups of them, that a model may have;
-    - "uniform": all features are alike, once columns are scaled;
-    - "no l2 part", "no ridge", "any sign": what simpler solvers rely on.
+    Solvers ask for what they need by name, and `has` says what there is; `riata.solvers.capabilities` lists the names.
     """
 
     convex: bool = False  # then a stationary point is a minimum
@@ -49,12 +43,16 @@ class Penalty(ABC):
     @property
     @abstractmethod
     def has(self) -> frozenset[str]:
-        """What solvers may rely on, see above."""
+        """What solvers may rely on."""
+
+    def strengths(self, n_features: int) -> Strengths | None:
+        """Those of all features, where the penalty is an elastic net."""
+        return None
 
     def at(self, alpha: float) -> Self:
         """The penalty of strength alpha, for paths: by default the same with another `alpha`."""
         if is_dataclass(self) and hasattr(self, "alpha"):
-            changed: Any = replace(self, alpha=alpha)  # type: ignore[type-var]
+            changed: Any = replace(self, alpha=alpha)
             return changed
         raise OptionError(f"{type(self).__name__} has no strength alpha to set: give it a field alpha, or a method at")
 
@@ -62,7 +60,7 @@ class Penalty(ABC):
         """The penalty of w in the user's units: this one at scale * w, that of each feature times its factor."""
         raise OptionError(f"{type(self).__name__} cannot act on scaled columns: take standardize=False")
 
-    def formula(self, alpha: float, unit: str = "") -> str:
+    def formula(self, alpha: float | None, unit: str = "") -> str:
         """What is added to the mean loss, in a formula; `unit` says of which columns."""
         return f" + {alpha:.6g} * {self!r}{unit}"
 
@@ -92,7 +90,7 @@ class SeparablePenalty(Penalty):
 
     @property
     def has(self) -> frozenset[str]:
-        return frozenset({"separable step", "uniform", "any sign"})
+        return frozenset({"separable step", "uniform", "any sign", "no groups", "no l2 part"})
 
     def value(self, w: np.ndarray) -> float:
         return float(np.sum(self.values(w)))
@@ -158,7 +156,7 @@ class Scaled(SeparablePenalty):
                 unit * high, nan=0.0, posinf=np.inf, neginf=-np.inf
             )
 
-    def formula(self, alpha: float, unit: str = "") -> str:
+    def formula(self, alpha: float | None, unit: str = "") -> str:
         return self.base.formula(alpha, unit)
 
     def __repr__(self) -> str:
