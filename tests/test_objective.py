@@ -17,7 +17,8 @@ from riata.objective import (
     first_order,
     objective,
 )
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 STRENGTHS = {"l1": (0.05, 1.0), "elastic net": (0.1, 0.3), "weak": (1e-4, 1.0)}
 

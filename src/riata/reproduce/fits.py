@@ -15,7 +15,8 @@ from riata.reproduce.rows import Rows
 from riata.solvers.iterate import Iterate
 from riata.solvers.registry import SOLVERS
 from riata.training.driver import run
-from riata.training.fitting import Spec, make_problem, solver_options
+from riata.training.fitting import make_problem, solver_options
+from riata.training.spec import Spec
 
 POINTS = 50  # of a trace that are kept
 EARLY = (10, 30, 100, 300, 1000, 3000)  # steps within the first pass that are looked at

@@ -20,7 +20,9 @@ from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summaris
 from riata.solvers.convex.column_copy import Gathered, gathered
 from riata.solvers.convex.exact import FINE, FIRST, grown
 from riata.solvers.convex.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
-from riata.training.fitting import Spec, bare_problem, check_spec, penalty_of, with_start
+from riata.training.checks import check_spec
+from riata.training.fitting import bare_problem, penalty_of, with_start
+from riata.training.spec import Spec
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are dear

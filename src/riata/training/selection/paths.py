@@ -8,8 +8,10 @@ from riata.data.dataset import Dataset
 from riata.objective import empty_intercept, empty_loss
 from riata.solvers.subset.k_path import k_path as best_models
 from riata.solvers.subset.refit import Fitted
-from riata.training.fitting import Spec, bare_problem, check_spec, make_problem, penalty_of, solver_options
+from riata.training.checks import check_spec
+from riata.training.fitting import bare_problem, make_problem, penalty_of, solver_options
 from riata.training.path import LENGTH, REACH, path
+from riata.training.spec import Spec
 
 
 @dataclass(frozen=True)
