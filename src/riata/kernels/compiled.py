@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import njit
-from numba.core.dispatcher import Dispatcher
 
 from riata.kernels.disk_cache import DiskCache
 
@@ -14,7 +13,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
     def decorate(function: Callable[..., Any]) -> Any:
         kernel: Any = njit(**options)(function)
-        if isinstance(kernel, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
+        # with NUMBA_DISABLE_JIT it is the function itself; a numba that keeps its cache elsewhere compiles every time
+        if hasattr(kernel, "_cache"):
             kernel._cache = DiskCache(f"{function.__module__.rpartition('.')[2]}.{function.__qualname__}")
         return kernel
 
