@@ -13,7 +13,8 @@ from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.outcome.proofs import SwapOptimal, ZeroLoss
 from riata.solvers.subset.best_k import ROW_COPIES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 def correlated(rng, n=120, d=14, k=4):

@@ -18,7 +18,8 @@ from riata.errors import CheckpointError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Saved
 from riata.training.checkpoint import Checkpoints
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 from riata.units import parse_seconds
 
 

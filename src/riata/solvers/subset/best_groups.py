@@ -23,9 +23,15 @@ from riata.solvers.subset.subset import PRECISION
 from riata.threads import one_blas_thread
 
 
+def groups_of(problem: Problem) -> GroupCardinality:
+    """The penalty, which is one of groups here."""
+    assert isinstance(problem.penalty, GroupCardinality)
+    return problem.penalty
+
+
 def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
     """The answer at once for the squared loss; for others an iterate for every better support."""
-    k, d = problem.penalty.k, problem.data.n_features
+    k, d = groups_of(problem).k, problem.data.n_features
     check_memory(d, options.memory)
     model, search = searched(problem, np.zeros(d), empty_intercept(problem))
     with one_blas_thread():
@@ -34,14 +40,14 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
         search.swap(k)
     if problem.loss == Squared():
         w, b = model.coefficients(search.look.support, search.look.weights)
-        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, problem.penalty))
+        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, groups_of(problem)))
     else:
         yield from _by_refits(problem, options, search.look.support)
 
 
 def _by_refits(problem, options, support) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is."""
-    penalty, unit = problem.penalty, gap_unit(problem)
+    penalty, unit = groups_of(problem), gap_unit(problem)
     fit = refitted(problem, [support], options)[0]
     proof, t = None, 0
     while proof is None:
@@ -84,7 +90,7 @@ def _proposals(model: LocalModel, search: GroupSubset, k) -> list[Proposal]:
 def searched(problem: Problem, w, b) -> tuple[LocalModel, GroupSubset]:
     """The local model at (w, b) with the products of all columns, a pass or two, and a search from no group."""
     model = LocalModel(problem, w, b, np.arange(problem.data.n_features))
-    search = GroupSubset(model.products, model.h, problem.penalty.groups, 2.0 * PRECISION * gap_unit(problem))
+    search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * PRECISION * gap_unit(problem))
     return model, search
 
 

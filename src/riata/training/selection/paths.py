@@ -11,8 +11,10 @@ from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.subset.k_path import k_path as best_models
 from riata.solvers.subset.refit import Fitted
-from riata.training.fitting import Spec, bare_problem, check_spec, make_problem, penalty_of, solver_options
+from riata.training.checks import check_spec
+from riata.training.fitting import bare_problem, make_problem, solver_options
 from riata.training.path import LENGTH, REACH, path
+from riata.training.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     """Models for these alphas, or for `length` of them from the alpha of the empty model to `reach` times it."""
     found = path(data, spec, alphas, length=length, reach=reach)
     scale = bare_problem(data, spec).scale
-    penalties = [penalty_of(spec, alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
+    penalties = [spec.penalty_at(alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
     stop = Stop.at_gap(DualityGap(float(found.gaps.max()), spec.tol, of_path=True))
     return ModelPath(
         "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
