@@ -15,7 +15,9 @@ from riata.errors import DataError, OptionError
 from riata.model.model import load_model
 from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
-from riata.training.fitting import Spec, fit, open_stream
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 
 TIGHT = 60_000  # bytes: a table of a hundred places
 PLANTED = np.array([3, 10, 40])

@@ -54,9 +54,9 @@ class Loss(ABC):
     def derivative(self, y: Any, z: Any) -> Any:
         """Its first derivative in z."""
 
-    @abstractmethod
     def second_derivative(self, y: Any, z: Any) -> Any:
-        """Its second derivative in z."""
+        """Its second derivative in z, which Newton steps take."""
+        raise NotImplementedError(f"loss {self.name!r} has no second derivative")
 
     def conjugate(self, y: Any, u: Any) -> Any:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
@@ -91,13 +91,16 @@ class Loss(ABC):
         return f"{self.name} loss"
 
     @property
-    def compiled(self) -> bool:
-        """Whether sweeps over single rows know it."""
-        return self.code is not None
-
-    @property
-    def has_conjugate(self) -> bool:
-        return type(self).conjugate is not Loss.conjugate
+    def has(self) -> frozenset[str]:
+        """What solvers may ask for: see `riata.solvers.capabilities`."""
+        own = type(self)
+        facts = {
+            "second derivative": own.second_derivative is not Loss.second_derivative,
+            "conjugate": own.conjugate is not Loss.conjugate,
+            "bounded curvature": bool(np.isfinite(self.curvature)),
+            "compiled": self.code is not None,
+        }
+        return frozenset(name for name, there in facts.items() if there)
 
     @property
     def takes_all(self) -> bool:

@@ -10,9 +10,10 @@ from riata.errors import OptionError
 from riata.penalties import Cardinality
 from riata.solvers.subset.refit import Refits
 from riata.training.driver import Record, Result
-from riata.training.fitting import Fit, Spec, make_problem
+from riata.training.fitting import Fit, make_problem
 from riata.training.selection.paths import ModelPath
 from riata.training.selection.search import Search, Selection, search_path
+from riata.training.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def fit_selected(
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
     result = Result(
-        path.coefs[i], float(path.intercepts[i]), F, gap, path.converged, path.reason, passes, len(path), seconds,
+        path.coefs[i], float(path.intercepts[i]), F, gap, path.stop, passes, len(path), seconds,
         [Record(passes, len(path), seconds, F, gap, n_selected)],
     )  # fmt: skip
     return SelectedFit(result, chosen.solver_name, alpha, chosen, problem, path, selection)
