@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
+from riata.kernels.losses import code_of
 from riata.kernels.rows import CsrRows, DenseRows
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
@@ -41,7 +42,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         t += 1
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
-        b = coordinate_pass(columns, loss.code, y, weight, curvatures, means, l1, l2, w, z, b)
+        b = coordinate_pass(columns, code_of(loss), y, weight, curvatures, means, l1, l2, w, z, b)
         if data.in_memory:  # elsewhere the columns are a copy, and nothing is read
             data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))

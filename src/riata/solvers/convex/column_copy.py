@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.data.in_memory import InMemory
+from riata.kernels.losses import code_of
 from riata.kernels.restricted import minimise_loss
 from riata.objective import Problem
 from riata.threads import one_blas_thread
@@ -28,7 +29,7 @@ class Gathered:
         loss = problem.loss
         with one_blas_thread():
             v, b = minimise_loss(
-                self.A, y, weight, loss.code, loss.least_curvature, l1, l2, lower, problem.fit_intercept, w[W], b
+                self.A, y, weight, code_of(loss), loss.least_curvature, l1, l2, lower, problem.fit_intercept, w[W], b
             )
         w = np.zeros_like(w)
         w[W] = v

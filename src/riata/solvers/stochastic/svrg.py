@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.errors import OptionError
+from riata.kernels.losses import code_of
 from riata.kernels.rows import as_rows
 from riata.kernels.variance_reduced import svrg_sweep
 from riata.objective import Problem, duality_gap, first_order
@@ -43,7 +44,7 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
         for chunk in data.visit(data.shuffled(rng)):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             b = svrg_sweep(
-                as_rows(chunk.X, scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code, eta, l1,
+                as_rows(chunk.X, scale), chunk.y, chunk.weight / mean_weight, visits, code_of(problem.loss), eta, l1,
                 anchor, anchor_b, at.by_w / scale, at.by_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip
             steps += len(visits)
