@@ -49,10 +49,8 @@ class DenseMatrix(Matrix):
         return DenseMatrix(self.array[rows])._some(numbers).astype(np.float64, copy=False)
 
     def _some(self, numbers: np.ndarray) -> np.ndarray:
-        """Some columns; the array itself if those are all."""
-        return (
-            self.array if self.has_all(numbers) else np.take(self.array, numbers, axis=1)
-        )  # in rows, as X[:, n] is not
+        """Some columns, row by row in memory; the array itself if those are all."""
+        return self.array if self.has_all(numbers) else np.take(self.array, numbers, axis=1)
 
     def __getitem__(self, rows: Any) -> "DenseMatrix":
         return DenseMatrix(self.array[rows])
