@@ -26,7 +26,8 @@ from riata.losses import LOSSES
 from riata.objective import Problem, mean_loss
 from riata.penalties import Cardinality
 from riata.solvers.subset.refit import Refits
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 SETS = [
     *(("digits49", loss, k) for loss in ("squared", "logistic") for k in (20, 50, 100)),

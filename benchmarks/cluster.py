@@ -76,7 +76,8 @@ def measure(path: str, target: str, workers: int) -> dict:
     from riata.objective import Problem, first_order
     from riata.penalties import ElasticNet
     from riata.reporting.terminal.summary import peak_rss_mb
-    from riata.training.fitting import Spec, fit
+    from riata.training.fitting import fit
+    from riata.training.spec import Spec
 
     engine = cluster = None
     if workers:

@@ -23,8 +23,9 @@ from riata.engines.cuda.on_device import OnDevice, Streamed
 from riata.engines.cuda.transfers import Gpu
 from riata.losses import LOSSES
 from riata.objective import first_order_part
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.path import path
+from riata.training.spec import Spec
 
 HEAD = Path(__file__).with_name("gpu.head.md")
 TRUE_FEATURES = 100

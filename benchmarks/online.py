@@ -27,7 +27,8 @@ from riata.losses import LOSSES
 from riata.solvers.online.ftrl import Ftrl
 from riata.solvers.online.online import Online
 from riata.solvers.stochastic.method import first_state, make_stepper
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 RATIOS = (0.1, 0.03)
 SIZES = (50, 400)

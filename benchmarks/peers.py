@@ -19,8 +19,9 @@ import scipy.sparse as sp
 
 def riata(X, y, benchmark):
     from riata.data.in_memory import InMemory
-    from riata.training.fitting import Spec, fit
+    from riata.training.fitting import fit
     from riata.training.path import path
+    from riata.training.spec import Spec
 
     X = X if sp.issparse(X) else np.ascontiguousarray(X)
     options = {"loss": benchmark.loss, "standardize": False, "fit_intercept": benchmark.fit_intercept}

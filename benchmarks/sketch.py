@@ -18,7 +18,8 @@ from online import imdb, tf_idf
 from riata.data.in_memory import InMemory
 from riata.matrices.host import as_matrix
 from riata.solvers.online.online import Online
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 K = 50
 SHARE = 20

@@ -15,7 +15,8 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.solvers.registry import SOLVERS
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 class SlowChunks(InMemory):

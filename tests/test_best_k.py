@@ -12,7 +12,8 @@ from riata.errors import OptionError
 from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.solvers.subset.best_k import ROW_COPIES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 def correlated(rng, n=120, d=14, k=4):

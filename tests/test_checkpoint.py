@@ -17,7 +17,8 @@ from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
 from riata.solvers.iterate import Saved
 from riata.training.checkpoint import Checkpoints
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 from riata.units import parse_seconds
 
 

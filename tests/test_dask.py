@@ -31,8 +31,9 @@ from riata.engines.dask.on_workers import OnWorkers
 from riata.errors import DataError, EngineError, OptionError
 from riata.model.predictions import write_parts
 from riata.model.scores import scores
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.path import path
+from riata.training.spec import Spec
 
 N, D = 900, 12
 TIGHT = 1e-12  # a gap of 1e-6 leaves coefficients some room; this one does not

@@ -19,7 +19,8 @@ import riata
 from riata.engines.dask import cluster as dask_cluster
 from riata.engines.dask import opening as dask_open
 from riata.errors import EngineError
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 SPEC = Spec(alpha_ratio=0.02, loss="logistic")
 

@@ -19,10 +19,11 @@ from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES
 from riata.matrices.cuda import cupy, floats_of
 from riata.objective import first_order_part
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.selection.fits import fit_selected
 from riata.training.selection.search import Search
+from riata.training.spec import Spec
 
 try:
     import array_api_strict

@@ -14,7 +14,8 @@ from riata.data.sample import sample_rows
 from riata.errors import OptionError
 from riata.estimators import SparseClassifier, SparseRegressor
 from riata.losses import LOSSES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 def Chunks(X, y, weight=None, chunk_rows=17):

@@ -10,8 +10,9 @@ from riata.losses import LOSSES
 from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
 from riata.penalties import ElasticNet
 from riata.solvers.convex import column_copy as gathered
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.path import path
+from riata.training.spec import Spec
 from test_exact import make
 
 CURVED = [loss for loss in LOSSES if loss != "squared"]

@@ -11,8 +11,9 @@ from riata.data.gram import Gram, gram_of, grams_of
 from riata.data.in_memory import InMemory
 from riata.data.statistics import load_statistics, statistics_of
 from riata.errors import DataError, OptionError
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.path import path
+from riata.training.spec import Spec
 from test_exact import Chunks, make
 
 

@@ -15,7 +15,8 @@ from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import LOSSES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 GROUPS = np.array([0, 0, 0, 1, 2, 2, 3, 4, 4, 4, 4, 5, 6, 6, 7, 7])
 

@@ -9,7 +9,8 @@ from naive_l0 import best_subset, best_swap, refit
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.solvers.subset.k_path import k_path
-from riata.training.fitting import Spec, make_problem, solver_options
+from riata.training.fitting import make_problem, solver_options
+from riata.training.spec import Spec
 from test_best_k import correlated, labels
 
 

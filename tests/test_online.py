@@ -15,7 +15,9 @@ from riata.losses import LOSSES
 from riata.solvers.online.online import FADING, NOISES, RATE, RATES, Online
 from riata.solvers.online.top_k import backward
 from riata.solvers.stochastic.method import first_state, make_stepper
-from riata.training.fitting import Spec, fit, open_stream
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 
 MODES = {"its own alpha": {}, "alpha": {"alpha": 0.05}, "k": {"k": 3}}
 

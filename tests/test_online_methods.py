@@ -13,7 +13,8 @@ from riata.solvers.online.rda import Rda
 from riata.solvers.online.truncated import Truncated
 from riata.solvers.stochastic.method import Stepper, first_state
 from riata.solvers.stochastic.schedules import constant
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 ETA, L1, L2 = 0.05, 0.05, 0.03
 METHODS = {

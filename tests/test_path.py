@@ -7,8 +7,9 @@ from numpy.testing import assert_allclose
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import LOSSES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.path import path
+from riata.training.spec import Spec
 from test_exact import Chunks, make
 
 

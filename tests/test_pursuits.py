@@ -9,7 +9,8 @@ from chunked import Chunked
 from problems import LAYOUTS
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 PURSUITS = {
     "omp": naive_l0.omp,

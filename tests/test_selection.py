@@ -13,12 +13,13 @@ from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
 from riata.training.selection.fits import debiased
 from riata.training.selection.paths import ModelPath
 from riata.training.selection.products import products_serve
 from riata.training.selection.scoring import criterion, held_out
 from riata.training.selection.search import Search, _least, _one_standard_error, search_path
+from riata.training.spec import Spec
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):

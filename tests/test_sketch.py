@@ -9,14 +9,16 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, joined
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.matrices.host import as_matrix
 from riata.model.model import load_model
 from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
-from riata.training.fitting import Spec, fit, open_stream
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 
 TIGHT = 60_000  # bytes: a table of a hundred places
 PLANTED = np.array([3, 10, 40])
@@ -126,9 +128,7 @@ def test_a_row_of_weight_zero_changes_nothing(chunk):
 
 def test_a_half_life_lets_the_features_change(chunk):
     later = chunk._replace(X=spread(chunk.X.array, np.r_[1999, np.arange(1999)], 2000))  # every feature is the next one
-    both = Chunk(
-        sp.csr_array(sp.vstack([chunk.X.array, later.X.array])), np.r_[chunk.y, later.y], np.ones(2 * chunk.n_rows)
-    )
+    both = joined([chunk, later])
     found, _ = learned(both, half_life=200.0)
     assert set(found) == set((PLANTED - 1).tolist())
 
@@ -162,9 +162,8 @@ def test_partial_fit_is_the_same_as_rows_in_order(chunk, rng):
 
 def test_several_classes(chunk):
     X = spread(chunk.X.array, np.arange(2000) * 2**48)
-    y = np.where(
-        chunk.X.array[:, [3]].toarray()[:, 0] > 0, "a", np.where(chunk.X.array[:, [10]].toarray()[:, 0] > 0, "b", "c")
-    )
+    third, tenth = chunk.X.columns(np.array([3, 10])).T
+    y = np.where(third > 0, "a", np.where(tenth > 0, "b", "c"))
     model = riata.SparseClassifier(k=2, solver="sketch", memory=TIGHT, random_state=0).fit(X, y)
     assert model.coef_.shape == (3, 2**60)
     assert model.score(X, y) > 0.95

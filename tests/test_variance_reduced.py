@@ -18,7 +18,8 @@ from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.hsg_ht import hsg_ht
 from riata.solvers.stochastic.svrg_ht import svrg_ht
-from riata.training.fitting import Spec, fit, make_problem
+from riata.training.fitting import fit, make_problem
+from riata.training.spec import Spec
 
 ETA, L1 = 0.05, 0.05
 BOUNDED = [name for name, loss in LOSSES.items() if np.isfinite(loss.curvature)]

@@ -12,7 +12,8 @@ from numpy.testing import assert_allclose
 
 from riata.data.opening.open import open_data
 from riata.errors import DataError
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 moto_server = pytest.importorskip("moto.server", reason="the S3 server of moto is not installed")
 

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from riata.data.in_memory import InMemory
 from riata.data.opening.open import open_data
 from riata.data.out_of_core import OutOfCore
-from riata.training.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 def coefficients(data):

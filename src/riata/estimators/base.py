@@ -31,10 +31,12 @@ from riata.model.model import Model
 from riata.reporting.notebook import summary_html
 from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
-from riata.training.fitting import WIDEST, Fit, Spec, describe, fit
+from riata.training.checks import WIDEST
+from riata.training.fitting import Fit, describe, fit
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.search import Search
+from riata.training.spec import Spec
 from riata.units import parse_bytes
 
 # What a fit leaves behind, beside names that end in _.

@@ -25,7 +25,9 @@ from riata.errors import RiataError
 from riata.reporting.terminal.summary import peak_rss_mb
 from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
-from riata.training.fitting import Spec, fit, open_stream
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 from riata.units import parse_bytes
 
 BUDGET = "64MB"

@@ -17,7 +17,8 @@ from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
 from riata.solvers.registry import SOLVERS
 from riata.threads import one_blas_thread
-from riata.training.fitting import Spec, fit, make_problem, solver_options
+from riata.training.fitting import fit, make_problem, solver_options
+from riata.training.spec import Spec
 
 SIGNAL = 10  # features that the labels depend on
 ALPHA_RATIO, K = 0.1, 20

@@ -5,7 +5,8 @@ from contextlib import contextmanager, nullcontext
 from riata.data.row_events import watching
 from riata.solvers.registry import SOLVERS
 from riata.training.driver import Record
-from riata.training.fitting import Spec, solver_options
+from riata.training.fitting import solver_options
+from riata.training.spec import Spec
 
 
 def row_progress(show: bool):

@@ -6,19 +6,52 @@ that of the third begins with the row that brought it, since no row before can b
 """
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from riata.data.chunk import Chunk
+from riata.errors import OptionError
 from riata.losses import LOSSES
+from riata.objective import elastic_net
+from riata.penalties import Cardinality
 from riata.solvers.online.progressive_validation import Tally, tally
 from riata.solvers.online.stream import Stream, mirrored
+from riata.solvers.registry import SOLVERS
+from riata.solvers.stochastic.method import first_state, make_stepper
+from riata.training.checks import check_spec
 from riata.training.driver import GROWTH, Record, met_in
-from riata.training.fitting import Spec, open_stream
+from riata.training.spec import Spec
 
 PATIENCE = 1.0  # seconds in which somebody wants to see something new
+
+
+def open_stream(spec: Spec, n_features: int) -> Stream:
+    """A stream that learns this spec from rows as they come."""
+    check_spec(spec, n_features)
+    sentence = None
+    solver = SOLVERS[spec.solver_name]
+    if spec.k is None and spec.alpha is None and (spec.alpha_ratio is not None or not solver.own_alpha):
+        sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
+    elif spec.rounds:
+        sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
+    elif spec.batch == "full":
+        sentence = "a stream has no full batch: give batch a number"
+    if sentence:
+        raise OptionError(sentence)
+    loss = LOSSES[spec.loss]
+    penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    if solver.method is None:
+        raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
+    method: Any = solver.method(penalty)
+    if solver.own_alpha:
+        method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
+    if solver.any_width and spec.memory is not None:
+        method = replace(method, budget=spec.memory)
+    stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
+    return Stream(stepper, first_state(stepper.method, n_features), n_features)
 
 
 @dataclass

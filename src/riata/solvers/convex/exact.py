@@ -19,7 +19,7 @@ import numpy as np
 
 from riata.data.sample import sample_rows
 from riata.losses import Squared
-from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order
+from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order, pulls
 from riata.solvers.convex.column_copy import gathered
 from riata.solvers.convex.newton import CUTS, NOTHING, State, cut_back, newton_step, read, worse
 from riata.solvers.iterate import Iterate, Options
@@ -132,17 +132,17 @@ def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=F
 def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0, first=FIRST):
     """The working set with the features that want in most, as many as are in use, and how many have to wait.
 
-    A feature wants in where it is pulled by more than `least` times its l1 at any of the points.
+    A feature wants in where it is pulled by more than `least` times its threshold at any of the points.
     """
-    l1 = np.broadcast_to(problem.penalty.l1, state.w.shape)
-    pull = np.max([problem.penalty.pull(at.by_w) for at in ats], axis=0)
-    wanting = pull > least * l1
+    pulled = [pulls(problem.penalty, at.by_w) for at in ats]
+    pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
+    wanting = pull > least * threshold
     wanting[state.features] = False
     candidates = np.flatnonzero(wanting)
     room = max(first, int(np.count_nonzero(state.w)))
     waiting = max(0, len(candidates) - room)
     if waiting:
         with np.errstate(divide="ignore"):
-            urgency = pull[candidates] / l1[candidates]
+            urgency = pull[candidates] / threshold[candidates]
         candidates = candidates[np.argpartition(-urgency, room)[:room]]
     return np.concatenate([state.features, candidates]), waiting

@@ -21,7 +21,7 @@ class Pursuit:
     """A problem as these methods see it."""
 
     def __init__(self, problem: Problem, options: Options):
-        self.problem, self.k, self._memory = problem, problem.penalty.k, options.memory
+        self.problem, self.k, self._memory = problem, problem.cardinality.k, options.memory
         d = problem.data.n_features
         self._scale = np.broadcast_to(np.asarray(problem.scale, dtype=np.float64), d)
         self._mean = problem.data.moments.mean if problem.fit_intercept else np.zeros(d)

@@ -36,7 +36,7 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
     if isinstance(problem.penalty, GroupCardinality):
         yield from best_groups(problem, options)
         return
-    k, d, resume = problem.penalty.k, problem.data.n_features, options.resume
+    k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
     if resume is not None and problem.loss != Squared():
         yield from by_refits(problem, options, None, None)
         return

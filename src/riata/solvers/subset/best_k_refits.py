@@ -25,7 +25,7 @@ NEWCOMERS = 256  # candidates that a check adds
 
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
-    k, unit = problem.penalty.k, gap_unit(problem)
+    k, unit = problem.cardinality.k, gap_unit(problem)
     room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
     t = 0
     if options.resume is not None:
@@ -57,7 +57,7 @@ def _iterate(problem: Problem, fit: Fitted, t, **more) -> Iterate:
 
 def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None, str, np.ndarray]:
     """A better fit one swap away, if one is found, or else what was shown; and the gains of all features."""
-    k, d = problem.penalty.k, problem.data.n_features
+    k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
         return None, "the loss is within a millionth of zero, which no model can beat: add a ridge", np.zeros(d)
     w = np.zeros(d)

@@ -10,9 +10,10 @@ from riata.errors import OptionError
 from riata.penalties import Cardinality
 from riata.solvers.subset.refit import Refits
 from riata.training.driver import Record, Result
-from riata.training.fitting import Fit, Spec, make_problem
+from riata.training.fitting import Fit, make_problem
 from riata.training.selection.paths import ModelPath
 from riata.training.selection.search import Search, Selection, search_path
+from riata.training.spec import Spec
 
 
 @dataclass(frozen=True)

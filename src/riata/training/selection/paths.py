@@ -8,8 +8,10 @@ from riata.data.dataset import Dataset
 from riata.objective import empty_intercept, empty_loss
 from riata.solvers.subset.k_path import k_path as best_models
 from riata.solvers.subset.refit import Fitted
-from riata.training.fitting import Spec, bare_problem, check_spec, make_problem, penalty_of, solver_options
+from riata.training.checks import check_spec
+from riata.training.fitting import bare_problem, make_problem, solver_options
 from riata.training.path import LENGTH, REACH, path
+from riata.training.spec import Spec
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     """Models for these alphas, or for `length` of them from the alpha of the empty model to `reach` times it."""
     found = path(data, spec, alphas, length=length, reach=reach)
     scale = bare_problem(data, spec).scale
-    penalties = [penalty_of(spec, alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
+    penalties = [spec.penalty_at(alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
     reason = f"the largest relative duality gap of the path, {found.gaps.max():.1e}, is within {spec.tol:.1e}"
     if not found.converged:
         reason = reason.replace("is within", "did not get within")

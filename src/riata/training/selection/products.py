@@ -10,7 +10,7 @@ from riata.data.gram import gram_bytes
 from riata.data.in_memory import InMemory
 from riata.data.statistics import StandIn, Statistics, statistics_of
 from riata.errors import OptionError
-from riata.training.fitting import Spec
+from riata.training.spec import Spec
 
 WIDEST_IN_MEMORY = 500  # features; with more, reading rows again is cheaper than all their products
 

@@ -16,10 +16,11 @@ from riata.data.gram import Gram
 from riata.data.statistics import Statistics
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
-from riata.training.fitting import Spec, check_rows
+from riata.training.checks import check_rows
 from riata.training.selection.paths import ModelPath, alpha_path, k_path
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, score_name, scored_loss
+from riata.training.spec import Spec
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
 DEFAULT_K_MAX = 50
