@@ -47,7 +47,7 @@ class ArrayMatrix(Matrix):
     def __getitem__(self, rows: Any) -> "ArrayMatrix":
         xp = namespace(self.array)
         if isinstance(rows, slice):
-            return type(self)(self.array[rows, :])
+            return type(self)(self.array[slice(*rows.indices(self.shape[0])), :])
         return type(self)(xp.take(self.array, xp.asarray(positions(rows)), axis=0))
 
     def narrowed(self, numbers: np.ndarray) -> "ArrayMatrix":

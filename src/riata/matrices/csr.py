@@ -49,9 +49,15 @@ class CsrMatrix(Matrix):
         if not isinstance(rows, slice) or rows.step not in (None, 1):
             return type(self)(X[rows])
         start, stop, _ = rows.indices(self.shape[0])
-        span, stop = slice(X.indptr[start], X.indptr[max(start, stop)]), max(start, stop)
-        parts = X.data[span], X.indices[span], X.indptr[start : stop + 1] - X.indptr[start]
-        return type(self)(sp.csr_array(parts, shape=(stop - start, self.shape[1])))  # slicing X would copy it
+        stop = max(start, stop)
+        span = slice(X.indptr[start], X.indptr[stop])
+        view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # made of the parts, it would copy them
+        view.data, view.indices, view.indptr = (
+            X.data[span],
+            X.indices[span],
+            X.indptr[start : stop + 1] - X.indptr[start],
+        )
+        return type(self)(view)
 
     def narrowed(self, numbers: np.ndarray) -> "CsrMatrix":
         """At the cost of the entries, however wide X is."""
@@ -84,8 +90,8 @@ class CsrMatrix(Matrix):
         products, left_sum, right_sum = self._multiplied(weight, left, right, left is right)
         return Products.from_sums(float(weight.sum()), left_sum, right_sum, products)
 
-    def column_products(
-        self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None = None
+    def _column_products(
+        self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
     ) -> np.ndarray:
         every = np.arange(self.shape[1])
         symmetric = right is None and self.has_all(left)

@@ -81,8 +81,8 @@ class DenseMatrix(Matrix):
         first, *others = [_products(self.array[rows], weight[rows], left, right) for rows in blocks]
         return sum(others, start=first)
 
-    def column_products(
-        self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None = None
+    def _column_products(
+        self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
     ) -> np.ndarray:
         X = self.array
         if right is None and self.has_all(left):

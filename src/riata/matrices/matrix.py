@@ -157,6 +157,13 @@ class Matrix(ABC):
 
         Centring one side is enough to keep the digits, and leaves the other as it lies.
         """
+        if len(left) == 0:
+            return np.zeros((0, self.shape[1] if right is None else len(right)))
+        return self._column_products(curvature, shift, left, right)
+
+    def _column_products(
+        self, curvature: Any, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
+    ) -> np.ndarray:
         xp = namespace(curvature)
         centre = xp.asarray(shift[left])
         if right is None and self.sparse:  # a sum over the entries of every column, with no block of rows to cut out
@@ -177,7 +184,8 @@ class Matrix(ABC):
 
     def not_finite(self) -> int | None:
         """The first column with an entry that is missing or infinite, which spoils its sum: one pass."""
-        sums = self.slopes(self.margins(np.zeros(self.shape[1]), 1.0))
+        z = self.margins(np.zeros(self.shape[1]))
+        sums = self.slopes(namespace(z).ones_like(z))
         wrong = np.flatnonzero(~np.isfinite(sums))
         return int(wrong[0]) if len(wrong) else None
 

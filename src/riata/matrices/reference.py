@@ -16,7 +16,7 @@ class SparseReference(CsrMatrix):
     first_order = Matrix.first_order
     moments = Matrix.moments
     products = Matrix.products
-    column_products = Matrix.column_products
+    _column_products = Matrix._column_products
     standardised = Matrix.standardised  # type: ignore[assignment]
 
     def narrowed(self, numbers: np.ndarray) -> Any:
