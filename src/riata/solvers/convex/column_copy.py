@@ -6,7 +6,6 @@ import numpy as np
 
 from riata.data.in_memory import InMemory
 from riata.kernels.restricted import minimise_loss
-from riata.losses import Squared
 from riata.objective import Problem
 from riata.threads import one_blas_thread
 
@@ -38,6 +37,6 @@ class Gathered:
 def gathered(problem: Problem, features) -> Gathered | None:
     """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many."""
     data = problem.data
-    if problem.loss == Squared() or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
     return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

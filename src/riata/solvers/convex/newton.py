@@ -12,7 +12,6 @@ import numpy as np
 
 from riata.arrays import at_least
 from riata.errors import OptionError
-from riata.losses import Squared
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, summarise
 from riata.solvers.convex.quadratic import minimise_quadratic
@@ -73,7 +72,7 @@ class State:
 def read(problem: Problem, state: State, *, first: bool, second: bool, memory: int | None = None):
     """One pass for the first-order means, for the curvature of the working set (None if it is known), or for both."""
     loss, features, known = problem.loss, state.features, state.curvature
-    if loss != Squared():
+    if not loss.quadratic:
         known = NOTHING
     left = features[len(known.features) :]
     second = second and len(left) > 0
@@ -104,7 +103,7 @@ def _products_part(loss, w, b, left, features):
 
     def part(chunk):
         X, y, weight = chunk
-        if loss != Squared():
+        if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
         return X.products(weight, left, right)
 
