@@ -39,7 +39,7 @@ class ColumnProfile:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "ColumnProfile":
-        values = {field.name: plain.get(_in_json(field.name)) for field in fields(cls)}
+        values: dict[str, Any] = {field.name: plain.get(_in_json(field.name)) for field in fields(cls)}
         if values["histogram"] is not None:
             values["histogram"] = Bins(**values["histogram"])
         return cls(**values)
