@@ -167,19 +167,19 @@ def test_criteria_are_their_formulas(loss):
     path = path_of([0, 2, 5], losses, d=d)
     m = np.array([0, 2, 5])
     deviance = n * np.log(2 * losses) if loss == "squared" else 2 * n * losses
-    assert_allclose(criterion("aic", path, loss, n), deviance + 2 * m)
-    assert_allclose(criterion("bic", path, loss, n), deviance + np.log(n) * m)
-    assert_allclose(criterion("ebic", path, loss, n), deviance + np.log(n) * m + 2 * np.log(comb(d, m)))
+    assert_allclose(criterion("aic", path, LOSSES[loss], n), deviance + 2 * m)
+    assert_allclose(criterion("bic", path, LOSSES[loss], n), deviance + np.log(n) * m)
+    assert_allclose(criterion("ebic", path, LOSSES[loss], n), deviance + np.log(n) * m + 2 * np.log(comb(d, m)))
 
 
 def test_criteria_leave_out_models_that_could_fit_anything():
     path = path_of([0, 3, 8], [1.0, 0.5, 1e-12])
-    assert_array_equal(np.isfinite(criterion("bic", path, "squared", 10)), [True, True, False])
+    assert_array_equal(np.isfinite(criterion("bic", path, LOSSES["squared"], 10)), [True, True, False])
 
 
 def test_criteria_need_a_likelihood():
     with pytest.raises(OptionError, match="'huber' is no likelihood"):
-        criterion("bic", path_of([0, 1]), "huber", 10)
+        criterion("bic", path_of([0, 1]), LOSSES["huber"], 10)
 
 
 @pytest.mark.parametrize("rule", ["bic", "ebic", "cv-1se"])
@@ -203,7 +203,7 @@ def test_a_validation_set_is_scored_by_its_mean_loss(loss):
     assert chosen.index == np.argmin(expected.mean(axis=0))
     assert chosen.choice.scores == Scores(chosen.score, ScoredOn.HELD_OUT_ROWS, 30)
     assert "30 rows held out" in chosen.reason
-    chunked = held_out(Chunked(sp.csr_array(X_other), y_other, 4), path, loss)
+    chunked = held_out(Chunked(sp.csr_array(X_other), y_other, 4), path, LOSSES[loss])
     assert_allclose(chosen.scores, chunked.scores)
 
 

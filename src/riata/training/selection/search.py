@@ -15,13 +15,13 @@ from riata.data.folds import inside, outside, some_rows
 from riata.data.gram import Gram
 from riata.data.statistics import Statistics
 from riata.errors import DataError, OptionError
-from riata.losses import LOSSES
+from riata.losses import Loss
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.training.checks import check_rows
 from riata.training.selection.paths import ModelPath, alpha_path, k_path
 from riata.training.selection.products import fold_statistics
-from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, score_name, scored_loss
+from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
 from riata.training.spec import Spec
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
@@ -83,18 +83,18 @@ def search_path(
         return path, _by_size(path, search.target_k)
     if search.rule == "validation":
         assert validation is not None
-        scores = held_out(validation, path, spec.loss).scores
-        of = Scores(score_name(spec.loss), ScoredOn.HELD_OUT_ROWS, validation.n_rows)
+        scores = held_out(validation, path, spec.loss_function).scores
+        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
         return path, _least(path, search.rule, of, scores)
     if search.rule in CRITERIA:
-        scores = criterion(search.rule, path, spec.loss, data.n_observed)
+        scores = criterion(search.rule, path, spec.loss_function, data.n_observed)
         return path, _least(path, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, len(path)), scores)
     parts = []
     for fold in range(n_folds):
         if progress is not None:
             progress(fold + 1, n_folds + 1)
         parts.append(folds.held_out(fold, path))
-    return path, _cross_validated(path, search.rule, score_name(spec.loss), parts)
+    return path, _cross_validated(path, search.rule, spec.loss_function.score, parts)
 
 
 def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
@@ -144,8 +144,8 @@ class RowFolds:
         """What models like those of a path, but fitted to the other folds, score on this one."""
         data, which = self.data, (fold, self.n_folds, self.spec.seed or 0)
         training, rest = some_rows(data, outside(*which)), some_rows(data, inside(*which))
-        _check_fold(training.moments.y_varies, self.spec.loss, fold, self.n_folds)
-        return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss)
+        _check_fold(training.moments.y_varies, self.spec.loss_function, fold, self.n_folds)
+        return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss_function)
 
 
 @dataclass(frozen=True)
@@ -164,9 +164,9 @@ class ProductFolds:
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to the other folds, score on this one."""
         others, rest = self.statistics.without(fold), self.statistics.folds[fold]
-        _check_fold(others.y_varies, self.spec.loss, fold, len(self.statistics.folds))
+        _check_fold(others.y_varies, self.spec.loss_function, fold, len(self.statistics.folds))
         models = self._path_of(others, like=path)
-        return scored_loss(self.spec.loss, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
+        return scored_loss(self.spec.loss_function, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
 
     def _path_of(self, gram: Gram, like=None) -> ModelPath:
         return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
@@ -192,11 +192,11 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
     return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
 
 
-def _check_fold(y_varies: bool, loss, fold, n_folds) -> None:
+def _check_fold(y_varies: bool, loss: Loss, fold: int, n_folds: int) -> None:
     """Refuse rows that have only one class, or one value of the target."""
     if y_varies:
         return
-    what = "one of the two classes" if LOSSES[loss].labels else "all rows whose target differs from the rest"
+    what = "one of the two classes" if loss.labels else "all rows whose target differs from the rest"
     raise DataError(
         f"fold {fold + 1} of {n_folds} holds {what}, so the other folds have nothing to learn from: take "
         "other folds (cv, random_state), more rows, or another rule (select)"
