@@ -28,6 +28,7 @@ from riata.estimators.input_checks import check_same_features, parts_of
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.rows import DeviceRows
 from riata.model.model import Model
+from riata.penalties import Penalty
 from riata.reporting.notebook import summary_html
 from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
@@ -59,6 +60,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
@@ -94,6 +96,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty = penalty
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
@@ -421,6 +424,8 @@ def _as_plain(value):
     """A number of NumPy's, or a list of them, as Python's own, which JSON can say."""
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
+    if isinstance(value, Penalty):
+        return repr(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -138,15 +138,26 @@ def _verdict(history: list[Record], point: Iterate, tol, unit, max_passes) -> tu
     gap = recent[-1].gap
     if gap is not None and gap <= tol:
         return True, f"the relative duality gap {gap:.1e} is within {tol:.1e}"
+    if point.residual is not None and point.residual <= tol:
+        return True, stationary_point(point.residual, tol)
     if point.proof is not None:
         return True, point.proof
-    if len(recent) == PATIENCE and all(record.gap is None and record.objective is not None for record in recent):
+    if (
+        point.residual is None
+        and len(recent) == PATIENCE
+        and all(record.gap is None and record.objective is not None for record in recent)
+    ):
         values = [record.objective for record in recent if record.objective is not None]
         if max(values) - min(values) <= tol * unit:
             return True, f"the objective has not moved for {PATIENCE} passes"
     if len(history) >= max_passes:
         return False, f"it reached max_passes={max_passes}"
     return None
+
+
+def stationary_point(residual: float, tol: float) -> str:
+    """What is known where there is no gap, in words."""
+    return f"a stationary point: the optimality conditions hold to {residual:.1e} of the first slopes, within {tol:.1e}"
 
 
 def _objective_at(problem: Problem, point: Iterate) -> float:

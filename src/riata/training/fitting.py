@@ -94,6 +94,8 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
         return None
     every = parse_seconds(spec.every)
     shaping = {name: np.array(value).tolist() for name, value in asdict(spec).items() if name not in NOT_SHAPING}
+    if spec.penalty is not None:
+        shaping["penalty"] = repr(spec.penalty)
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
 

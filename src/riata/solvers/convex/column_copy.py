@@ -37,8 +37,11 @@ class Gathered:
 
 
 def gathered(problem: Problem, features) -> Gathered | None:
-    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many."""
+    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
+    where the penalty has no compiled loop."""
     data = problem.data
+    if "strengths" not in problem.penalty.has:
+        return None
     if problem.loss == Squared() or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
     A = data.gather(features)

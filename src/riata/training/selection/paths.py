@@ -9,6 +9,7 @@ from riata.objective import empty_intercept, empty_loss
 from riata.solvers.subset.k_path import k_path as best_models
 from riata.solvers.subset.refit import Fitted
 from riata.training.checks import check_spec
+from riata.training.driver import stationary_point
 from riata.training.fitting import bare_problem, make_problem, solver_options
 from riata.training.path import LENGTH, REACH, path
 from riata.training.spec import Spec
@@ -52,11 +53,13 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     scale = bare_problem(data, spec).scale
     penalties = [spec.penalty_at(alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
     reason = f"the largest relative duality gap of the path, {found.gaps.max():.1e}, is within {spec.tol:.1e}"
+    if found.stationary:
+        reason = stationary_point(found.gaps.max(), spec.tol)
     if not found.converged:
-        reason = reason.replace("is within", "did not get within")
+        reason = "not all models of the path got within the tolerance"
     return ModelPath(
         "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
-        np.maximum(found.gaps, 0.0),
+        None if found.stationary else np.maximum(found.gaps, 0.0),
         found.converged, reason, found.passes, certified=found.converged,
     )  # fmt: skip
 
