@@ -20,6 +20,7 @@ import numpy as np
 from riata.data.sample import sample_rows
 from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, empty_start, first_order, pulls
+from riata.outcome.reasons import StopReason
 from riata.solvers.convex.column_copy import gathered
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.newton import CUTS, DAMPED, NOTHING, State, cut_back, newton_step, read, worse
@@ -28,12 +29,11 @@ from riata.solvers.iterate import Iterate, Options
 FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are cheap and where they are dear
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
-ROUNDED = "rounding hides what a further step would gain"
 SAMPLE_STEPS = 20  # a sample is not worth more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
 
-def exact(problem: Problem, options: Options) -> Generator[Iterate, None, str]:
+def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
         arrays, facts = options.resume
@@ -63,7 +63,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, str]:
 
 def newton(
     problem: Problem, options: Options, state: State, judge: Judge, known=None, resume=None
-) -> Generator[Iterate, None, str]:
+) -> Generator[Iterate, None, StopReason]:
     """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
 
     The first point of a run that goes on was yielded before it was saved. Returns why it ended.
@@ -92,7 +92,7 @@ def newton(
         known = F, state.w, state.b
         _advance(problem, options, state, at, second, keep=gap <= KEEPS * last_gap)
         last_gap = gap
-    return ROUNDED
+    return StopReason.ROUNDING
 
 
 def _read_no_worse(problem, options, state: State, known, ahead):

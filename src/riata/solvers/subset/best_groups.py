@@ -12,6 +12,7 @@ import numpy as np
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
+from riata.outcome.proofs import SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.subset.best_k_refits import REFITS
@@ -39,7 +40,7 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
         search.swap(k)
     if problem.loss == Squared():
         w, b = model.coefficients(search.look.support, search.look.weights)
-        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=what_is_proved(search, groups_of(problem)))
+        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, groups_of(problem)))
     else:
         yield from _by_refits(problem, options, search.look.support)
 
@@ -59,7 +60,7 @@ def _by_refits(problem, options, support) -> Iterator[Iterate]:
             proposals = _proposals(model, search, penalty.k)
             better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
-            proof = what_is_proved(search, penalty, len(proposals))
+            proof = swap_optimal(search, penalty, len(proposals))
         yield Iterate(w, fit.intercept, t, fit.objective, proof=proof)
         fit = better or fit
 
@@ -110,13 +111,6 @@ def check_memory(d, memory):
         )
 
 
-def what_is_proved(search: GroupSubset, penalty: GroupCardinality, n_tried: int | None = None) -> str:
-    """The certificate, in words; n_tried is the number of refits, where the local model is not the loss itself."""
-    size, k = len(search.members), penalty.k
-    change = f"swap of one of the {k} groups for one of the other {penalty.n_groups - k}"
-    if size < k:
-        change = "further group"
-    if n_tried:
-        return f"no {change} improves the objective among the {n_tried} that look best to second order, each refitted"
-    to_second_order = "" if n_tried is None else "to second order, "
-    return f"{to_second_order}no {change} improves the objective"
+def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
+    """What is proved where a search ended; `n_refitted` where the local model is not the loss itself."""
+    return SwapOptimal(penalty.k, penalty.n_groups - penalty.k, len(search.members), "groups", n_refitted)
