@@ -255,3 +255,12 @@ def test_one_sentence_where_it_does_not_go(case):
     options, sentence = BAD[case]
     with pytest.raises(OptionError, match=sentence):
         SparseRegressor(**{"penalty": MCP(3.0), "alpha": 0.1, **options}).fit(*rows())
+
+
+def test_a_report_says_which_penalty_it_was(tmp_path):
+    X, y = rows()
+    model = SparseRegressor(penalty=MCP(3.0), alpha=0.1).fit(X, y)
+    riata.write_report(model, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "the penalty MCP of strength 0.1" in text
+    assert "sum of the absolute coefficients" not in text
