@@ -7,7 +7,6 @@ import scipy.sparse as sp
 
 from riata.data.in_memory import InMemory
 from riata.kernels.restricted import minimise_loss
-from riata.losses import Squared
 from riata.objective import Problem
 from riata.threads import one_blas_thread
 
@@ -38,11 +37,11 @@ class Gathered:
 
 def gathered(problem: Problem, features) -> Gathered | None:
     """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
-    where the penalty has no compiled loop."""
+    where the loss or the penalty is no part of a compiled loop."""
     data = problem.data
-    if "strengths" not in problem.penalty.has:
+    if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
         return None
-    if problem.loss == Squared() or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
     A = data.gather(features)
     return Gathered(features, np.ascontiguousarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64))

@@ -28,7 +28,7 @@ def asked_section(facts: Facts) -> Section:
     body = rendered(
         "asked.html",
         words=asked(facts),
-        loss=facts.model.loss,
+        loss=facts.model.loss_function,
         k=facts.k,
         alpha=facts.alpha,
         own_penalty=own_penalty(parameters),
