@@ -19,18 +19,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.arrays import namespace, to_host
-from riata.data.chunk import margins
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
-from riata.kernels.first_order import csr_first_order, dense_first_order
-from riata.kernels.rows import in_rows
 from riata.losses import Loss
-from riata.matrices import device_sums as parts
-from riata.matrices.rows import DeviceRows
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
 SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
@@ -126,7 +120,7 @@ def mean_loss(problem: Problem, w, b) -> float:
     value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
+        z = float(b) + 0.0 * chunk.y if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
@@ -146,17 +140,7 @@ def first_order(problem: Problem, w, b) -> FirstOrder:
 def first_order_part(loss: Loss, w, b):
     """What one chunk adds to the first-order pass at (w, b)."""
     w, b = np.asarray(w, dtype=np.float64), float(b)
-    support = np.flatnonzero(w)
-
-    def part(chunk):
-        X, y, weight = chunk
-        if isinstance(X, DeviceRows):
-            return parts.first_order(X, y, weight, loss, w, b)
-        if sp.issparse(X):
-            return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
-        return dense_first_order(in_rows(X), y, weight, loss.code, w, support, b)
-
-    return part
+    return lambda chunk: chunk.X.first_order(loss, chunk.y, chunk.weight, w, b)
 
 
 def summarise(sums) -> FirstOrder:

@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from riata import __version__
-from riata.data.chunk import Chunk, columns_of, unit_rows
+from riata.data.chunk import Chunk
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
 from riata.losses import LINKS, LOSSES, Link, Loss, recalled_loss
+from riata.matrices.host import as_matrix
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -73,8 +74,8 @@ class Model:
         """(z, chunk) for every chunk of a dataset: one pass. Of rows elsewhere z takes the place of X in the chunk."""
         margins = self.margins_of(data)
         if isinstance(data, Remote):
-            for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk))).visit():
-                yield chunk.X, chunk
+            for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk).reshape(chunk.n_rows, -1))).visit():
+                yield _by_margin(chunk.X.toarray()), chunk
         else:
             yield from ((margins(chunk), chunk) for chunk in data.visit())
 
@@ -86,9 +87,9 @@ class Model:
         return lambda chunk: self._margins(chunk.X, columns)
 
     def _margins(self, X, columns):
-        X = unit_rows(X) if self.normalize == "rows" else X
-        z = np.asarray(columns_of(X, columns) @ self.coef.T + self.intercept)
-        return z.ravel() if z.shape[1] == 1 else z
+        X = as_matrix(X)
+        X = X.unit_rows() if self.normalize == "rows" else X
+        return _by_margin(X.narrowed(columns).margins(self.coef.T, self.intercept))
 
     def predict(self, X, feature_names=None) -> np.ndarray:
         """Numbers, or labels."""
@@ -171,3 +172,8 @@ def probabilities(link: Link, z: np.ndarray) -> np.ndarray:
         return np.column_stack([1.0 - p, p])
     total = p.sum(axis=1, keepdims=True)
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
+
+
+def _by_margin(z: np.ndarray) -> np.ndarray:
+    """Margins of rows: a vector where there is one for each."""
+    return z.ravel() if z.shape[1] == 1 else z

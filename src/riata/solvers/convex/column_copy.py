@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.in_memory import InMemory
 from riata.kernels.restricted import minimise_loss
@@ -43,5 +42,4 @@ def gathered(problem: Problem, features) -> Gathered | None:
         return None
     if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
-    A = data.gather(features)
-    return Gathered(features, np.ascontiguousarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64))
+    return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

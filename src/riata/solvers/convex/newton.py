@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riata.arrays import at_least
-from riata.data.chunk import margins
-from riata.data.products import Products, chunk_products
 from riata.errors import OptionError
+from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, summarise
 from riata.penalties import Penalty, SeparablePenalty
 from riata.solvers.convex.quadratic import minimise_quadratic
@@ -114,8 +113,8 @@ def _products_part(loss, w, b, left, features):
     def part(chunk):
         X, y, weight = chunk
         if not loss.quadratic:
-            weight = weight * at_least(loss.second_derivative(y, margins(X, w, b)), loss.least_curvature)
-        return chunk_products(X, weight, left, right)
+            weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
+        return X.products(weight, left, right)
 
     return part
 
@@ -175,7 +174,7 @@ def cut_back(problem: Problem, good, bad):
     loss = problem.loss  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z, z_far = margins(chunk.X, w, b), margins(chunk.X, w_far, b_far)
+        z, z_far = chunk.X.margins(w, b), chunk.X.margins(w_far, b_far)
         with np.errstate(over="ignore", invalid="ignore"):
             values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])
