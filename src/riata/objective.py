@@ -169,6 +169,25 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     return float(at.loss + penalty.value(w) - bound + REACH * free)
 
 
+def has_dual_bound(problem: Problem) -> bool:
+    """Whether a gap can be certified. Otherwise a point is judged by its slopes."""
+    return "strengths" in problem.penalty.has
+
+
+def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
+    """The largest violation of an optimality condition at (w, b), each slope in the units of the scaled columns."""
+    penalty = problem.penalty
+    if not isinstance(penalty, SeparablePenalty):
+        raise OptionError(f"{penalty!r} has no optimality condition for single features")
+    violations = penalty.violation(w, at.by_w) / problem.scale
+    return max(float(np.max(violations)), abs(at.by_b) if problem.fit_intercept else 0.0)
+
+
+def slope_unit(problem: Problem, start: Start) -> float:
+    """What `stationarity` is measured against: the largest slope at the start."""
+    return max(float(np.max(np.abs(start.at.by_w) / problem.scale)), 1e-300)
+
+
 def _ratio(a, b):
     """a / b, with 0 / 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -29,6 +29,7 @@ from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.model.model import Model
+from riata.penalties import Penalty
 from riata.reporting.notebook import summary_html
 from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
@@ -60,6 +61,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
@@ -95,6 +97,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty = penalty
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
@@ -421,6 +424,8 @@ def _as_plain(value):
         return value.name
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
+    if isinstance(value, Penalty):
+        return repr(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -19,6 +19,7 @@ from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import LOSSES, Loss, loss_of
 from riata.model.model import probabilities
 from riata.model.quality import quality
+from riata.penalties import Penalty
 from riata.training.streams import runs_of_known_labels, targets_of
 
 
@@ -65,6 +66,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,

@@ -36,9 +36,11 @@ class Gathered:
 
 
 def gathered(problem: Problem, features) -> Gathered | None:
-    """The columns of these features; None where a quadratic is the loss itself, or compiled loops do not know the loss,
-    or the columns are elsewhere, or too many."""
-    data, loss = problem.data, problem.loss
-    if loss.quadratic or loss.code is None or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
+    where the loss or the penalty is no part of a compiled loop."""
+    data = problem.data
+    if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
+        return None
+    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
     return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))
