@@ -35,8 +35,8 @@ class Loss(ABC):
     quadratic: bool = False  # whether it is (y - z)^2 / 2: then products of columns tell all about it
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
     least_curvature: float = 0.0  # what Newton steps take for a second derivative that is 0 on an interval
-    n_outputs: int = 1  # margins of a row; with several, z is rows x outputs
-    couples_rows: bool = False  # whether rows count only together with those before them: see `chunk_value`
+    n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
+    couples_rows: bool = False  # whether rows count only together with others: see `riata.losses.coupled`
 
     # Of its mean over rows, as people know it.
     score: str = "loss"  # its name
@@ -99,6 +99,7 @@ class Loss(ABC):
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,
+            "one margin a row": self.n_outputs == 1 and not self.couples_rows,
         }
         return frozenset(name for name, there in facts.items() if there)
 
