@@ -20,7 +20,7 @@ from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES, Loss
-from riata.objective import Problem, duality_gap, elastic_net, first_order
+from riata.objective import Problem, duality_gap, elastic_net, empty_intercept, first_order
 from riata.penalties import ElasticNet, SeparablePenalty
 from riata.training.fitting import fit
 from riata.training.path import path
@@ -330,7 +330,8 @@ def lasso_by_scipy(X, y, loss, alpha):
     d = X.shape[1]
     bounds = [(0.0, None)] * (2 * d) + [(None, None)]
     options = {"maxiter": 20_000, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 50}
-    return minimize(F, np.zeros(2 * d + 1), jac=True, bounds=bounds, method="L-BFGS-B", options=options).fun
+    start = np.append(np.zeros(2 * d), loss.link.inverse(y.mean()))
+    return minimize(F, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options).fun
 
 
 def test_the_conjugate_is_that_of_fenchel_and_young():
@@ -467,3 +468,48 @@ def test_a_loss_for_numbers_is_not_for_classes():
     with pytest.raises(OptionError, match="loss 'log-cosh' is not for classification but for regression"):
         SparseClassifier(loss=LogCosh()).fit(X, y)
     assert not hasattr(SparseClassifier(loss=LogCosh()), "predict_proba")
+
+
+class Gamma(Loss):
+    """y exp(-z) + z - log y - 1: half the deviance of positive amounts, on another scale than margins."""
+
+    name = "gamma"
+    link = riata.losses.LINKS["exp"]
+    half_deviance = True
+
+    def value(self, y, z):
+        xp = namespace(z)
+        return y * xp.exp(-z) + z - xp.log(y) - 1.0
+
+    def derivative(self, y, z):
+        return 1.0 - y * namespace(z).exp(-z)
+
+    def second_derivative(self, y, z):
+        return y * namespace(z).exp(-z)
+
+
+class Unfinished(Gamma):
+    """A log-likelihood: no loss of a row has the least value 0."""
+
+    name = "unfinished"
+
+    def value(self, y, z):
+        return y * namespace(z).exp(-z) + z
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("source", [InMemory, lambda X, y: Chunked(X, y, 37)], ids=["memory", "chunks"])
+def test_margins_of_a_link_are_found_wherever_they_are(source, unit):
+    X, z = rows()
+    y = unit * np.exp(0.5 * z)
+    data = source(X, y)
+    assert_allclose(empty_intercept(Problem(data, Gamma(), elastic_net(0.1))), np.log(y.mean()), rtol=1e-6)
+    fitted = fit(data, Spec(loss=Gamma(), alpha_ratio=0.05, tol=1e-9))
+    assert fitted.result.converged
+    assert_allclose(fitted.result.objective, lasso_by_scipy(X, y, Gamma(), fitted.alpha), rtol=1e-6)
+
+
+def test_a_loss_that_is_negative_has_no_certificate():
+    X, z = rows()
+    with pytest.raises(OptionError, match=r"loss 'unfinished' is -\S+ in a row, and certificates need 0 or more"):
+        fit(InMemory(X, 1e-3 * np.exp(0.5 * z)), Spec(loss=Unfinished(), alpha_ratio=0.1))

@@ -37,6 +37,8 @@ from riata.losses import CoupledLoss, Loss
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
 SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
+NARROWINGS = 4  # passes in which the best constant margin is found, each to a hundredth
+WIDENINGS = 20  # the most times that it is looked for further away
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
@@ -265,18 +267,32 @@ def _target_mean(data) -> float:
     return float(weight @ y / weight.sum())
 
 
-def _best_constant(problem, guess) -> float:
+def _best_constant(problem: Problem, mean_y: float) -> float:
     """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
-    moments = problem.data.target_moments
-    spread = np.sqrt(moments.y_squares / moments.weight)
+    data, loss, moments = problem.data, problem.loss, problem.data.target_moments
+    spread = np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0  # y's need not be that of margins
+    guess = float(loss.link.inverse(mean_y))
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
-    for _ in range(4):
-        grid = np.linspace(low, high, 100)
-        slopes = problem.data.sum(_slopes_at(problem.loss, grid))
+    grid, slopes = _look(data, loss, low, high)
+    for _ in range(WIDENINGS):
+        if slopes[0] <= 0.0 <= slopes[-1]:
+            break
+        step = 2.0 * (high - low)
+        low, high = low - step * (slopes[0] > 0.0), high + step * (slopes[-1] < 0.0)
+        grid, slopes = _look(data, loss, low, high)
+    for look in range(NARROWINGS):
+        if look:
+            grid, slopes = _look(data, loss, low, high)
         above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
         low, high = grid[above - 1], grid[above]
     rise = slopes[above] - slopes[above - 1]
-    return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
+    return float(low if not 0.0 < rise < np.inf else low - slopes[above - 1] * (high - low) / rise)
+
+
+def _look(data: Dataset, loss: Loss, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Margins between two, and the slope of the loss at each: one pass."""
+    grid = np.linspace(low, high, 100)
+    return grid, data.sum(_slopes_at(loss, grid))
 
 
 def _slopes_at(loss, grid):
@@ -284,7 +300,8 @@ def _slopes_at(loss, grid):
 
     def part(chunk):
         z = namespace(chunk.y).asarray(grid)
-        return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
+        with np.errstate(over="ignore"):  # far from where the best one is
+            return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
 
     return part
 

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import namespace
+from riata.errors import OptionError
 from riata.losses.link import IDENTITY, Link
+
+ROUNDING = 1e-6  # of the largest y z, which a loss may be a small difference of
 
 
 class Loss(ABC):
@@ -72,6 +75,15 @@ class Loss(ABC):
     def takes(self, y: Any) -> Any:
         """Which of these targets it is made for."""
         return namespace(y).isfinite(y)
+
+    def check_values(self, y: Any, z: Any, values: Any) -> None:
+        """Refuse values that are negative beyond rounding: the certificate of a fit would be wrong."""
+        xp = namespace(values)
+        if values.shape[0] and float(xp.min(values)) < -ROUNDING * (1.0 + float(xp.max(xp.abs(y * z)))):
+            raise OptionError(
+                f"loss {self.name!r} is {float(xp.min(values)):.4g} in a row, and certificates need 0 or more: add "
+                "what is missing for each target"
+            )
 
     def mean(self, z: Any) -> Any:
         """What is predicted at margin z."""
