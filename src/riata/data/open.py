@@ -26,6 +26,7 @@ from riata.data.columns.column import BadRow
 from riata.data.columns.crosses import Cross
 from riata.data.columns.lists import check_numbers
 from riata.data.convert import open_converted
+from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.memory import InMemory
@@ -304,7 +305,7 @@ def _values(wish, role, names, reading) -> Source:
 
 def open_array(X, target, weight, task, names=None, need_target=True) -> InMemory:
     """An array or a SciPy matrix that is in memory already: never copied, every entry finite."""
-    X = sp.csr_array(X) if sp.issparse(X) else X
+    X = canonical(X) if sp.issparse(X) else X
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
     if isinstance(target, str) and target.lstrip("-").isdigit():

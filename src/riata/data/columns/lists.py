@@ -8,6 +8,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.columns.column import BadRow, Encoder, Learner
+from riata.data.csr import canonical
 
 
 class Numbered(Sequence):
@@ -102,9 +103,7 @@ class Sparse(Encoder):
             (values.astype(dtype, copy=False), indices.astype(kind, copy=False), offsets.astype(kind, copy=False)),
             shape=(len(offsets) - 1, self.size),
         )
-        if not X.has_canonical_format:
-            X.sum_duplicates()
-        return X
+        return canonical(X)
 
 
 def stem(column: str) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.budget import in_words
+from riata.data.csr import check_entries
 from riata.data.sources.files import File
 from riata.data.sources.filesource import FileSource
 from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES
@@ -205,7 +206,7 @@ class Npz(FileSource):
     def read(self, file, columns, rows):
         with self._archive() as archive:
             members = {name: Member(archive, name, self._held_bytes) for name in columns if name in self._members}
-            csr = CsrMembers(archive) if self.sparse and {INDICES, VALUES} & set(columns) else None
+            csr = CsrMembers(archive, self.width or 0) if self.sparse and {INDICES, VALUES} & set(columns) else None
             for start in range(0, self.n_rows, rows):
                 n = min(rows, self.n_rows - start)
                 arrays = {name: as_column(member.rows(n)) for name, member in members.items()}
@@ -219,7 +220,8 @@ _PARTS = ("indptr", "indices", "data", "shape", "format")
 class CsrMembers:
     """The three arrays of a CSR matrix, advanced together."""
 
-    def __init__(self, archive):
+    def __init__(self, archive, width: int):
+        self._width = width
         self._indptr, self._indices, self._data = (Member(archive, name) for name in ("indptr", "indices", "data"))
         self._at = int(self._indptr.rows(1)[0])
 
@@ -227,7 +229,10 @@ class CsrMembers:
         ends = self._indptr.rows(n).astype(np.int64)
         offsets = np.concatenate([[0], ends - self._at])
         self._at = int(ends[-1]) if n else self._at
+        if (np.diff(offsets) < 0).any():
+            raise EOFError("indptr does not increase")
         indices, data = self._indices.rows(int(offsets[-1])), self._data.rows(int(offsets[-1]))
+        check_entries(offsets, indices, self._width, n, len(data))
         return {INDICES: list_column(offsets, indices), VALUES: list_column(offsets, data)}
 
 

@@ -1,0 +1,133 @@
+"""Input that lies about itself is put right or refused in a sentence, before compiled code sees it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import riata
+from riata.data.convert import convert
+from riata.data.open import open_data
+from riata.errors import DataError
+
+Y = np.array([1.0, 2.0, 3.5])
+
+
+def twice() -> sp.csr_array:
+    """Row 0 holds column 1 twice."""
+    return sp.csr_array((np.ones(4), np.array([1, 1, 0, 2]), np.array([0, 2, 3, 4])), shape=(3, 3))
+
+
+def unsorted() -> sp.csr_array:
+    return sp.csr_array((np.array([2.0, 1.0, 1.0, 3.0]), np.array([1, 0, 0, 2]), np.array([0, 2, 3, 4])), shape=(3, 3))
+
+
+def flagged(X) -> sp.csr_array:
+    X.has_canonical_format = True  # which it is not
+    return X
+
+
+SPARSE = {
+    "twice": twice,
+    "unsorted": unsorted,
+    "twice, with a flag that denies it": lambda: flagged(twice()),
+    "unsorted, with a flag that denies it": lambda: flagged(unsorted()),
+}
+
+
+@pytest.mark.parametrize("make", SPARSE.values(), ids=SPARSE)
+def test_sparse_rows_in_any_order_are_put_right(make):
+    X = make()
+    before = X.indices.copy(), X.data.copy()
+    dense = np.zeros(X.shape)
+    np.add.at(dense, (np.repeat(np.arange(3), np.diff(X.indptr)), X.indices), X.data)
+    expected = riata.SparseRegressor(k=1).fit(dense, Y)
+    for found in (
+        riata.SparseRegressor(k=1).fit(X, Y),
+        riata.SparseRegressor(k=1).fit(riata.open(X, target=Y, task="regression")),
+        riata.SparseRegressor(k=1).fit(riata.open(iter([(X, Y)]), task="regression")),
+    ):
+        np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-9)
+        np.testing.assert_allclose(found.predict(make()), expected.predict(dense), atol=1e-9)
+    np.testing.assert_array_equal(X.indices, before[0])  # the caller's matrix stays as it was
+    np.testing.assert_array_equal(X.data, before[1])
+
+
+def out_of_range(X):
+    X.indices[2] = 7
+    return X
+
+
+def negative(X):
+    X.indices[2] = -1
+    return X
+
+
+def falling(X):
+    X.indptr[1] = 4
+    return X
+
+
+def too_long(X):
+    X.indptr[3] = 400
+    return X
+
+
+def cut(X):
+    X.indices = X.indices[:3]
+    return X
+
+
+BROKEN = {
+    "index beyond the columns": (out_of_range, "row 2 has an index outside of its 3 columns"),
+    "negative index": (negative, "row 2 has an index outside of its 3 columns"),
+    "indptr that falls": (falling, "indptr does not increase at row 2"),
+    "indptr beyond the entries": (too_long, "indptr does not increase at row 3"),
+    "fewer indices than values": (cut, "not of 3 rows"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_broken_sparse_rows_are_refused(case):
+    spoil, sentence = BROKEN[case]
+    for use in (
+        lambda X: riata.open(X, target=Y),
+        lambda X: riata.SparseRegressor(k=1).fit(X, Y),
+        lambda X: riata.open(iter([(X, Y)])),
+    ):
+        with pytest.raises(DataError, match=sentence):
+            use(spoil(unsorted()))
+
+
+def test_broken_sparse_columns_are_refused():
+    X = unsorted().tocsc()
+    X.indices[0] = 9
+    with pytest.raises(DataError, match="column 1 has an index outside of its 3 rows"):
+        riata.open(X, target=Y)
+
+
+def test_a_broken_matrix_in_an_archive_is_refused(tmp_path):
+    X = unsorted()
+    np.savez(tmp_path / "X.npz", data=X.data, indices=np.array([1, 0, 9, 2]), indptr=X.indptr, shape=[3, 3],
+             format=b"csr", y=Y)  # fmt: skip
+    with pytest.raises(DataError, match="row 2 has an index outside of its 3 columns"):
+        riata.open(str(tmp_path / "X.npz"), target="y")
+
+
+@pytest.fixture
+def converted(tmp_path):
+    """A converted file of sparse rows, of which one alone has an entry in column 3333."""
+    n = 2000
+    text = "".join(f"{i % 2} {1 + i % 50}:1.5 {3334 if i == 700 else 100 + i}:2.5\n" for i in range(n))
+    (tmp_path / "x.svm").write_text(text)
+    path = tmp_path / "x.arrow"
+    convert(open_data(str(tmp_path / "x.svm")), path)
+    return path
+
+
+@pytest.mark.parametrize("index", [-5, 10**6, 0])
+def test_wrong_indices_in_a_converted_file_are_refused(converted, index):
+    content = converted.read_bytes()
+    assert content.count(np.int32(3333).tobytes()) == 1
+    converted.write_bytes(content.replace(np.int32(3333).tobytes(), np.int32(index).tobytes()))
+    with pytest.raises(DataError, match=r"converted file are damaged .*convert the data again"):
+        list(riata.open(str(converted)).visit())
