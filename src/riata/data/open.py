@@ -160,6 +160,8 @@ def open_data(
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
     target_name = roles["target"] if need_target else None
+    if encoding is not None and roles["weight"] is not None:
+        encoding = replace(encoding, weight=roles["weight"])  # a model need not have known any
     if elsewhere is not None:
         return elsewhere(rows, asked, batch_rows, encoding, target_name, budget, cache)
     if encoding is None:
@@ -279,11 +281,15 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
             roles[role] = None  # it would have been of use, but nobody needs it
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
+        elif isinstance(rows, Stream) and rows.bare and name in names:
+            raise DataError(f"the chunks bring their own {role}: give no other beside them")
         else:
             others.append(OneColumn(_values(wish, role, names, reading), name))
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
+    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
+        roles["weight"] = WEIGHT  # of tuples (X, y, weight)
     if roles["target"] is None and need_target:
         raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
     return (Beside(rows, others) if others else rows), roles

@@ -102,12 +102,17 @@ def from_chunks(chunks: Iterable) -> Stream:
     if not head:
         raise DataError("the first chunk of the stream has no rows")
 
+    bare = isinstance(first, tuple | np.ndarray)
+
     def batches():
         yield from head
         for chunk in chunks:
-            yield from batches_of(chunk)
+            for batch in batches_of(chunk):
+                if bare and batch.schema.names != head[0].schema.names:
+                    raise DataError("some chunks of the stream have a target or weights, and some have not")
+                yield batch
 
-    return Stream(head[0].schema, batches(), bare=isinstance(first, tuple | np.ndarray))
+    return Stream(head[0].schema, batches(), bare)
 
 
 def batches_of(chunk) -> list[pa.RecordBatch]:
