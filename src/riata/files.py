@@ -10,22 +10,24 @@ from riata.errors import OptionError
 
 
 @contextmanager
-def replacing(path: str | Path):
+def replacing(path: str | Path, private=False):
     """A binary file that takes the place of `path` at once, when the block ends without an error.
 
-    A link stays and what it leads to is replaced, its permissions are kept; a device or a pipe is written to.
+    A link stays and what it leads to is replaced, its permissions are kept unless the file is to be `private`; a device
+    or a pipe is written to.
     """
     if _is_special(path):
         with open(path, "wb") as file:
             yield file
         return
     path = Path(os.path.realpath(path))
-    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    usual = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(temporary, mode)  # mkstemp makes it private
+        if not private:  # as mkstemp makes it
+            os.chmod(temporary, usual)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)

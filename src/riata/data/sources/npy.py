@@ -71,6 +71,9 @@ class Npy(FileSource):
         self.n_rows, self._target = shape[0], target
         self.schema = self.slice(None, 0, 0).schema
 
+    def fingerprint(self):
+        return [*super().fingerprint(), self._target]
+
     def read(self, file, columns, rows):
         for start in range(0, self.n_rows, rows):
             yield self.slice(columns, start, start + rows)
