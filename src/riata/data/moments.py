@@ -79,5 +79,7 @@ def _sparse(X, y_off, weight, total):
     mean = np.bincount(X.indices, weights * X.data, minlength=d) / total
     seen = np.bincount(X.indices, weights, minlength=d)
     squares = np.bincount(X.indices, weights * (X.data - mean[X.indices]) ** 2, minlength=d)
-    squares = squares + (total - seen) * mean**2  # rows that hold a zero are mean away from it
+    full = np.bincount(X.indices, minlength=d) == X.shape[0]  # where total - seen would be rounding
+    zeros = np.where(full, 0.0, np.maximum(total - seen, 0.0))
+    squares = squares + zeros * mean**2  # rows that hold a zero are mean away from it
     return mean, squares, np.bincount(X.indices, np.repeat(weight * y_off, np.diff(X.indptr)) * X.data, minlength=d)
