@@ -16,6 +16,8 @@ from riata.device.rows import DeviceRows
 from riata.kernels.moments import dense_moments
 from riata.kernels.rows import in_rows
 
+VARIES = 1e-12  # a deviation of no more than this share of the mean is rounding
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -56,7 +58,7 @@ class Moments:
 
 def varies(deviation, mean):
     """Rounding gives a constant column a deviation of some ulps of its mean."""
-    return deviation > 1e-12 * np.abs(mean)
+    return deviation > VARIES * np.abs(mean)
 
 
 def chunk_moments(chunk) -> Moments:

@@ -29,6 +29,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.notebook import summary_html
 from riata.estimators.numbered import dense_part, known_features, margins, support_of
+from riata.estimators.origin import far_origin
 from riata.estimators.rows import check_same_features, parts_of
 from riata.fitting import WIDEST, Fit, Spec, describe, fit
 from riata.model import Model
@@ -261,6 +262,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         spec, search = self._spec(), self._search()
         passes_before = data.passes
         self._check_target(data)
+        origin = far_origin(data, spec)
         checking = data.passes - passes_before
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
@@ -268,6 +270,8 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
             spec = replace(spec, memory=data.memory)
         if number is not None and spec.checkpoint is not None:
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / str(number))
+        if origin is not None:
+            data, validation = origin.moved(data), validation and origin.moved(validation)
         fitted: Fit
         if search is not None:
             with path_progress(self.verbose, label) as progress:
@@ -279,6 +283,8 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
                 fitted = fit(data, spec, progress)
         if self.debias:
             fitted = debiased(fitted)
+        if origin is not None:
+            fitted = origin.moved_back(fitted)
         if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
             warnings.warn(
                 f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",
