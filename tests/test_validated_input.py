@@ -1,6 +1,7 @@
 """Input that lies about itself is put right or refused in a sentence, before compiled code sees it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -131,3 +132,51 @@ def test_wrong_indices_in_a_converted_file_are_refused(converted, index):
     converted.write_bytes(content.replace(np.int32(3333).tobytes(), np.int32(index).tobytes()))
     with pytest.raises(DataError, match=r"converted file are damaged .*convert the data again"):
         list(riata.open(str(converted)).visit())
+
+
+WEIGHTS = {
+    "negative": (np.array([1.0, -1.0, 1.0]), "row 2: the weight is -1.0"),
+    "NaN": (np.array([1.0, np.nan, 1.0]), "missing or not finite"),
+    "infinite": (np.array([1.0, np.inf, 1.0]), "missing or not finite"),
+    "all zero": (np.zeros(3), "all weights are zero"),
+    "negative integers": (np.array([1, 1, -2]), "row 3: the weight is -2.0"),
+}
+
+
+@pytest.mark.parametrize("case", WEIGHTS)
+@pytest.mark.parametrize("X", [np.eye(3), sp.csr_array(np.eye(3))], ids=["dense", "sparse"])
+def test_weights_that_are_none_are_refused(case, X):
+    weight, sentence = WEIGHTS[case]
+    with pytest.raises(DataError, match=sentence):
+        riata.open(X, target=Y, weight=weight)
+
+
+def test_negative_weights_are_refused_row_by_row():
+    for model, y in ((riata.SparseRegressor(solver="online"), Y), (riata.SparseClassifier(solver="online"), Y > 1)):
+        with pytest.raises(ValueError, match="Negative"):
+            model.partial_fit(np.eye(3), y, sample_weight=np.array([1.0, -1.0, 1.0]))
+
+
+@pytest.mark.parametrize("first", [2**53, -(2**62), np.uint64(2**63 + 5)])
+def test_labels_that_are_large_integers_stay_apart(first, rng):
+    labels = first + np.arange(3).astype(np.asarray(first).dtype)
+    X, places = rng.normal(size=(60, 3)), np.arange(60) % 3
+    X[np.arange(60), places] += 5.0
+    y = labels[places]
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(y=y)
+    for data in (
+        riata.open(X, target=y, task="classification"),
+        riata.open(frame, target="y", task="classification"),
+        riata.open(iter([(X, y)]), task="classification"),
+    ):
+        model = riata.SparseClassifier(k=3).fit(data)
+        assert model.classes_.tolist() == labels.tolist()
+        assert np.mean(model.predict(data) == y) > 0.9
+    growing = riata.open(iter([(X[:10], y[:10]), (X[10:], y[10:])]), task="classification", cache=False)
+    model = riata.SparseClassifier(solver="online").fit(growing)
+    assert sorted(model.classes_.tolist()) == labels.tolist()
+
+
+def test_two_large_integers_are_two_classes():
+    y = np.array([2**53, 2**53 + 1, 2**53])
+    assert riata.open(np.eye(3), target=y).classes.tolist() == [2**53, 2**53 + 1]

@@ -22,7 +22,7 @@ import pyarrow.dataset as pads
 import scipy.sparse as sp
 
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
-from riata.data.columns.column import BadRow
+from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.crosses import Cross
 from riata.data.columns.lists import check_numbers
 from riata.data.convert import open_converted
@@ -328,7 +328,7 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
     n_rows, weights = X.shape[0], None
     if weight is not None:
-        weights = _whole_column(weight, "weight", reading, n_rows).to_numpy(zero_copy_only=False).astype(np.float64)
+        weights = checked_weights(as_floats(_whole_column(weight, "weight", reading, n_rows), "weight"))
     if target is None:
         if need_target:
             raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
@@ -341,6 +341,17 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # an array's labels keep their type
     return InMemory(X, found.encode(column), weights, names, labels)
+
+
+def checked_weights(weights: np.ndarray) -> np.ndarray:
+    """The weights of an array's rows, if they are such."""
+    wrong = ~(weights >= 0) | np.isinf(weights)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"row {row + 1}: the weight is {weights[row]}; a weight is a number of zero or more")
+    if len(weights) and not weights.any():
+        raise DataError("all weights are zero: there are no rows to learn from")
+    return weights
 
 
 def _whole_column(wish, role, reading, n_rows) -> pa.Array:
