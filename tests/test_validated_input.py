@@ -2,6 +2,9 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.feather
 import pytest
 import scipy.sparse as sp
 
@@ -180,3 +183,36 @@ def test_labels_that_are_large_integers_stay_apart(first, rng):
 def test_two_large_integers_are_two_classes():
     y = np.array([2**53, 2**53 + 1, 2**53])
     assert riata.open(np.eye(3), target=y).classes.tolist() == [2**53, 2**53 + 1]
+
+
+def flipped(path, known: bytes, new: bytes):
+    """The file with some bytes, of which it has one run, in place of others."""
+    content = path.read_bytes()
+    assert content.count(known) == 1
+    path.write_bytes(content.replace(known, new))
+
+
+DAMAGED = {
+    "text": pa.array(["red", "green", "blue"] * 4),
+    "large text": pa.array(["red", "green", "blue"] * 4, pa.large_string()),
+    "lists": pa.array([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]] * 4),
+    "levels": pa.array(["red", "green", "blue"] * 4).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+@pytest.mark.parametrize("wrap", [str, lambda path: pads.dataset(path, format="ipc")], ids=["path", "dataset"])
+def test_damaged_offsets_in_an_arrow_file_are_refused(tmp_path, kind, wrap):
+    column, path = DAMAGED[kind], tmp_path / "x.arrow"
+    pa.feather.write_feather(pa.table({"a": column, "y": np.arange(12.0)}), str(path), compression="uncompressed")
+    offsets = column.indices if kind == "levels" else column.offsets if kind == "lists" else None
+    if offsets is None:
+        offsets = pa.Array.from_buffers(
+            pa.int64() if kind == "large text" else pa.int32(), 13, [None, column.buffers()[1]]
+        )
+    numbers = offsets.to_numpy().copy()
+    known = numbers.tobytes()
+    numbers[5] += 1 << 30
+    flipped(path, known, numbers.tobytes())
+    with pytest.raises(DataError, match="damaged or cut short"):
+        riata.open(wrap(path), target="y", task="regression")

@@ -33,9 +33,15 @@ class Scanned(Source):
         self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
 
     def batches(self, columns, rows):
-        yield from self._dataset.to_batches(
+        batches = self._dataset.to_batches(
             columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1
         )
+        try:
+            for batch in batches:
+                batch.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                yield batch
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"the data set is damaged or cut short ({error})") from error
 
 
 def to_table(frame) -> pa.Table | None:
