@@ -20,6 +20,7 @@ from riata.data.remote import Remote
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
 from riata.losses import mean_target
+from riata.model_checks import faults
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -129,6 +130,8 @@ def load_model(path: str | Path) -> Model:
         raise ModelFileError(
             f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
         )
+    if (fault := next(faults(document), None)) is not None:
+        raise ModelFileError(f"{path} is a damaged riata model: {fault}")
     try:
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)
