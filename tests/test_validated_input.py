@@ -5,13 +5,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as pads
 import pyarrow.feather
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
 import riata
 from riata.data.convert import convert
 from riata.data.open import open_data
-from riata.errors import DataError
+from riata.errors import DataError, OptionError
 
 Y = np.array([1.0, 2.0, 3.5])
 
@@ -216,3 +217,50 @@ def test_damaged_offsets_in_an_arrow_file_are_refused(tmp_path, kind, wrap):
     flipped(path, known, numbers.tobytes())
     with pytest.raises(DataError, match="damaged or cut short"):
         riata.open(wrap(path), target="y", task="regression")
+
+
+def test_unsorted_rows_in_files_are_put_right(tmp_path):
+    X = unsorted()
+    sp.save_npz(tmp_path / "X.npz", X)
+    lists = [pa.LargeListArray.from_arrays(X.indptr.astype(np.int64), part) for part in (X.indices, X.data)]
+    table = pa.Table.from_arrays([*lists, pa.array(Y)], names=["doc.indices", "doc.values", "y"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    np.save(tmp_path / "y.npy", Y)
+    for path, target in (("X.npz", str(tmp_path / "y.npy")), ("x.parquet", "y")):
+        data = riata.open(str(tmp_path / path), target=target, task="regression")
+        found = data.gather(np.arange(3))
+        np.testing.assert_array_equal(found.toarray() if sp.issparse(found) else found, X.toarray())
+
+
+@pytest.mark.parametrize("kind", [">f8", ">f4", ">i4", "longdouble"])
+def test_numbers_of_any_byte_order_and_length(tmp_path, kind):
+    X, y = np.arange(12.0).reshape(4, 3) ** 2, np.array([1.0, 5.0, 2.0, 3.0])
+    np.save(tmp_path / "X.npy", X.astype(kind))
+    np.save(tmp_path / "F.npy", np.asfortranarray(X.astype(kind)))
+    np.save(tmp_path / "y.npy", y.astype(kind))
+    np.savez(tmp_path / "X.npz", X=X.astype(kind), y=y.astype(kind))
+    beside = str(tmp_path / "y.npy")
+    for source, target in (
+        (str(tmp_path / "X.npy"), beside),
+        (str(tmp_path / "F.npy"), beside),
+        (str(tmp_path / "X.npz"), "y"),
+        (X.astype(kind), y.astype(kind)),
+        (iter([(X.astype(kind), y.astype(kind))]), None),
+    ):
+        data = riata.open(source, target=target, task="regression")
+        np.testing.assert_array_equal(data.gather(np.arange(3)), X)
+        np.testing.assert_array_equal(data.targets()[0], y)
+
+
+def test_a_value_that_is_not_finite_is_found_in_its_row():
+    X = unsorted()
+    X.data[3] = np.nan
+    with pytest.raises(DataError, match="row 3: feature 2 is nan"):
+        riata.open(X, target=Y)
+
+
+@pytest.mark.parametrize("option", [{"tol": np.nan}, {"tol": np.inf}, {"alpha": np.inf}, {"k": 1, "ridge": np.nan},
+                                    {"solver": "online", "half_life": np.inf}], ids=str)  # fmt: skip
+def test_numbers_that_are_none_are_no_options(option):
+    with pytest.raises(OptionError, match="must be"):
+        riata.SparseRegressor(**option).fit(np.eye(3), Y)

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
 from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.crosses import Cross
-from riata.data.columns.lists import check_numbers
+from riata.data.columns.lists import check_numbers, check_values
 from riata.data.convert import open_converted
 from riata.data.csr import canonical
 from riata.data.dataset import Dataset
@@ -323,7 +323,10 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     reading = Reading(parse_memory(None))
     try:
-        check_numbers(X.data[None] if sp.issparse(X) else X, "X")
+        if sp.issparse(X):
+            check_values(X.data, X.indices, X.indptr)
+        else:
+            check_numbers(X, "X")
     except BadRow as bad:
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
     n_rows, weights = X.shape[0], None

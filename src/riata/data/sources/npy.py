@@ -15,7 +15,7 @@ from riata.data.csr import check_entries
 from riata.data.sources.files import File
 from riata.data.sources.filesource import FileSource
 from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES
-from riata.data.sources.tables import dense_column, list_column
+from riata.data.sources.tables import dense_column, list_column, native
 from riata.errors import DataError
 
 
@@ -106,7 +106,7 @@ class Npy(FileSource):
                 f"{self.files[0].path} changed while it was being read; start again when nobody writes to it"
             )
         try:
-            return self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop)
+            return native(self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise DataError(self.explain(self.files[0], error, ())) from error
 
@@ -154,12 +154,12 @@ class Member:
     def rows(self, n: int) -> np.ndarray:
         if self._held is not None:
             self._at += n
-            return self._held[self._at - n : self._at]
+            return native(self._held[self._at - n : self._at])
         n_bytes = n * self.layout.row_bytes
         content = self._handle.read(n_bytes)
         if len(content) < n_bytes:
             raise EOFError("the archive ends too early")
-        return np.frombuffer(content, self.layout.dtype).reshape(n, *self.layout.shape[1:])
+        return native(np.frombuffer(content, self.layout.dtype).reshape(n, *self.layout.shape[1:]))
 
 
 class Npz(FileSource):
@@ -204,7 +204,7 @@ class Npz(FileSource):
 
     @staticmethod
     def _type(archive, name):
-        return pa.from_numpy_dtype(Member(archive, name).layout.dtype)
+        return pa.from_numpy_dtype(Member(archive, name).rows(0).dtype)
 
     def read(self, file, columns, rows):
         with self._archive() as archive:
