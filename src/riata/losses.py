@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
+from scipy.special import expit
 
 from riata.device.arrays import namespace
 
@@ -203,3 +204,12 @@ BY_TASK = {"regression": ("squared", "huber", "poisson"), "classification": ("lo
 def mean_target(loss: str, z):
     """What a regression predicts at margin z: the mean count for Poisson, z itself otherwise."""
     return np.exp(z) if loss == "poisson" else z
+
+
+def probabilities(z: np.ndarray) -> np.ndarray:
+    """Class probabilities of a logistic model; one-against-rest ones are scaled to sum to one."""
+    p = expit(z)
+    if p.ndim == 1:
+        return np.column_stack([1.0 - p, p])
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])

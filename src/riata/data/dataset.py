@@ -22,6 +22,7 @@ from riata.data.moments import Moments, chunk_moments
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
+    from riata.data.opened import Opened
     from riata.data.profile import Profile
 
 
@@ -42,6 +43,7 @@ class Dataset(ABC):
     memory: int | None = None  # the budget it was opened with, in bytes, which solvers keep to as well
     encoding: "Encoding | None" = None  # how the rows of a file or frame became features
     profile: "Profile | None" = None  # what the first pass over them found
+    opened: "Opened | None" = None  # how to read the rows anew, where that is possible
 
     def __init__(self) -> None:
         self.rows_read = 0

@@ -17,9 +17,7 @@ from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.numbered import coefficients
 from riata.estimators.rows import check_alone, checked_target
 from riata.estimators.streaming import runs_of_known_labels, targets_of
-from riata.losses import BY_TASK
-from riata.model import probabilities
-from riata.quality import quality
+from riata.losses import BY_TASK, probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -209,7 +207,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
+        """Margins: one per row for two classes, one per class otherwise.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -232,13 +234,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return probabilities(self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["accuracy"]
-        assert found is not None
-        return found
+        return self.to_model().score(X, y, sample_weight)
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:
