@@ -282,6 +282,8 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
         else:
+            while name in names:  # a column of the rows themselves
+                name = f"_{name}"
             others.append(OneColumn(_values(wish, role, names, reading), name))
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):

@@ -21,7 +21,7 @@ def has_columns(rows) -> bool:
     """Whether rows are a path, a stream or a table, to be encoded, and not a matrix of features."""
     if isinstance(rows, str | Path | pads.Dataset) or is_stream(rows) or hasattr(rows, "__arrow_c_stream__"):
         return True
-    return type(rows).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(rows, "columns")
+    return type(rows).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(type(rows), "columns")
 
 
 def with_encoding(data: Dataset, encoding: Encoding, n_features: int, names=None) -> Dataset:

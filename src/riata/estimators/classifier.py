@@ -100,7 +100,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
                     raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):

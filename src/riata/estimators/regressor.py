@@ -122,7 +122,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     _losses = BY_TASK["regression"]
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
