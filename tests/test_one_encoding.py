@@ -287,3 +287,5 @@ def test_a_model_says_what_it_cannot_answer(first, later):
         regression.decision_function(later)
     with pytest.raises(OptionError, match="only a logistic classifier has probabilities"):
         regression.predict_proba(later)
+    with pytest.raises(DataError, match="must have two dimensions"):
+        regression.predict([1.0, 2.0])

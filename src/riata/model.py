@@ -89,6 +89,8 @@ class Model:
             n_margins = len(self.intercept)
             return np.concatenate(found) if found else np.empty(0 if n_margins == 1 else (0, n_margins))
         X = X if hasattr(X, "shape") else np.asarray(X)
+        if len(X.shape) != 2:
+            raise DataError(f"X must have two dimensions, rows and columns, not {len(X.shape)}")
         return self._margins(X, self._columns(X.shape[1], feature_names))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
