@@ -16,8 +16,9 @@ import riata
 from problems import LOADERS, SHARED
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.fitting import Spec, fit
-from riata.path import path
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
 
 CHUNKS = 16
 TEXTS = ("imdb", "news20_counts")

@@ -24,8 +24,8 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 from sklearn.datasets import load_svmlight_file
 
-from riata.data.open import open_data
-from riata.data.outofcore import OutOfCore
+from riata.data.opening.open import open_data
+from riata.data.out_of_core import OutOfCore
 
 N_NUMBERS, N_LEVELS, N_WORDS, WORDS_PER_ROW = 40, 20, 50_000, 80
 MEMORY = "64MB"

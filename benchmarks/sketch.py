@@ -16,9 +16,10 @@ import scipy.sparse as sp
 from online import imdb, tf_idf
 
 from riata.data.chunk import columns_of
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
-from riata.solvers.online import Online
+from riata.data.in_memory import InMemory
+from riata.solvers.online.online import Online
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 K = 50
 SHARE = 20

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
 from riata.solvers.registry import SOLVERS
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 class SlowChunks(InMemory):

@@ -24,14 +24,16 @@ import riata
 from riata.cli import main
 from riata.data.folds import inside, outside, some_rows
 from riata.data.gram import gram_of
-from riata.data.memory import InMemory
-from riata.engines import dask_cluster, dask_open
-from riata.engines.dask import OnWorkers
+from riata.data.in_memory import InMemory
+from riata.engines.dask import cluster as dask_cluster
+from riata.engines.dask import opening as dask_open
+from riata.engines.dask.on_workers import OnWorkers
 from riata.errors import DataError, EngineError, OptionError
-from riata.fitting import Spec, fit
-from riata.path import path
-from riata.predictions import write_parts
-from riata.scores import scores
+from riata.model.predictions import write_parts
+from riata.model.scores import scores
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
 
 N, D = 900, 12
 TIGHT = 1e-12  # a gap of 1e-6 leaves coefficients some room; this one does not

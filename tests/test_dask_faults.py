@@ -16,9 +16,11 @@ from distributed import Client, LocalCluster, get_worker
 from numpy.testing import assert_array_equal
 
 import riata
-from riata.engines import dask_cluster, dask_open
+from riata.engines.dask import cluster as dask_cluster
+from riata.engines.dask import opening as dask_open
 from riata.errors import EngineError
-from riata.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 SPEC = Spec(alpha_ratio=0.02, loss="logistic")
 

@@ -10,21 +10,22 @@ from click.testing import CliRunner
 
 from chunked import Chunked
 from riata import SparseClassifier, SparseRegressor
+from riata.arrays import to_host
 from riata.cli import main
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.data.moments import chunk_moments
 from riata.data.products import chunk_products
-from riata.device.arrays import to_host
-from riata.device.cuda import cupy, floats_of
-from riata.engines.device import OnDevice, Streamed, on_device
-from riata.engines.place import Host, place_named
+from riata.engines.cuda.on_device import OnDevice, Streamed, on_device
+from riata.engines.cuda.transfers import Host, place_named
 from riata.errors import CheckpointError, DataError, OptionError
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
+from riata.matrices.cuda import cupy, floats_of
 from riata.objective import first_order_part
-from riata.path import path
-from riata.selection.fits import fit_selected
-from riata.selection.search import Search
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.selection.fits import fit_selected
+from riata.training.selection.search import Search
+from riata.training.spec import Spec
 
 try:
     import array_api_strict
@@ -263,7 +264,7 @@ class There(np.ndarray):
 @pytest.fixture
 def stand_in(monkeypatch):
     """NumPy in place of the GPU; rows that claim to be there."""
-    monkeypatch.setattr("riata.engines.place.Gpu", Host)
+    monkeypatch.setattr("riata.engines.cuda.transfers.Gpu", Host)
     monkeypatch.setattr("riata.estimators.base.rows_on_gpu", Host().rows)
     return lambda X: np.asarray(X).view(There)
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from chunked import Chunked
 from riata.data.folds import fold_of, inside, outside, some_rows
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 
 
 @pytest.mark.parametrize("n_folds", [2, 3, 5, 10])

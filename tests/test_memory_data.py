@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from problems import LAYOUTS, small
-from riata.data import memory
+from riata.data import in_memory as memory
 from riata.data.chunk import unit_rows
 from riata.data.gram import gram_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

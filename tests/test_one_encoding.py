@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import riata
 from riata.cli import main
-from riata.data.convert import convert
+from riata.data.opening.convert import convert
 from riata.errors import DataError, OptionError
 from riata.plot.tested import tested as tried
 

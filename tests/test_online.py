@@ -9,14 +9,16 @@ from sklearn.base import clone
 import naive_online as naive
 from riata import SparseClassifier, SparseRegressor
 from riata.data.chunk import Chunk
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.datasets import load_digits49
 from riata.errors import OptionError
-from riata.fitting import Spec, fit, open_stream
 from riata.losses import LOSSES
-from riata.solvers.cut import backward
-from riata.solvers.online import FADING, NOISES, RATE, RATES, Online
-from riata.solvers.stochastic import first_state, make_stepper
+from riata.solvers.online.online import FADING, NOISES, RATE, RATES, Online
+from riata.solvers.online.top_k import backward
+from riata.solvers.stochastic.method import first_state, make_stepper
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 
 MODES = {"its own alpha": {}, "alpha": {"alpha": 0.05}, "k": {"k": 3}}
 

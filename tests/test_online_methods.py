@@ -7,14 +7,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import naive_online as naive
 from riata.data.chunk import Chunk
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.solvers.ftrl import Ftrl
-from riata.solvers.rda import Rda
-from riata.solvers.stochastic import Stepper, first_state
-from riata.solvers.truncated import Truncated
-from riata.steps import constant
+from riata.solvers.online.ftrl import Ftrl
+from riata.solvers.online.rda import Rda
+from riata.solvers.online.truncated import Truncated
+from riata.solvers.stochastic.method import Stepper, first_state
+from riata.solvers.stochastic.schedules import constant
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 ETA, L1, L2 = 0.05, 0.05, 0.03
 METHODS = {

@@ -10,10 +10,10 @@ from sklearn import metrics
 from chunked import Chunked
 from riata.data.columns.histogram import MOST_BINS, histogram_of
 from riata.errors import DataError
-from riata.model import Model
-from riata.quality import curves, quality
-from riata.quality.curves import ScoreTable
-from riata.quality.numbers import SAMPLE
+from riata.model.model import Model
+from riata.model.quality import curves, quality
+from riata.model.quality.curves import ScoreTable
+from riata.model.quality.numbers import SAMPLE
 
 
 def model_of(task, loss, coef, classes=None):

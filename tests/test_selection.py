@@ -10,15 +10,18 @@ from sklearn.model_selection import PredefinedSplit
 
 from chunked import Chunked
 from riata.data.folds import fold_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
-from riata.selection.fits import debiased
-from riata.selection.paths import ModelPath
-from riata.selection.products import products_serve
-from riata.selection.scoring import criterion, held_out
-from riata.selection.search import Search, _least, _one_standard_error, search_path
+from riata.outcome.reasons import StopReason
+from riata.outcome.stop import Stop
+from riata.training.fitting import fit
+from riata.training.selection.fits import debiased
+from riata.training.selection.paths import ModelPath
+from riata.training.selection.products import products_serve
+from riata.training.selection.scoring import criterion, held_out
+from riata.training.selection.search import Search, _least, _one_standard_error, search_path
+from riata.training.spec import Spec
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
@@ -32,7 +35,7 @@ def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
 def way(request, monkeypatch):
     """Both ways to cross-validate the squared loss."""
     if request.param == "from rows":
-        monkeypatch.setattr("riata.selection.products.products_serve", lambda *_: False)
+        monkeypatch.setattr("riata.training.selection.products.products_serve", lambda *_: False)
 
 
 @pytest.mark.usefixtures("way")
@@ -80,7 +83,7 @@ def both_ways(monkeypatch, data, spec, search):
     """What a search gives from products, and what it gives from rows."""
     assert products_serve(data, spec, search.cv)
     from_products = search_path(data, spec, search)
-    monkeypatch.setattr("riata.selection.products.products_serve", lambda *_: False)
+    monkeypatch.setattr("riata.training.selection.products.products_serve", lambda *_: False)
     return from_products, search_path(data, spec, search)
 
 
@@ -134,7 +137,9 @@ def path_of(sizes, losses=None, by="alpha", d=10):
     coefs = np.array([np.arange(d) < size for size in sizes], dtype=float)
     losses = np.ones(len(sizes)) if losses is None else np.asarray(losses)
     values = np.geomspace(1.0, 0.01, len(sizes)) if by == "alpha" else np.array(sizes)
-    return ModelPath(by, values, coefs, np.zeros(len(sizes)), losses, losses, None, True, "", 0.0, n_choices=d)
+    return ModelPath(
+        by, values, coefs, np.zeros(len(sizes)), losses, losses, None, Stop(StopReason.LAST_STEP), 0.0, n_choices=d
+    )
 
 
 @pytest.mark.parametrize("by", ["alpha", "k"])

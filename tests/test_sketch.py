@@ -10,12 +10,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from riata.data.chunk import Chunk, columns_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec, fit, open_stream
-from riata.model import load_model
-from riata.scores import scores
-from riata.solvers.sketch import Sketch
+from riata.model.model import load_model
+from riata.model.scores import scores
+from riata.solvers.online.sketch import Sketch
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 
 TIGHT = 60_000  # bytes: a table of a hundred places
 PLANTED = np.array([3, 10, 40])

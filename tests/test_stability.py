@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import riata
 from chunked import Chunked
 from riata.errors import DataError, OptionError
-from riata.selection.stability import Stability
+from riata.training.selection.stability import Stability
 
 
 def make(n=80, d=12, seed=3):

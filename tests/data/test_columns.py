@@ -11,7 +11,7 @@ from catalogue import frame_of_everything
 from numpy.testing import assert_allclose
 
 from riata.data.encoding import Encoding
-from riata.data.open import open_data
+from riata.data.opening.open import open_data
 from riata.errors import DataError
 
 

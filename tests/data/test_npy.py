@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from riata.data.open import open_data
+from riata.data.opening.open import open_data
 from riata.errors import DataError
 from riata.losses import Squared
 from riata.objective import first_order_part

@@ -24,9 +24,9 @@ from riata.files import writable
 def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.remote import Remote
-    from riata.model import load_model
-    from riata.predictions import predictions, write_parts, write_predictions
-    from riata.progress import row_progress
+    from riata.model.model import load_model
+    from riata.model.predictions import predictions, write_parts, write_predictions
+    from riata.training.progress import row_progress
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
@@ -47,9 +47,9 @@ def predict(model_file, data, out, **how):
 @reading_options
 def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
-    from riata.model import load_model
-    from riata.quality import quality
-    from riata.summary import show_scores
+    from riata.model.model import load_model
+    from riata.model.quality import quality
+    from riata.reporting.terminal.summary import show_scores
 
     check_report(report)
     clock = Stopwatch()
@@ -71,8 +71,8 @@ def evaluate(model_file, data, target, report, as_json, **how):
 @click.option("--json", "as_json", is_flag=True, help="Print the model as it is stored.")
 def inspect(model_file, as_json):
     """Show a model: its features, what was minimised, how it was trained."""
-    from riata.model import load_model
-    from riata.summary import show_model
+    from riata.model.model import load_model
+    from riata.reporting.terminal.summary import show_model
 
     model = load_model(model_file)
     if as_json:

@@ -22,7 +22,7 @@ def reading(memory, cache, cache_dir, on_error, engine, scheduler) -> dict:
 
 def cluster(scheduler):
     """A client of the scheduler at an address, or of a cluster started here, for as long as the command runs."""
-    from riata.engines.dask_cluster import close, connect
+    from riata.engines.dask.cluster import close, connect
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of our own
     client, _ = connect(scheduler or "dask")
@@ -33,7 +33,7 @@ def cluster(scheduler):
 def open_rows(data, options: dict, quiet=False, encoding=None):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
     from riata.engines.open import open_data
-    from riata.progress import row_progress
+    from riata.training.progress import row_progress
 
     how = reading(*(options.pop(name) for name in READING))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from riata.device.rows import DeviceRows
 from riata.kernels.products import csr_margins, dense_margins
 from riata.kernels.rows import in_rows
+from riata.matrices.rows import DeviceRows
 
 
 class Chunk(NamedTuple):

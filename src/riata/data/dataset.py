@@ -23,7 +23,7 @@ from riata.data.moments import Moments, chunk_moments
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
     from riata.data.opened import Opened
-    from riata.data.profile import Profile
+    from riata.data.opening.profile import Profile
 
 
 WIDE = 1 << 20  # features of which no vector is made that can be avoided
@@ -104,7 +104,7 @@ class Dataset(ABC):
 
     def held(self, chunk: Chunk) -> "Dataset":
         """Rows of this data that were put into one chunk, held where passes over them are cheap."""
-        from riata.data.memory import InMemory
+        from riata.data.in_memory import InMemory
 
         return InMemory(*chunk)
 

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dpstrf
 
 from riata.data.dataset import Dataset
 from riata.data.folds import fold_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.data.moments import varies
 from riata.errors import DataError, OptionError
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from riata.device import parts
-from riata.device.arrays import namespace
-from riata.device.rows import DeviceRows
+from riata.arrays import namespace
 from riata.kernels.moments import dense_moments
 from riata.kernels.rows import in_rows
+from riata.matrices import device_sums as parts
+from riata.matrices.rows import DeviceRows
 
 
 @dataclass(frozen=True)

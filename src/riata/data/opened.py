@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from riata.data.sources.source import Source
+from riata.data.formats.source import Source
 
 # All options but those that say which columns become which features.
 KEPT = ("weight", "memory", "cache", "on_error", "need_target", "filesystem", "engine")

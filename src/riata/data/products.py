@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from riata.device import parts
-from riata.device.rows import DeviceRows
 from riata.kernels.products import centred_columns, csr_products
 from riata.kernels.rows import in_rows
+from riata.matrices import device_sums as parts
+from riata.matrices.rows import DeviceRows
 
 BLOCK_ROWS = 2048  # centred copies of columns are this long: a few dozen of them stay in the cache
 

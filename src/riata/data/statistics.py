@@ -19,7 +19,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.gram import Gram, grams_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import DataError
 from riata.files import replacing
 

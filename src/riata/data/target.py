@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.numbers import NumberLearner
-from riata.data.sources.filesource import is_text
+from riata.data.formats.filesource import is_text
 from riata.errors import DataError
 
 MOST_CLASSES = 1000

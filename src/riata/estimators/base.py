@@ -13,30 +13,32 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from riata.checkpoint import check_folder
+from riata.arrays import is_device_array, to_host
 from riata.data.chunk import unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
 from riata.data.opened import is_stream
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
-from riata.device.arrays import is_device_array, to_host
-from riata.device.cuda import rows_on_gpu
-from riata.device.rows import DeviceRows
-from riata.engines.device import OnDevice, check_device, check_finite, on_device
+from riata.engines.cuda.on_device import OnDevice, check_device, check_finite, on_device
+from riata.engines.cuda.transfers import place_named
 from riata.engines.known_rows import has_columns
-from riata.engines.place import place_named
 from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
-from riata.estimators.notebook import summary_html
-from riata.estimators.numbered import dense_part, known_features, margins, support_of
-from riata.estimators.rows import check_same_features, encoded_like, parts_of
-from riata.fitting import WIDEST, Fit, Spec, describe, fit
-from riata.model import Model
-from riata.progress import pass_progress, path_progress
-from riata.selection.fits import SelectedFit, debiased, fit_selected
-from riata.selection.search import Search
+from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
+from riata.estimators.input_checks import check_same_features, encoded_like, parts_of
+from riata.matrices.cuda import rows_on_gpu
+from riata.matrices.rows import DeviceRows
+from riata.model.model import Model
+from riata.reporting.notebook import summary_html
 from riata.solvers.registry import SOLVERS
+from riata.training.checkpoint import check_folder
+from riata.training.checks import WIDEST
+from riata.training.fitting import Fit, describe, fit
+from riata.training.progress import pass_progress, path_progress
+from riata.training.selection.fits import SelectedFit, debiased, fit_selected
+from riata.training.selection.search import Search
+from riata.training.spec import Spec
 from riata.units import parse_bytes
 
 # What a fit leaves behind, beside names that end in _.

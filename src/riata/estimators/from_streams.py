@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.estimators.numbered import coefficients, known_features, support_of
-from riata.estimators.streaming import Diary, Margins
-from riata.progress import pass_progress
+from riata.estimators.hashed_coefficients import coefficients, known_features, support_of
 from riata.solvers.registry import SOLVERS
+from riata.training.progress import pass_progress
+from riata.training.streams import Diary, Margins
 
 
 class FromStreams:

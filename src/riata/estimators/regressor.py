@@ -6,15 +6,15 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
+from riata.arrays import is_device_array
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
-from riata.device.arrays import is_device_array
+from riata.data.in_memory import InMemory
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
-from riata.estimators.numbered import coefficients
-from riata.estimators.rows import check_alone, checked_target
+from riata.estimators.hashed_coefficients import coefficients
+from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import BY_TASK, mean_target
 
 

@@ -7,11 +7,11 @@ from riata.data.dataset import Dataset
 from riata.engines.known_rows import has_columns
 from riata.errors import OptionError
 from riata.estimators.base import SparseLinear
-from riata.estimators.rows import parts_of
-from riata.model import Model
+from riata.estimators.input_checks import parts_of
+from riata.model.model import Model
+from riata.model.quality import ClassQuality, NumberQuality, quality
+from riata.model.quality.curves import ScoreTable
 from riata.plot.display import axes_for
-from riata.quality import ClassQuality, NumberQuality, quality
-from riata.quality.curves import ScoreTable
 
 
 def roc(fitted, test, *, label=None, ax=None) -> RocCurveDisplay:

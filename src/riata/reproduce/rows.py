@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from riata.data.chunk import unit_rows
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.datasets import fetch_gisette, is_probe, load_digits49, read_gisette
 from riata.errors import DataError
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import unit_rows
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit, make_problem, solver_options
+from riata.data.in_memory import InMemory
 from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
 from riata.solvers.registry import SOLVERS
 from riata.threads import one_blas_thread
+from riata.training.fitting import fit, make_problem, solver_options
+from riata.training.spec import Spec
 
 SIGNAL = 10  # features that the labels depend on
 ALPHA_RATIO, K = 0.1, 20

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of, words_of
 from riata.data.columns.texts import phrase
-from riata.kernels.words import joined_hashes
+from riata.kernels.text_hashing import joined_hashes
 
 SPACE = 1 << 62  # numbers that a hashed feature may have
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.strings import BucketNames, bucket_of, words_of
-from riata.kernels.words import look_up, make_table
+from riata.kernels.text_hashing import look_up, make_table
 
 ROOM = 8  # times the vocabulary while counting
 RARE_ROWS = 5  # a word of fewer rows is no feature

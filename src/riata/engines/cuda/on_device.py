@@ -1,0 +1,122 @@
+"""Data on a GPU: held there as a whole where it fits, and otherwise sent there chunk by chunk in every pass."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.arrays import to_host
+from riata.data.chunk import Chunk, add
+from riata.data.dataset import Dataset
+from riata.data.in_memory import InMemory
+from riata.errors import DataError, OptionError
+
+SENT_AT_ONCE = 1 << 28  # bytes of a chunk in flight
+SOLVERS_THERE = ("exact", "best-k")
+
+
+def on_device(data: Dataset, place) -> Dataset:
+    """The data, in its place, or sent there as passes need it."""
+    if isinstance(data, InMemory) and place.nbytes(data.X) <= place.room:
+        y, weight = data.targets()
+        return OnDevice(place, place.rows(data.X), y, weight, data.feature_names, data.classes).like(data)
+    return Streamed(data, place)
+
+
+def check_device(solver: str) -> None:
+    """Refuse solvers whose passes go one row after the other."""
+    if solver not in SOLVERS_THERE:
+        raise OptionError(f"on a GPU there are solvers {' and '.join(SOLVERS_THERE)}, and not {solver!r}")
+
+
+def check_finite(rows) -> None:
+    """Refuse numbers that are none: one pass, in which they would spoil the sum of their column."""
+    ones = rows.margins(np.zeros(rows.shape[1]))[None, :] + 1.0
+    sums = rows.slopes(ones)[0]
+    if not np.isfinite(sums).all():
+        j = int(np.flatnonzero(~np.isfinite(sums))[0])
+        raise DataError(
+            f"column {j} of X holds a value that is missing or not finite: clean it before it goes to the GPU"
+        )
+
+
+class OnDevice(Dataset):
+    """All rows on a device. Targets and weights may be given from anywhere."""
+
+    in_memory = True
+    n_chunks = 1
+
+    def __init__(self, place, rows, y, weight=None, feature_names: Sequence[str] | None = None, classes=None):
+        super().__init__()
+        self._place = place
+        weight = np.ones(rows.shape[0]) if weight is None else weight
+        counts = to_host(weight) > 0
+        if not counts.all():
+            rows, y, weight = rows[np.flatnonzero(counts)], to_host(y)[counts], to_host(weight)[counts]
+        self._chunk = Chunk(rows, place.vector(y), place.vector(weight))
+        self.n_rows, self.n_features = rows.shape
+        self.feature_names, self.classes = feature_names, classes
+
+    def like(self, data: Dataset) -> "OnDevice":
+        """With what is known of the same data elsewhere."""
+        self.encoding, self.profile, self.memory = data.encoding, data.profile, data.memory
+        return self
+
+    def visit(self, order=None):
+        raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
+
+    def sum(self, f):
+        self.rows_read += self.n_rows
+        return f(self._chunk)
+
+    def gather(self, columns):
+        self.rows_read += self.n_rows
+        return to_host(self._chunk.X.columns(np.arange(self.n_features)[columns]))
+
+    def targets(self):
+        return to_host(self._chunk.y), to_host(self._chunk.weight)
+
+    def take(self, rows) -> "OnDevice":
+        X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
+        return OnDevice(self._place, X, y, weight, self.feature_names, self.classes)
+
+    def map(self, f):
+        X, y, weight = f(self._chunk)
+        return OnDevice(self._place, X, y, weight, self.feature_names).like(self)
+
+
+class Streamed(Dataset):
+    """Chunks that lie elsewhere and are summed on a device, the next one on its way while one is summed."""
+
+    def __init__(self, data: Dataset, place):
+        super().__init__()
+        self._data, self._place = data, place
+        self._blocks = None
+        if isinstance(data, InMemory):
+            self._blocks = data.blocks(int(min(SENT_AT_ONCE, place.room // 8)))
+            for array in (data.X.data, data.X.indices) if sp.issparse(data.X) else (data.X,):
+                place.pin(array)
+        self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
+        self.n_rows, self.n_features = data.n_rows, data.n_features
+        self.feature_names, self.classes, self.memory = data.feature_names, data.classes, data.memory
+        self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
+
+    def visit(self, order=None):
+        chunks = self._data.visit(order) if self._blocks is None else self._in(order)
+        for chunk in chunks:
+            self.rows_read += chunk.n_rows
+            yield chunk
+
+    def _in(self, order):
+        assert self._blocks is not None
+        return (self._blocks[i] for i in (range(self.n_chunks) if order is None else order))
+
+    def sum(self, f):
+        total = None
+        for chunk in self._place.uploaded(self.visit()):
+            part = f(chunk)
+            total = part if total is None else add(total, part)
+        return total
+
+    def held(self, chunk: Chunk) -> Dataset:
+        return OnDevice(self._place, self._place.rows(chunk.X), chunk.y, chunk.weight)
