@@ -1,6 +1,7 @@
 """On a cluster of processes everything comes to what it comes to here."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -315,3 +316,18 @@ def test_rows_that_workers_encoded_by_themselves_are_read_anew_for_a_model(clien
     known = riata.open(lighter, "y", weight="v", encoding=fitted._made["encoding"])
     assert fitted.score(known) == pytest.approx(fitted.score(later, later["y"], later["w"] + (later["c"] == "red")))
     assert fitted.score(known) != pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("spec", [Spec(alpha_ratio=0.1), Spec(alpha_ratio=0.1, loss="huber"), Spec(k=3)])
+def test_reported_passes_are_what_the_workers_read(client, spec, tmp_path):
+    X, y = problem()
+
+    def noted(chunk):
+        with open(tmp_path / str(os.getpid()), "a") as file:
+            file.write(f"{chunk.n_rows}\n")
+        return chunk
+
+    data = on_workers(client, X, y, 130).map(noted)
+    result = fit(data, spec).result
+    read = sum(int(line) for file in tmp_path.iterdir() for line in file.read_text().split())
+    assert result.passes == data.passes == read / N

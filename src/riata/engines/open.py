@@ -31,7 +31,7 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
     """
     if engine is None and not is_distributed(source):
         data = here.open_data(source, target, **options)
-        data.opened = opened_with(source, target, options)
+        data.facts = data.facts.but(opened=opened_with(source, target, options))
         return data
     from riata.engines.dask import cluster as dask_cluster
 
@@ -42,7 +42,7 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
         if own:
             dask_cluster.close(client)
         raise
-    data.opened = opened_with(source, target, options | {"engine": client})
+    data.facts = data.facts.but(opened=opened_with(source, target, options | {"engine": client}))
     if own:
         weakref.finalize(data, dask_cluster.close, client)
     return data

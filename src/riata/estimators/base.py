@@ -260,7 +260,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
             )
         n_folds = 1 if search is None else search.n_folds
         statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
-        return statistics.as_data(passes_to_make=data.passes)
+        return statistics.as_data(data.ledger)
 
     def _fit_margin(self, data: Dataset, validation: Dataset | None = None, label="", number: int | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there.
@@ -268,9 +268,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         One of several has a label to show, and a number for the name of its checkpoints' folder.
         """
         spec, search = self._spec(), self._search()
-        passes_before = data.passes
         self._check_target(data)
-        checking = data.passes - passes_before
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
@@ -294,13 +292,13 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+        return fitted
 
     def _check_target(self, data: Dataset) -> None:
         """Refuse a target that there is nothing to learn from."""
 
-    def _remember(self, fits: list[Fit], data: Dataset, passes=0.0):
-        """What every fit leaves behind, lists where there are several margins; `passes` were read before they began."""
+    def _remember(self, fits: list[Fit], data: Dataset, passes_before: float):
+        """What every fit leaves behind, lists where there are several margins; the ledger stood at `passes_before`."""
         results = [f.result for f in fits]
         one = len(fits) == 1
         gaps = [result.gap for result in results]
@@ -314,7 +312,6 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(sum(record.whole for record in result.history) for result in results)
-        self.n_passes_ = data.passes_to_make + passes + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
@@ -323,6 +320,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.profile_ = data.profile
         if not numbered:
             self.scale_ = data.moments.scale
+        self.n_passes_ = data.passes - passes_before
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]

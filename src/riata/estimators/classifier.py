@@ -115,8 +115,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
         self.classes_ = np.asarray(data.classes)
         n_classes, passes_before = len(self.classes_), data.passes
-        counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
-        counting = 0.0 if data.in_memory else data.passes - passes_before
+        counts = class_counts(data, n_classes)
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -139,7 +138,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         ]
         self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
-        self._remember(fits, data, counting)
+        self._remember(fits, data, passes_before)
         return self
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
@@ -241,6 +240,15 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if not self._encodes(X):
             return super().score(X, y, sample_weight)
         return self.to_model().score(X, y, sample_weight)
+
+
+def class_counts(data: Dataset, n_classes: int) -> np.ndarray:
+    """How many rows each class has: a pass, unless the targets are at hand."""
+
+    def counts(y) -> np.ndarray:
+        return np.bincount(to_host(y).astype(np.intp), minlength=n_classes)
+
+    return counts(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counts(chunk.y))
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -130,13 +130,14 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
             return self._fit_stream(data)
+        passes_before = data.passes
         data = self._ready(data)
         others = self._validation(validation, data)
         others = None if others is None else self._rows_seen(others)
         fitted = self._fit_margin(data, validation=others)
         coef = coefficients([fitted.result], data.n_features)
         self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
-        self._remember([fitted], data)
+        self._remember([fitted], data, passes_before)
         return self
 
     def _check_target(self, data: Dataset) -> None:

@@ -172,7 +172,7 @@ def open_data(
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
         profile.notes += _narrow(profile.encoding, n_features)
     data = OutOfCore(rows, profile, budget, cache)
-    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not data.encoding.hashed
+    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not profile.encoding.hashed
     return data.load() if held else data
 
 

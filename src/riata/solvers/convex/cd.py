@@ -43,7 +43,8 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
         b = coordinate_pass(columns, loss.code, y, weight, curvatures, means, l1, l2, w, z, b)
-        data.rows_read += data.n_rows
+        if data.in_memory:  # elsewhere the columns are a copy, and nothing is read
+            data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))
         gap = duality_gap(problem, w, first_order(problem, w, b)) if t % PASSES_PER_CHECK == 0 else None
         yield Iterate(w.copy(), b, t, objective, gap)

@@ -137,10 +137,7 @@ class RowFolds:
         data, which = self.data, (fold, self.n_folds, self.spec.seed or 0)
         training, rest = some_rows(data, outside(*which)), some_rows(data, inside(*which))
         _check_fold(training.moments.y_varies, self.spec.loss, fold, self.n_folds)
-        scored = held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss)
-        if data.in_memory:  # then these are copies, and reading them has to be counted
-            data.rows_read += training.rows_read + rest.rows_read
-        return scored
+        return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss)
 
 
 @dataclass(frozen=True)
