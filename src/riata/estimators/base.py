@@ -27,6 +27,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
 from riata.estimators.input_checks import check_same_features, encoded_like, parts_of
+from riata.losses import Loss, loss_for, loss_of
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.rows import DeviceRows
 from riata.model.model import Model
@@ -64,7 +65,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -170,8 +171,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         """Check the options that depend on no data, and forget what an earlier fit left behind."""
         if self.normalize not in (None, "rows"):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
-        if self.loss not in self._losses:
-            raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
+        loss_for(self._task, self.loss)
         if self.checkpoint is not None:
             check_folder(self.checkpoint)
         for name in [name for name in vars(self) if name in LEARNT or (name.endswith("_") and name[0] != "_")]:
@@ -253,10 +253,10 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
         if not data.once or SOLVERS[spec.solver_name].stochastic:
             return data
-        if self.loss != "squared":
+        if not spec.loss_function.quadratic:
             raise OptionError(
-                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
-                "read (cache=True), or take solver 'online'"
+                f"one reading is enough for the squared loss and not for {spec.loss_function.name!r}: keep the stream "
+                "while it is read (cache=True), or take solver 'online'"
             )
         n_folds = 1 if search is None else search.n_folds
         statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
@@ -363,15 +363,16 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
-        made = getattr(self, "_made", {})
+        made, loss = getattr(self, "_made", {}), loss_of(self.loss)
         names = self._names_of(chosen)
         encoding = made.get("encoding")
         if encoding is not None and self.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
         return Model(
             task="regression" if classes is None else "classification",
-            loss=self.loss,
-            objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
+            loss=loss.name,
+            link=loss.link.name,
+            objective=made.get("objective", f"mean {loss.name} loss, learnt from a stream by {self.solver_}"),
             classes=None if classes is None else classes.tolist(),
             n_features=self.n_features_in_,
             names=names,
@@ -421,7 +422,9 @@ def _unit_rows_of(chunk):
 
 
 def _as_plain(value):
-    """A number of NumPy's, or a list of them, as Python's own, which JSON can say."""
+    """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
+    if isinstance(value, Loss):
+        return value.name
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

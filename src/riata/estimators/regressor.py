@@ -15,7 +15,7 @@ from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import BY_TASK, mean_target
+from riata.losses import loss_of
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):
@@ -47,7 +47,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"}
+    loss : {"squared", "huber", "poisson"} or riata.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -119,7 +119,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     [4, 7]
     """
 
-    _losses = BY_TASK["regression"]
+    _task = "regression"
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target.
@@ -190,7 +190,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
-        return mean_target(self.loss, self._margins(X)[:, 0])
+        return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""

@@ -21,7 +21,7 @@ from riata.engines.known_rows import check_alike, check_plain, has_columns, with
 from riata.engines.open import open_data
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
-from riata.losses import mean_target, probabilities
+from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
 from riata.model.quality import quality
 
 FORMAT, VERSION = "riata-model", 1
@@ -44,6 +44,17 @@ class Model:
     normalize: str | None = None
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: dict[str, Any] = field(default_factory=dict)
+    link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
+
+    @property
+    def link_function(self) -> Link:
+        """What is predicted at a margin."""
+        return LOSSES[self.loss].link if self.link is None else LINKS[self.link]
+
+    @property
+    def loss_function(self) -> Loss:
+        """The loss, or what is known of it here: it may be somebody's own."""
+        return recalled_loss(self.loss, self.link_function)
 
     @property
     def target(self) -> str | None:
@@ -119,7 +130,7 @@ class Model:
         """Numbers, or labels."""
         z = self.margins(X, feature_names)
         if self.classes is None:
-            return mean_target(self.loss, z)
+            return self.link_function.mean(z)
         return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     def decision_function(self, X, feature_names=None) -> np.ndarray:
@@ -130,9 +141,10 @@ class Model:
 
     def predict_proba(self, X, feature_names=None) -> np.ndarray:
         """Probabilities of the classes, a column each."""
-        if self.classes is None or self.loss != "logistic":
+        link = self.link_function
+        if self.classes is None or not link.probabilities:
             raise OptionError(f"only a logistic classifier has probabilities, and this is a {self.loss} {self.task}")
-        return probabilities(self.margins(X, feature_names))
+        return probabilities(link, self.margins(X, feature_names))
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
@@ -195,6 +207,13 @@ def load_model(path: str | Path) -> Model:
             intercept=intercept,
             encoding=document.get("encoding"),
             training=document["training"],
+            link=_link_in(document),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is a damaged riata model: {error!r} is wrong or missing") from None
+
+
+def _link_in(document: dict[str, Any]) -> str:
+    """The link that a model's file names; older files name only a loss, one of riata's own."""
+    link = document.get("link")
+    return (LOSSES[document["loss"]].link if link is None else LINKS[link]).name

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
 from riata.kernels.rows import CsrRows, DenseRows
-from riata.losses import Squared
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
@@ -32,7 +31,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     weight = weight / weight.sum()
     moments = data.moments
     # With a squared loss the best intercept is known at every move: that is descent along centred columns.
-    means = moments.mean if problem.fit_intercept and loss == Squared() else np.zeros(data.n_features)
+    means = moments.mean if problem.fit_intercept and loss.quadratic else np.zeros(data.n_features)
     curvatures = loss.curvature * (moments.squares / moments.weight + (moments.mean - means) ** 2)
     l1, l2 = (np.array(strength) for strength in problem.strengths[:2])
     w, b = np.zeros(data.n_features), 0.0
