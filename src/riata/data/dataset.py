@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import scipy.sparse as sp
 
-from riata.data.chunk import Chunk, added, columns_of
+from riata.data.chunk import Chunk, added, joined
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
-from riata.data.moments import Moments, chunk_moments
+from riata.matrices.matrix import Matrix
+from riata.matrices.moments import Moments
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
@@ -123,10 +123,9 @@ class Dataset(ABC):
         """f(placed chunks) added over runs of rows: for sums so large that one per chunk would be too many."""
         return added(self.runs(lambda _, run: f(run)))
 
-    def gather(self, columns):
-        """Columns of X over all rows: dense if X is, CSC otherwise. The one thing that grows with the rows."""
-        parts = [chunk.X[:, columns] for chunk in self.visit()]
-        return sp.vstack(parts, format="csc") if sp.issparse(parts[0]) else np.vstack(parts)
+    def gather(self, columns: np.ndarray) -> Matrix:
+        """Columns of X over all rows, in memory. The one thing that grows with the rows."""
+        return joined([chunk._replace(X=chunk.X.narrowed(columns)) for chunk in self.visit()]).X
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         """The target and the weight of every row."""
@@ -181,7 +180,7 @@ class Dataset(ABC):
     def moments(self) -> Moments:
         """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
         if self._moments is None:
-            self._moments = self.sum(chunk_moments)
+            self._moments = self.sum(_moments_of)
         return self._moments
 
     @property
@@ -200,6 +199,10 @@ class Dataset(ABC):
             rows = [sum(chunk.n_rows for chunk in self.visit([i])) for i in range(self.n_chunks)]
             self._starts = np.cumsum([0, *rows[:-1]])
         return self._starts
+
+
+def _moments_of(chunk: Chunk) -> Moments:
+    return chunk.X.moments(chunk.y, chunk.weight)
 
 
 class Mapped(Dataset):
@@ -229,5 +232,5 @@ class Columns(Mapped):
     """Some columns of another dataset, by their numbers."""
 
     def __init__(self, data: Dataset, ids: np.ndarray):
-        super().__init__(data, lambda chunk: chunk._replace(X=columns_of(chunk.X, ids)))
+        super().__init__(data, lambda chunk: chunk._replace(X=chunk.X.narrowed(ids)))
         self.facts = self.facts.but(n_features=len(ids), feature_names=None, encoding=None)

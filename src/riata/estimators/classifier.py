@@ -17,6 +17,7 @@ from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.penalties import Penalty
 from riata.training.streams import runs_of_known_labels, targets_of
 
 
@@ -63,6 +64,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,

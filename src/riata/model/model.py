@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from riata import __version__
-from riata.data.chunk import Chunk, columns_of, unit_rows
+from riata.data.chunk import Chunk
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
@@ -22,6 +22,7 @@ from riata.engines.open import open_data
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
 from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
+from riata.matrices.host import as_matrix
 from riata.model.quality import quality
 
 FORMAT, VERSION = "riata-model", 1
@@ -109,8 +110,8 @@ class Model:
         data = self.rows(data)
         margins = self.margins_of(data)
         if isinstance(data, Remote):
-            for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk))).visit():
-                yield chunk.X, chunk
+            for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk).reshape(chunk.n_rows, -1))).visit():
+                yield _by_margin(chunk.X.toarray()), chunk
         else:
             yield from ((margins(chunk), chunk) for chunk in data.visit())
 
@@ -122,9 +123,9 @@ class Model:
         return lambda chunk: self._margins(chunk.X, columns)
 
     def _margins(self, X, columns):
-        X = unit_rows(X) if self.normalize == "rows" else X
-        z = np.asarray(columns_of(X, columns) @ self.coef.T + self.intercept)
-        return z.ravel() if z.shape[1] == 1 else z
+        X = as_matrix(X)
+        X = X.unit_rows() if self.normalize == "rows" else X
+        return _by_margin(X.narrowed(columns).margins(self.coef.T, self.intercept))
 
     def predict(self, X, feature_names=None) -> np.ndarray:
         """Numbers, or labels."""
@@ -217,3 +218,8 @@ def _link_in(document: dict[str, Any]) -> str:
     """The link that a model's file names; older files name only a loss, one of riata's own."""
     link = document.get("link")
     return (LOSSES[document["loss"]].link if link is None else LINKS[link]).name
+
+
+def _by_margin(z: np.ndarray) -> np.ndarray:
+    """Margins of rows: a vector where there is one for each."""
+    return z.ravel() if z.shape[1] == 1 else z
