@@ -20,13 +20,14 @@ from abess.linear import LogisticRegression as AbessLogistic
 from sklearn.linear_model import OrthogonalMatchingPursuit
 
 from problems import LOADERS
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.datasets import load_digits49
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 from riata.objective import Problem, mean_loss
 from riata.penalties import Cardinality
-from riata.solvers.refit import Refits
+from riata.solvers.subset.refit import Refits
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 SETS = [
     *(("digits49", loss, k) for loss in ("squared", "logistic") for k in (20, 50, 100)),

@@ -43,7 +43,7 @@ workers of 4 threads, rows in the page cache, a pass then costs
 
 `sent` is what the function of a pass takes to reach all workers, which hand it on to each other; `added` is what goes
 up the tree of additions, most of it between workers at the same time. The scheduler's time for tasks bounds a large
-cluster, so parts are no more than the data's bytes are worth (`riata.engines.dask_open.part_count`): a
+cluster, so parts are no more than the data's bytes are worth (`riata.engines.dask.opening.part_count`): a
 thousand workers are for more data than this, or for passes that cost more than reading.
 """
 
@@ -72,21 +72,22 @@ def write_rows(path: Path, n_rows: int, d: int) -> None:
 def measure(path: str, target: str, workers: int) -> dict:
     """Open, pass and fit, here (no workers) or on so many worker processes that share the cores."""
     import riata
-    from riata.fitting import Spec, fit
     from riata.losses import Squared
     from riata.objective import Problem, first_order
     from riata.penalties import ElasticNet
-    from riata.summary import peak_rss_mb
+    from riata.reporting.terminal.summary import peak_rss_mb
+    from riata.training.fitting import fit
+    from riata.training.spec import Spec
 
     engine = cluster = None
     if workers:
         from distributed import Client
 
-        from riata.engines.dask_cluster import local_cluster
+        from riata.engines.dask.cluster import local_cluster
 
         cluster = local_cluster(workers, (os.cpu_count() or 1) // workers)
         engine = Client(cluster)
-        engine.run(lambda: __import__("riata.solvers.exact"))  # as long as it takes a worker to start
+        engine.run(lambda: __import__("riata.solvers.convex.exact"))  # as long as it takes a worker to start
     started = time.perf_counter()
     data = riata.open(path, target=target, task="regression", memory=MEMORY, engine=engine)
     opened = time.perf_counter()
@@ -130,7 +131,7 @@ def _parts_of_the_model(client) -> dict:
 
     import riata
     from riata.data.chunk import Chunk, add
-    from riata.engines.dask_carried import Carried
+    from riata.engines.dask.payload import Carried
     from riata.losses import Squared
     from riata.objective import first_order_part
 
@@ -188,8 +189,8 @@ def compared(path: Path, target: str) -> tuple[list[str], dict]:
 
 def model(found: dict, n_bytes: float, threads: int = 4, data_bytes: float = 1e12) -> list[str]:
     """A pass over a terabyte of WIDE features on 10, 100 and 1000 workers, from the measured parts."""
-    from riata.engines.dask import FAN_IN
-    from riata.engines.dask_open import part_count
+    from riata.engines.dask.on_workers import FAN_IN
+    from riata.engines.dask.opening import part_count
 
     rate = n_bytes / found["pass"] / (os.cpu_count() or 1)  # bytes a second on a thread
     lines = [

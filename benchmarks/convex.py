@@ -42,7 +42,7 @@ PACKAGES = ["riata", "scikit-learn", "celer", "skglm", "adelie", "glum", "abess"
 
 def certificate(benchmark, X, y, alphas, coefs, intercepts):
     """The largest relative duality gap of the models."""
-    from riata.data.memory import InMemory
+    from riata.data.in_memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
 
@@ -60,13 +60,13 @@ def measure(number, solver):
     from peers import offered
 
     from problems import BENCHMARKS, load
-    from riata.data.memory import InMemory
+    from riata.data.in_memory import InMemory
     from riata.losses import LOSSES
     from riata.objective import Problem, alpha_max, elastic_net
 
     benchmark = BENCHMARKS[number]
     X, y = load(benchmark)
-    problem = Problem(InMemory(X, y), LOSSES[benchmark.loss], elastic_net(0.0), benchmark.fit_intercept)
+    problem = Problem(InMemory(X, y), LOSSES[benchmark.loss], elastic_net(1.0), benchmark.fit_intercept)
     largest = alpha_max(problem)
     last = 1.0 / benchmark.ratio
     alphas = list(largest * (np.geomspace(1.0, last, 100) if benchmark.path else np.array([last])))

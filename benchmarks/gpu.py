@@ -18,13 +18,14 @@ import cupy as cp
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.memory import InMemory
-from riata.engines.device import OnDevice, Streamed
-from riata.engines.place import Gpu
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
+from riata.engines.cuda.on_device import OnDevice, Streamed
+from riata.engines.cuda.transfers import Gpu
 from riata.losses import LOSSES
 from riata.objective import first_order_part
-from riata.path import path
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
 
 HEAD = Path(__file__).with_name("gpu.head.md")
 TRUE_FEATURES = 100

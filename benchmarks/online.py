@@ -21,13 +21,14 @@ from sklearn.linear_model import SGDClassifier
 from threadpoolctl import threadpool_limits
 
 from riata.data.chunk import Chunk
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.datasets import load_digits49
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
-from riata.solvers.ftrl import Ftrl
-from riata.solvers.online import Online
-from riata.solvers.stochastic import first_state, make_stepper
+from riata.solvers.online.ftrl import Ftrl
+from riata.solvers.online.online import Online
+from riata.solvers.stochastic.method import first_state, make_stepper
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 RATIOS = (0.1, 0.03)
 SIZES = (50, 400)

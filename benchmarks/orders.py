@@ -16,8 +16,9 @@ import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 ORDERS = 5
 ALPHAS = np.geomspace(1e-2, 1e-7, 21)

@@ -18,9 +18,10 @@ import scipy.sparse as sp
 
 
 def riata(X, y, benchmark):
-    from riata.data.memory import InMemory
-    from riata.fitting import Spec, fit
-    from riata.path import path
+    from riata.data.in_memory import InMemory
+    from riata.training.fitting import fit
+    from riata.training.path import path
+    from riata.training.spec import Spec
 
     X = X if sp.issparse(X) else np.ascontiguousarray(X)
     options = {"loss": benchmark.loss, "standardize": False, "fit_intercept": benchmark.fit_intercept}

@@ -13,9 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
 from riata.solvers.registry import SOLVERS
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 class SlowChunks(InMemory):
@@ -28,7 +29,7 @@ class SlowChunks(InMemory):
         for i in range(self.n_chunks) if order is None else order:
             time.sleep(0.001)
             chunk = self._chunk.rows(slice(i, None, self.n_chunks))
-            self.rows_read += chunk.n_rows
+            self.ledger.count(chunk.n_rows)
             yield chunk
 
     sum = Dataset.sum

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality
 

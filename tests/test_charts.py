@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from riata.report.charts import Bar, Series, bar_chart, histogram, xy_chart
-from riata.report.numbers import duration, short
-from riata.report.page import Section, Tile, page
-from riata.report.rendering import embedded
-from riata.report.scales import Axis, Scale, scale_of
-from riata.report.tables import Column, data_table
+from riata.reporting.html.charts import Bar, Series, bar_chart, histogram, xy_chart
+from riata.reporting.html.numbers import duration, short
+from riata.reporting.html.page import Section, Tile, page
+from riata.reporting.html.rendering import embedded
+from riata.reporting.html.scales import Axis, Scale, scale_of
+from riata.reporting.html.tables import Column, data_table
 
 NASTY = "</script><b>'\"&amp;"
 

@@ -13,11 +13,13 @@ from numpy.testing import assert_array_equal
 
 from kill_and_resume import SlowChunks
 from riata import SparseClassifier, SparseRegressor
-from riata.checkpoint import Checkpoints
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
-from riata.fitting import Spec, fit
+from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Saved
+from riata.training.checkpoint import Checkpoints
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 from riata.units import parse_seconds
 
 
@@ -118,6 +120,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path, data, rng):
                                  {"solver": "truncated", "alpha": 0.01}], ids=str)  # fmt: skip
 def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
     spec = Spec(**how, loss="logistic", max_passes=3, seed=0, tol=0.0)
+    assert data.total_weight == data.n_rows  # read once, and known to both fits
     expected = fit(data, spec).result
     fit(data, replace(spec, checkpoint=tmp_path, every=0.0))  # its last checkpoint lies inside the last pass
     resumed = fit(data, replace(spec, checkpoint=tmp_path, resume=True)).result
@@ -156,7 +159,7 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
         resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
         assert_array_equal(resumed.coef, expected.coef)
         assert resumed.intercept == expected.intercept
-        assert resumed.reason == expected.reason
+        assert resumed.stop == expected.stop
         assert [r.n_selected for r in resumed.history] == [r.n_selected for r in expected.history]
 
 
@@ -168,7 +171,7 @@ class Chunks(SlowChunks):
     def visit(self, order=None):
         for i in range(self.n_chunks) if order is None else order:
             chunk = self._chunk.rows(slice(i, None, self.n_chunks))
-            self.rows_read += chunk.n_rows
+            self.ledger.count(chunk.n_rows)
             yield chunk
 
 
@@ -195,7 +198,7 @@ def test_a_folder_that_cannot_be_is_refused_before_any_pass(tmp_path, data):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CheckpointError, match="cannot save checkpoints"):
         SparseRegressor(solver="online", checkpoint=str(tmp_path / "file" / "folder")).fit(data)
-    assert data.rows_read == 0
+    assert data.ledger.rows_read == 0
 
 
 def test_options_that_make_no_sense_are_refused(tmp_path, data):
@@ -230,6 +233,7 @@ def test_ctrl_c_gives_the_model_so_far(data):
 
     chunk = data._chunk
     result = fit(Interrupted(*chunk), Spec(solver="online", loss="logistic")).result
+    assert result.stop.reason is StopReason.INTERRUPTED
     assert result.reason == "it was interrupted"
     assert result.steps == 25 * 5
     assert np.count_nonzero(result.coef)

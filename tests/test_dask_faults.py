@@ -16,9 +16,11 @@ from distributed import Client, LocalCluster, get_worker
 from numpy.testing import assert_array_equal
 
 import riata
-from riata.engines import dask_cluster, dask_open
+from riata.engines.dask import cluster as dask_cluster
+from riata.engines.dask import opening as dask_open
 from riata.errors import EngineError
-from riata.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 SPEC = Spec(alpha_ratio=0.02, loss="logistic")
 
@@ -82,11 +84,11 @@ def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
         if not os.path.exists(mark):
             open(mark, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        return chunk.n_rows, chunk.X.sum(axis=0)
+        return chunk.n_rows, chunk.X.array.sum(axis=0)
 
     n_rows, sums = data.sum(part)
     assert n_rows == 2000
-    assert_array_equal(sums, data.sum(lambda chunk: chunk.X.sum(axis=0)))
+    assert_array_equal(sums, data.sum(lambda chunk: chunk.X.array.sum(axis=0)))
 
 
 def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undisturbed):

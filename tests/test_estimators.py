@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import riata
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import DataError, DivergenceError, OptionError
 
 ONLINE = {

@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from riata import SparseRegressor
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 WAYS = {
     "alpha": {"alpha": 0.1},

@@ -5,13 +5,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 from problems import LAYOUTS
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem, duality_gap, elastic_net, first_order, gap_unit
-from riata.path import path
 from riata.penalties import ElasticNet
-from riata.solvers import gathered
+from riata.solvers.convex import column_copy as gathered
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
 from test_exact import make
 
 CURVED = [loss for loss in LOSSES if loss != "squared"]

@@ -8,11 +8,12 @@ from numpy.testing import assert_allclose
 from chunked import Chunked
 from riata.data.folds import fold_of
 from riata.data.gram import Gram, gram_of, grams_of
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.data.statistics import load_statistics, statistics_of
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec, fit
-from riata.path import path
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
 from test_exact import Chunks, make
 
 

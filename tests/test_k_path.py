@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 
 from chunked import Chunked
 from naive_l0 import best_subset, best_swap, refit
-from riata.data.memory import InMemory
-from riata.fitting import Spec, make_problem, solver_options
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.solvers.k_path import k_path
+from riata.solvers.subset.k_path import k_path
+from riata.training.fitting import make_problem, solver_options
+from riata.training.spec import Spec
 from test_best_k import correlated, labels
 
 

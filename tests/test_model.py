@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from riata.errors import DataError, ModelFileError
-from riata.scores import scores
+from riata.model.scores import scores
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_a_stream_makes_a_model_too(frame):
 
 
 def test_scores_know_their_task(fitted, frame):
-    from riata.data.memory import InMemory
+    from riata.data.in_memory import InMemory
 
     model = fitted.to_model()
     numbers = InMemory(frame.to_numpy(), frame["a"], feature_names=list(frame.columns))

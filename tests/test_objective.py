@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 from chunked import Chunked
 from problems import LAYOUTS, small
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
 from riata.objective import (
     Problem,
@@ -18,6 +17,8 @@ from riata.objective import (
     first_order,
     objective,
 )
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 STRENGTHS = {"l1": (0.05, 1.0), "elastic net": (0.1, 0.3), "weak": (1e-4, 1.0)}
 
@@ -61,13 +62,13 @@ def test_gap_bounds_the_distance_to_the_minimum_everywhere(loss, fit_intercept, 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if LOSSES[name].labels or name == "squared"])
 def test_the_moments_tell_what_a_pass_at_the_empty_model_would(loss, layout, fit_intercept):
     chunk = small(loss).data(layout).chunk
-    data = Chunked(chunk.X, chunk.y, 17, chunk.weight)
+    data = Chunked(chunk.X.array, chunk.y, 17, chunk.weight)
     for alpha in (0.01, 10.0):
         problem = Problem(data, LOSSES[loss], elastic_net(alpha), fit_intercept)
         w, b, at = empty_start(problem)
         assert data.passes == 1
         read = first_order(problem, w, b)
-        data.rows_read = data.n_rows
+        data.ledger.rows_read = data.n_rows
         assert_allclose(at.by_w, read.by_w, atol=1e-12)
         assert_allclose([at.loss, at.by_b], [read.loss, read.by_b], atol=1e-12)
         assert_allclose(
@@ -80,8 +81,8 @@ def test_the_moments_tell_what_a_pass_at_the_empty_model_would(loss, layout, fit
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_at_alpha_max_the_model_is_empty_and_just_below_it_is_not(loss, fit_intercept, l1_ratio, standardize):
-    problem = problem_of(loss, fit_intercept=fit_intercept, standardize=standardize)
-    largest = alpha_max(problem, l1_ratio)
+    problem = problem_of(loss, alpha=1.0, l1_ratio=l1_ratio, fit_intercept=fit_intercept, standardize=standardize)
+    largest = alpha_max(problem)
     spec = {"l1_ratio": l1_ratio, "loss": loss, "fit_intercept": fit_intercept, "standardize": standardize}
     at = fit(problem.data, Spec(alpha=largest * (1 + 1e-9), **spec, tol=1e-10)).result
     below = fit(problem.data, Spec(alpha=largest * 0.99, **spec, tol=1e-10)).result

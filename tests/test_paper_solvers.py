@@ -9,12 +9,12 @@ from problems import LAYOUTS, small
 from riata.losses import LOSSES
 from riata.objective import Problem, elastic_net
 from riata.penalties import Cardinality
-from riata.solvers.fobos import fobos
 from riata.solvers.iterate import Options
-from riata.solvers.l0_sgd import l0_sgd
 from riata.solvers.registry import SOLVERS
-from riata.solvers.subgradient import subgradient
-from riata.solvers.visits import ORDERS
+from riata.solvers.stochastic.fobos import fobos
+from riata.solvers.stochastic.l0_sgd import l0_sgd
+from riata.solvers.stochastic.subgradient import subgradient
+from riata.solvers.stochastic.visits import ORDERS
 
 PASSES = 3
 TOLERANCE = {"rtol": 1e-6, "atol": 1e-9}  # float32 rows keep their values but round their products
@@ -31,7 +31,7 @@ def solve(start, problem, **options):
 def reference(problem, method, **options):
     """What naive.py needs: the scaled rows, the batches a solver visits, and the steps."""
     chunk = next(iter(problem.data.visit()))
-    X = chunk.X.toarray() if hasattr(chunk.X, "toarray") else chunk.X.astype(float)
+    X = chunk.X.toarray().astype(float)
     A, y, s = X / problem.scale, chunk.y, chunk.weight / chunk.weight.mean()
     batch = min(options.get("batch", 1), len(y))
     rng, batches = np.random.default_rng(options.get("seed", 0)), []

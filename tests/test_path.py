@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.fitting import Spec, fit
 from riata.losses import LOSSES
-from riata.path import path
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
 from test_exact import Chunks, make
 
 

@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 import naive_l0
 from chunked import Chunked
 from problems import LAYOUTS
-from riata.data.memory import InMemory
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 PURSUITS = {
     "omp": naive_l0.omp,

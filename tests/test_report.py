@@ -178,7 +178,7 @@ def test_a_report_must_be_html(here, rng):
 
 
 def test_without_jinja_it_is_one_sentence(here, monkeypatch):
-    for module in [name for name in sys.modules if name.startswith("riata.report")]:
+    for module in [name for name in sys.modules if name.startswith("riata.reporting.html")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = CliRunner().invoke(main, FIT)

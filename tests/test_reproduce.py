@@ -34,7 +34,7 @@ from riata.reproduce.store import Store
 from riata.reproduce.verdicts import FAILS, HOLDS
 from riata.reproduce.words import settings
 from riata.reproduce.work import run_cells
-from riata.solvers.visits import uniform
+from riata.solvers.stochastic.visits import uniform
 
 FULL = Settings({"features": 5000, "probes": 2500}, quick=False, seeds=3)
 

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import riata
 from chunked import Chunked
 from riata.errors import DataError, OptionError
-from riata.selection.stability import Stability
+from riata.training.selection.stability import Stability
 
 
 def make(n=80, d=12, seed=3):
@@ -30,8 +30,7 @@ def test_classes_and_chunks():
     y = np.where(y > 0, "yes", "no")
     model = riata.SparseClassifier(k=2, tol=1e-4)
     found = riata.stability_selection(model, X, y, rounds=3, seed=5)
-    data = Chunked(X, (y == "yes") * 1.0, 9)
-    data.classes = np.array(["no", "yes"])
+    data = Chunked(X, (y == "yes") * 1.0, 9, classes=np.array(["no", "yes"]))
     again = riata.stability_selection(model, data, rounds=3, seed=5)
     assert_array_equal(found.frequencies, again.frequencies)
     assert not hasattr(model, "coef_")

@@ -4,7 +4,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from riata.errors import OptionError
-from riata.steps import parse_step
+from riata.solvers.stochastic.schedules import parse_step
 
 
 @pytest.mark.parametrize(

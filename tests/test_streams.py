@@ -11,11 +11,12 @@ import riata
 from riata import SparseClassifier, SparseRegressor
 from riata.data.chunk import Chunk
 from riata.errors import DataError, OptionError
-from riata.fitting import Spec, open_stream
 from riata.losses import LOSSES
 from riata.plot import ConvergenceDisplay
-from riata.solvers.stream import mirrored
-from riata.solvers.tally import Tally, tally
+from riata.solvers.online.progressive_validation import Tally, tally
+from riata.solvers.online.stream import mirrored
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 
 METHODS = {
     "online": {}, "online, k": {"k": 2}, "ftrl": {"alpha": 0.01}, "rda": {"alpha": 0.01}, "truncated": {"alpha": 0.01},

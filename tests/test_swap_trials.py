@@ -5,13 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from chunked import Chunked
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.objective import Problem, objective
 from riata.penalties import Cardinality
-from riata.solvers.local_model import LocalModel
-from riata.solvers.subset import Subset
-from riata.solvers.swap_trials import tried
+from riata.solvers.subset.local_quadratic import LocalModel
+from riata.solvers.subset.subset import Subset
+from riata.solvers.subset.swap_trials import tried
 
 
 @pytest.mark.parametrize("inside", [[0, 3, 5], [2]])

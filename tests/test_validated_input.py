@@ -8,10 +8,10 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from riata.data.opening.convert import convert
 
 import riata
-from riata.data.convert import convert
-from riata.data.open import open_data
+from riata.data.opening.open import open_data
 from riata.errors import DataError, OptionError
 
 Y = np.array([1.0, 2.0, 3.5])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from riata.solvers.visits import ORDERS, uniform
+from riata.solvers.stochastic.visits import ORDERS, uniform
 
 
 @pytest.mark.parametrize(("n", "batch"), [(10, 1), (1000, 7), (20, 6), (5, 5)])

@@ -16,24 +16,20 @@ straight line: one pass, which keeps the two parts apart, gives a valid bound wh
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from riata.data.chunk import margins
+from riata.arrays import namespace, to_host
 from riata.data.dataset import Dataset
-from riata.data.moments import VARIES
-from riata.device import parts
-from riata.device.arrays import namespace, to_host
-from riata.device.rows import DeviceRows
+from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
-from riata.kernels.first_order import csr_first_order, dense_first_order
-from riata.kernels.rows import in_rows
-from riata.losses import Loss, Squared
-from riata.penalties import ElasticNet
+from riata.losses import Loss
+from riata.matrices.moments import VARIES
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
+SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
@@ -43,7 +39,7 @@ class Problem:
 
     data: Dataset
     loss: Loss
-    penalty: Any  # ElasticNet or Cardinality; each solver says which it takes
+    penalty: Penalty  # in the units of the data; each solver says what it needs of it
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
     start: "Start | None" = None  # the model of the largest alpha, where it has been found already
@@ -51,8 +47,34 @@ class Problem:
     @property
     def standardised_strengths(self) -> tuple[float, float]:
         """l1 and l2 for the weights `scale * w` of the scaled columns, on which every feature is penalised alike."""
-        l1, l2 = self.penalty.l1 / self.scale, self.penalty.l2 / np.square(self.scale)
-        return float(np.max(l1)), float(np.max(l2))
+        strengths = self.strengths
+        return (
+            _only(strengths.l1 / self.scale, "l1 strength"),
+            _only(strengths.l2 / np.square(self.scale), "l2 strength"),
+        )
+
+    @property
+    def strengths(self) -> Strengths:
+        """Of all features, for solvers that need an elastic net."""
+        strengths = self.penalty.strengths(self.data.n_features)
+        if strengths is None:
+            raise OptionError(f"this solver needs an elastic net, not {self.penalty!r}")
+        return strengths
+
+    @property
+    def cardinality(self) -> Cardinality | GroupCardinality:
+        """The penalty, for solvers that need a number k of features, or of groups of them."""
+        if not isinstance(self.penalty, Cardinality | GroupCardinality):
+            raise OptionError(f"this solver needs a number k of features, not {self.penalty!r}")
+        return self.penalty
+
+
+def _only(strengths: np.ndarray, name: str) -> float:
+    """The number that all of these are, up to rounding."""
+    largest = float(np.max(strengths))
+    if largest - float(np.min(strengths)) > SAME * largest:
+        raise OptionError(f"this solver penalises all features alike, and here the {name} differs: take solver 'exact'")
+    return largest
 
 
 class Side(NamedTuple):
@@ -88,9 +110,11 @@ class Start(NamedTuple):
     at: FirstOrder
 
 
-def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) -> ElasticNet:
+def elastic_net(
+    alpha: float, l1_ratio: float = 1.0, scale: Numbers = 1.0, factors: Numbers = 1.0, nonnegative: bool = False
+) -> ElasticNet:
     """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w."""
-    return ElasticNet(alpha * l1_ratio * scale * factors, alpha * (1.0 - l1_ratio) * scale**2 * factors, nonnegative)
+    return ElasticNet(l1_ratio, 1.0 - l1_ratio, nonnegative).at(alpha).scaled(scale, factors)
 
 
 def mean_loss(problem: Problem, w, b) -> float:
@@ -98,7 +122,7 @@ def mean_loss(problem: Problem, w, b) -> float:
     value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
+        z = float(b) + 0.0 * chunk.y if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
@@ -118,17 +142,7 @@ def first_order(problem: Problem, w, b) -> FirstOrder:
 def first_order_part(loss: Loss, w, b):
     """What one chunk adds to the first-order pass at (w, b)."""
     w, b = np.asarray(w, dtype=np.float64), float(b)
-    support = np.flatnonzero(w)
-
-    def part(chunk):
-        X, y, weight = chunk
-        if isinstance(X, DeviceRows):
-            return parts.first_order(X, y, weight, loss, w, b)
-        if sp.issparse(X):
-            return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
-        return dense_first_order(in_rows(X), y, weight, loss.code, w, support, b)
-
-    return part
+    return lambda chunk: chunk.X.first_order(loss, chunk.y, chunk.weight, w, b)
 
 
 def summarise(sums) -> FirstOrder:
@@ -147,7 +161,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     if problem.fit_intercept:
         up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = min(1.0, float(_ratio(down, up))), min(1.0, float(_ratio(up, down)))
-    l1, l2 = (np.broadcast_to(np.asarray(strength, dtype=np.float64), w.shape) for strength in (penalty.l1, penalty.l2))
+    l1, l2, _ = problem.strengths
     largest, ridge, free = slope_checks(
         at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
     )
@@ -156,6 +170,25 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     bound = max(-feasible * rise, -rise - ridge)  # with all of the slopes shrunk until they fit, or none
     rounded = ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may all but cancel
     return float(at.loss + penalty.value(w) - bound + REACH * free + rounded)
+
+
+def has_dual_bound(problem: Problem) -> bool:
+    """Whether a gap can be certified. Otherwise a point is judged by its slopes."""
+    return "strengths" in problem.penalty.has
+
+
+def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
+    """The largest violation of an optimality condition at (w, b), each slope in the units of the scaled columns."""
+    penalty = problem.penalty
+    if not isinstance(penalty, SeparablePenalty):
+        raise OptionError(f"{penalty!r} has no optimality condition for single features")
+    violations = penalty.violation(w, at.by_w) / problem.scale
+    return max(float(np.max(violations)), abs(at.by_b) if problem.fit_intercept else 0.0)
+
+
+def slope_unit(problem: Problem, start: Start) -> float:
+    """What `stationarity` is measured against: the largest slope at the start."""
+    return max(float(np.max(np.abs(start.at.by_w) / problem.scale)), 1e-300)
 
 
 def _ratio(a, b):
@@ -194,7 +227,7 @@ def _constant_loss(problem, b) -> float:
     if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
-    if problem.loss == Squared() and not data.in_memory:
+    if problem.loss.quadratic and not data.in_memory:
         moments = data.target_moments
         return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
     return mean_loss(problem, None, b)
@@ -236,7 +269,7 @@ def empty_start(problem: Problem) -> Start:
     """The model without features: the moments, and a pass where they do not tell."""
     data, loss = problem.data, problem.loss
     w, b = np.zeros(data.n_features), empty_intercept(problem)
-    told = (loss.labels or loss == Squared()) and not data.in_memory and not data.wide
+    told = loss.moments_tell_slopes and not data.in_memory and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if told else first_order(problem, w, b))
 
 
@@ -259,7 +292,17 @@ def _constant_first_order(problem, b) -> FirstOrder:
     return FirstOrder(loss, *halves)
 
 
-def alpha_max(problem: Problem, l1_ratio=1.0, factors: np.ndarray | float = 1.0) -> float:
-    """The smallest alpha at which no feature with a penalty enters the start, or the empty model (then a pass)."""
-    pull = problem.penalty.pull((problem.start or empty_start(problem)).at.by_w)
-    return float(np.max(_ratio(np.where(np.equal(factors, 0.0), 0.0, pull), problem.scale * factors))) / l1_ratio
+def alpha_max(problem: Problem) -> float:
+    """The smallest alpha at which no feature with a penalty enters the start, or the empty model (then a pass).
+
+    The problem is that of alpha = 1, and thresholds are in proportion to alpha.
+    """
+    pull, threshold = pulls(problem.penalty, (problem.start or empty_start(problem)).at.by_w)
+    return float(np.max(_ratio(np.where(threshold == 0.0, 0.0, pull), threshold)))
+
+
+def pulls(penalty: Penalty, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How strongly slopes of the loss pull coefficients away from 0, and what a coefficient of 0 withstands."""
+    if not isinstance(penalty, SeparablePenalty):
+        raise OptionError(f"{penalty!r} is no sum over the features, and a working set needs one")
+    return penalty.pull(slope), penalty.threshold(len(slope))

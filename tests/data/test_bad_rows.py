@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from riata.data.open import open_data
-from riata.data.outofcore import OutOfCore
+from riata.data.opening.open import open_data
+from riata.data.out_of_core import OutOfCore
 from riata.errors import DataError, OptionError
 
 ROWS = "a,b,y\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(300_000))

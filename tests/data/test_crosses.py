@@ -10,9 +10,9 @@ from numpy.testing import assert_array_equal
 import riata
 from riata.data.columns.crosses import Cross
 from riata.data.encoding import Encoding
-from riata.data.open import open_data
+from riata.data.opening.open import open_data
 from riata.errors import DataError, OptionError
-from riata.model import load_model
+from riata.model.model import load_model
 
 
 @pytest.fixture

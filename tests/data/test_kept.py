@@ -13,13 +13,13 @@ import scipy.sparse as sp
 from catalogue import frame_of_everything
 from numpy.testing import assert_allclose
 
-from riata.data import profiles
-from riata.data.ahead import ahead
-from riata.data.convert import convert
 from riata.data.encoding import Encoding
-from riata.data.open import open_data
-from riata.data.outofcore import OutOfCore
-from riata.data.watch import watching
+from riata.data.opening import profile_cache as profiles
+from riata.data.opening.convert import convert
+from riata.data.opening.open import open_data
+from riata.data.out_of_core import OutOfCore
+from riata.data.read_ahead import ahead
+from riata.data.row_events import watching
 
 
 def test_a_profile_is_made_once_per_content_and_question(tmp_path, rng, monkeypatch):
@@ -80,7 +80,7 @@ def test_a_converted_file_holds_the_same_rows(tmp_path, rng, columns, request):
     assert list(again.feature_names) == list(data.feature_names)
     assert again.encoding == data.encoding
     assert_allclose(again.moments.mean, data.moments.mean)
-    assert sp.issparse(next(again.visit()).X) == sp.issparse(data.X)
+    assert next(again.visit()).X.sparse == sp.issparse(data.X)
     with pa.ipc.open_file(pa.memory_map(str(tmp_path / "rows.arrow"))) as reader:  # any Arrow reader can open it
         assert reader.schema.names[:2] == ["y", "weight"]
         assert Encoding.from_json(json.loads(reader.schema.metadata[b"riata"])["encoding"]) == data.encoding
@@ -88,7 +88,8 @@ def test_a_converted_file_holds_the_same_rows(tmp_path, rng, columns, request):
 
 CHILD = """
 import os, sys
-from riata.data import open as opening, outofcore
+from riata.data.opening import open as opening
+from riata.data import out_of_core as outofcore
 opening.held_bytes = lambda memory: 0
 outofcore.ROW_OVERHEAD = 1 << 12
 data = opening.open_data(sys.argv[1], "y", cache=sys.argv[2], memory="1MB")

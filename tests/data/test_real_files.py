@@ -11,9 +11,10 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import dump_svmlight_file
 
 from riata.cli import main
-from riata.data.open import open_data
-from riata.data.sources.tables import matrix_batch
-from riata.fitting import Spec, fit
+from riata.data.formats.tables import matrix_batch
+from riata.data.opening.open import open_data
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 KNOWN_ONLY_AFTERWARDS = "dep_time,dep_delay,arr_time,air_time"
 

@@ -10,9 +10,10 @@ import pytest
 from catalogue import make_rows, table_of
 from numpy.testing import assert_allclose
 
-from riata.data.open import open_data
+from riata.data.opening.open import open_data
 from riata.errors import DataError
-from riata.fitting import Spec, fit
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 moto_server = pytest.importorskip("moto.server", reason="the S3 server of moto is not installed")
 

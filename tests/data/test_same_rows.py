@@ -5,10 +5,11 @@ import pytest
 from catalogue import N_FEATURES, N_ROWS, SOURCES, make_rows
 from numpy.testing import assert_allclose
 
-from riata.data.memory import InMemory
-from riata.data.open import open_data
-from riata.data.outofcore import OutOfCore
-from riata.fitting import Spec, fit
+from riata.data.in_memory import InMemory
+from riata.data.opening.open import open_data
+from riata.data.out_of_core import OutOfCore
+from riata.training.fitting import fit
+from riata.training.spec import Spec
 
 
 def coefficients(data):

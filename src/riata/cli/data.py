@@ -21,8 +21,8 @@ from riata.files import writable
 def profile(data, target, as_json, features, **options):
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.engines.open import open_data
-    from riata.progress import row_progress
-    from riata.summary import show_profile
+    from riata.reporting.terminal.summary import show_profile
+    from riata.training.progress import row_progress
 
     how = reading(*(options.pop(name) for name in READING))
     with row_progress(shows_progress(as_json)):
@@ -41,9 +41,9 @@ def profile(data, target, as_json, features, **options):
 @data_options
 def convert(data, out, target, features, **options):
     """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
-    from riata.data.convert import convert as write
+    from riata.data.opening.convert import convert as write
     from riata.engines.open import open_data
-    from riata.progress import row_progress
+    from riata.training.progress import row_progress
 
     out = writable(out)
     how = reading(*(options.pop(name) for name in READING))
@@ -85,6 +85,6 @@ def statistics(data, out, cv, seed, add, subtract, task, **options):
 @main.command()
 def datasets():
     """List the data sets that can stand for a path."""
-    from riata.summary import show_datasets
+    from riata.reporting.terminal.summary import show_datasets
 
     show_datasets()

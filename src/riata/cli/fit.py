@@ -64,9 +64,9 @@ from riata.files import writable
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
-    from riata.checkpoint import check_folder
-    from riata.quality import quality
-    from riata.summary import as_dict, peak_rss_mb, show_fit
+    from riata.model.quality import quality
+    from riata.reporting.terminal.summary import as_dict, peak_rss_mb, show_fit
+    from riata.training.checkpoint import check_folder
 
     started, clock = time.perf_counter(), Stopwatch()
     check_one_of(options)
@@ -115,7 +115,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
 
 def certainty(estimator, train, rounds: int | None, clock: Stopwatch):
     """How stable the fit is at the strength that it has; None where nobody asked."""
-    from riata.selection.stability import at_chosen_strength, stability_selection
+    from riata.training.selection.stability import at_chosen_strength, stability_selection
 
     if rounds is None:
         return None

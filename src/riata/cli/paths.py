@@ -38,9 +38,9 @@ from riata.files import writable
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def path(data, loss, validation, select, n_alphas, plot, out, report, as_json, **options):
     """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
-    from riata import path_report
-    from riata.selection.searched import searched
-    from riata.summary import peak_rss_mb
+    from riata.reporting.terminal import path_report
+    from riata.reporting.terminal.summary import peak_rss_mb
+    from riata.training.selection.searched import searched
 
     started, clock = time.perf_counter(), Stopwatch()
     if options["k_max"] is not None and n_alphas is not None:
@@ -88,8 +88,8 @@ def path(data, loss, validation, select, n_alphas, plot, out, report, as_json, *
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def stability(data, loss, rounds, threshold, as_json, **options):
     """Show how often the features of DATA are chosen when half of its rows are left out."""
-    from riata.selection.stability import stability_selection
-    from riata.summary import show_stability
+    from riata.reporting.terminal.summary import show_stability
+    from riata.training.selection.stability import stability_selection
 
     check_one_of(options)
     memory = options["memory"]

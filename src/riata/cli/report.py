@@ -27,7 +27,7 @@ def check_report(report: Path | None) -> None:
     if report.suffix not in (".html", ".htm"):
         raise OptionError(f"a report is an .html file, not {report.suffix or 'a file without ending'}")
     writable(report)
-    import riata.report.rendering  # noqa: F401  says so where its packages are missing
+    import riata.reporting.html.rendering  # noqa: F401  says so where its packages are missing
 
 
 class Stopwatch:
@@ -65,7 +65,7 @@ def opened_with() -> dict[str, Any]:
 
 def write_fit_report(report: Path, estimator, data: str, *, quality=None, test=None, stability=None, clock: Stopwatch):
     """The page of a fit that this command made."""
-    from riata.report.code import python_code
+    from riata.reporting.html.code import python_code
 
     opened, validation = opened_with(), click.get_current_context().params.get("validation")
     test_code = None if test is None else repr(test)
@@ -75,16 +75,16 @@ def write_fit_report(report: Path, estimator, data: str, *, quality=None, test=N
 
 def write_model_report(report: Path, model, model_file: str, test: str, quality, clock: Stopwatch):
     """The page of a model that this command tested."""
-    from riata.report.code import python_code
+    from riata.reporting.html.code import python_code
 
     code = python_code(model, str(report), model_file=model_file, test=repr(test))
     _write(report, model, quality, None, test=test, code=code, seconds=clock.seconds)
 
 
 def _write(report, fitted, quality, stability, **origin):
-    from riata.report.facts import Origin, gather
-    from riata.report.fit_report import fit_page
-    from riata.report.page import write_page
+    from riata.reporting.html.facts import Origin, gather
+    from riata.reporting.html.fit_report import fit_page
+    from riata.reporting.html.page import write_page
 
     facts = gather(fitted, Origin(command=command_line(), **origin), quality, stability)
     write_page(report, fit_page(facts))

@@ -25,8 +25,8 @@ from riata.cli.options import shows_progress
 @click.option("--seeds", type=int, help="Seeds of what is random [default: 3, or 1 with --quick].")
 def reproduce(data, out, quick, seeds):  # fmt: skip
     """Do the paper's experiment again: its tables and figures, with riata's own methods beside its eight."""
-    from riata.progress import cell_progress
     from riata.reproduce.experiment import reproduce as run
+    from riata.training.progress import cell_progress
 
     started = time.perf_counter()
     out = out or Path(f"reproduction-{Path(data).name}{'-quick' if quick else ''}")

@@ -22,7 +22,7 @@ def reading(memory, cache, cache_dir, on_error, engine, scheduler) -> dict:
 
 def cluster(scheduler):
     """A client of the scheduler at an address, or of a cluster started here, for as long as the command runs."""
-    from riata.engines.dask_cluster import close, connect
+    from riata.engines.dask.cluster import close, connect
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters comes as an error of our own
     client, _ = connect(scheduler or "dask")
@@ -33,7 +33,7 @@ def cluster(scheduler):
 def open_rows(data, options: dict, quiet=False, encoding=None):
     """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
     from riata.engines.open import open_data
-    from riata.progress import row_progress
+    from riata.training.progress import row_progress
 
     how = reading(*(options.pop(name) for name in READING))
     columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}
@@ -58,10 +58,12 @@ def make_estimator(rows, loss, options: dict, **more):
     """The estimator for a target of this kind."""
     from riata.estimators import SparseClassifier, SparseRegressor
 
-    kind, usual = (SparseRegressor, "squared") if rows.classes is None else (SparseClassifier, "logistic")
+    kind = SparseRegressor if rows.classes is None else SparseClassifier
     options = {"fit_intercept" if name == "intercept" else name: value for name, value in options.items()}
     options["random_state"] = options.pop("seed")
-    return kind(loss=loss or usual, **options, **more)
+    if loss is not None:
+        options["loss"] = loss
+    return kind(**options, **more)
 
 
 def target_of(rows) -> str | None:
@@ -99,10 +101,3 @@ def warnings_as_notes(quiet=False):
 def names_of(rows) -> list[str]:
     """The names of the features, or x0, x1, ... where they have none."""
     return [f"x{j}" for j in range(rows.n_features)] if rows.feature_names is None else list(rows.feature_names)
-
-
-def encoding_of(model):
-    """How the model's features are made of columns, where it was fitted to a table."""
-    from riata.data.encoding import Encoding
-
-    return None if model.encoding is None else Encoding.from_json(model.encoding)

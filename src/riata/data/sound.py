@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.csr import check_entries
-from riata.data.sources.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
+from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.errors import DataError
 
 

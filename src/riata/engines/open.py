@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from riata.data import open as here
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
+from riata.data.in_memory import InMemory
+from riata.data.opened import opened_with
+from riata.data.opening import open as here
 from riata.errors import OptionError
 
 OPTIONS = ("features", "drop", "categorical", "text", "task", "on_error", "max_levels", "max_words", "word_pairs",
@@ -25,12 +26,14 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
         Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
         a cluster that is started here ("dask") and closed with the dataset. None reads them here.
     source, target, **options :
-        As for `riata.data.open.open_data`; `source` may also be a Dask array or data frame, or a list of delayed
-        chunks, with `target` and `weight` alike. Those are used where they are, with or without an engine.
+        As for `riata.data.opening.open.open_data`; `source` may also be a Dask array or data frame, or a list of
+        delayed chunks, with `target` and `weight` alike. Those are used where they are, with or without an engine.
     """
     if engine is None and not is_distributed(source):
-        return here.open_data(source, target, **options)
-    from riata.engines import dask_cluster
+        data = here.open_data(source, target, **options)
+        data.facts = data.facts.but(opened=opened_with(source, target, options))
+        return data
+    from riata.engines.dask import cluster as dask_cluster
 
     client, own = dask_cluster.connect(engine)
     try:
@@ -39,6 +42,7 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
         if own:
             dask_cluster.close(client)
         raise
+    data.facts = data.facts.but(opened=opened_with(source, target, options | {"engine": client}))
     if own:
         weakref.finalize(data, dask_cluster.close, client)
     return data
@@ -62,7 +66,7 @@ def lazily(f, rows, dtype, width: int | None = None):
 
 
 def _on_dask(client, source, target, options) -> Dataset:
-    from riata.engines.dask_open import open_collection, open_files, send_rows
+    from riata.engines.dask.opening import open_collection, open_files, send_rows
 
     if not is_distributed(source):
         rows = here.open_data(source, target, elsewhere=partial(open_files, client), **options)

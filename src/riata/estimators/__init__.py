@@ -1,4 +1,4 @@
-"""The two estimators: scikit-learn's conventions around `riata.fitting`."""
+"""The two estimators: scikit-learn's conventions around `riata.training.fitting`."""
 
 from riata.estimators.classifier import SparseClassifier
 from riata.estimators.regressor import SparseRegressor

@@ -7,19 +7,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from riata.arrays import is_device_array, namespace, to_host
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.memory import InMemory
-from riata.device.arrays import is_device_array, namespace, to_host
+from riata.data.in_memory import InMemory
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online
-from riata.estimators.numbered import coefficients
-from riata.estimators.rows import check_alone, checked_target
-from riata.estimators.streaming import runs_of_known_labels, targets_of
-from riata.losses import BY_TASK
-from riata.model import probabilities
-from riata.quality import quality
+from riata.estimators.hashed_coefficients import coefficients
+from riata.estimators.input_checks import check_alone, checked_target
+from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.penalties import Penalty
+from riata.training.streams import runs_of_known_labels, targets_of
+
+
+def gives_probabilities(estimator: "SparseClassifier") -> bool:
+    """Whether the chosen loss does; a name that is none is refused by fit, not here."""
+    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    return isinstance(loss, Loss) and loss.link.probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -29,7 +34,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared", "squared-hinge"}
+    loss : {"logistic", "squared", "squared-hinge"} or riata.Loss
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
@@ -49,7 +54,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     [4, 7]
     """
 
-    _losses = BY_TASK["classification"]
+    _task = "classification"
 
     def __init__(
         self,
@@ -59,10 +64,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -102,7 +108,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
                     raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
@@ -114,8 +123,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
         self.classes_ = np.asarray(data.classes)
         n_classes, passes_before = len(self.classes_), data.passes
-        counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
-        counting = 0.0 if data.in_memory else data.passes - passes_before
+        counts = class_counts(data, n_classes)
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -138,7 +146,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         ]
         self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
-        self._remember(fits, data, counting)
+        self._remember(fits, data, passes_before)
         return self
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
@@ -209,7 +217,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
+        """Margins: one per row for two classes, one per class otherwise.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -224,21 +236,27 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
-    @available_if(lambda estimator: estimator.loss == "logistic")
+    @available_if(gives_probabilities)
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(self.decision_function(X))
+        return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["accuracy"]
-        assert found is not None
-        return found
+        return self.to_model().score(X, y, sample_weight)
+
+
+def class_counts(data: Dataset, n_classes: int) -> np.ndarray:
+    """How many rows each class has: a pass, unless the targets are at hand."""
+
+    def counts(y) -> np.ndarray:
+        return np.bincount(to_host(y).astype(np.intp), minlength=n_classes)
+
+    return counts(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counts(chunk.y))
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.estimators.numbered import coefficients, known_features, support_of
-from riata.estimators.streaming import Diary, Margins
-from riata.progress import pass_progress
+from riata.estimators.hashed_coefficients import coefficients, known_features, support_of
 from riata.solvers.registry import SOLVERS
+from riata.training.progress import pass_progress
+from riata.training.streams import Diary, Margins
 
 
 class FromStreams:
@@ -82,7 +82,7 @@ class FromStreams:
         self.n_passes_, self.converged_, self.stopped_because_ = 1.0, False, reason
         self.objective_ = self._streams.met.mean_loss
         self._made = {
-            "objective": f"mean {self.loss} loss, each row before it was learnt",
+            "objective": f"mean {spec.loss_function.name} loss, each row before it was learnt",
             "encoding": data.encoding,
             "training": self._training(spec.k, None, self._streams.met.rows, diary.history[-1].seconds),
         }

@@ -1,11 +1,11 @@
 """What compiled loops take for granted of sparse rows, looked at for real: one pass over the indices."""
 
-from numba import njit
+from riata.kernels.compiled import compiled
 
 SOUND, DISORDERED, OUT_OF_RANGE, BROKEN = range(4)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def worst_fault(indptr, indices, width):
     """(fault, row): broken or out of range at the first row that is so; otherwise disordered or twice, or sound."""
     found, where = SOUND, 0

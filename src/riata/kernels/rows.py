@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, uint64
+from numba import uint64
 from numba.extending import overload
 from numpy.lib.stride_tricks import as_strided
+
+from riata.kernels.compiled import compiled
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def span(indptr, i):
     """Where the entries of a row begin and end. Loops over positions that cannot be negative can be vectorised."""
     return uint64(indptr[i]), uint64(indptr[i + 1])
@@ -39,12 +41,17 @@ class CsrRows(NamedTuple):
 Rows = DenseRows | CsrRows
 
 
-def as_rows(X, scale=1.0) -> Rows:
-    """The layout of a chunk's X, for columns divided by `scale`."""
-    shrink = np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), X.shape[1]))
-    if sp.issparse(X):
-        return CsrRows(X.indptr, X.indices, X.data, shrink)
-    return DenseRows(np.ascontiguousarray(X), shrink)
+def shrink_of(scale: np.ndarray | float, n_columns: int) -> np.ndarray:
+    """The reciprocal scales of all columns, as a layout carries them."""
+    return np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), n_columns))
+
+
+def entries_of(rows: Rows, visits: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Some columns of some rows as a dense array, not scaled."""
+    if isinstance(rows, DenseRows):
+        return rows.X[np.ix_(visits, features)]
+    shape = (len(rows.indptr) - 1, len(rows.shrink))
+    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[visits][:, features].toarray()
 
 
 def in_rows(X: np.ndarray) -> np.ndarray:
@@ -75,7 +82,7 @@ def _entries(rows, i):
     return csr
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def dot(features, values, shrink, w):
     """a . w"""
     total = 0.0
@@ -89,7 +96,7 @@ def dot(features, values, shrink, w):
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def norm2(features, values, shrink):
     """a . a"""
     total = 0.0
@@ -99,7 +106,7 @@ def norm2(features, values, shrink):
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def axpy(factor, features, values, shrink, w):
     """w += factor * a"""
     if features is None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from riata.errors import OptionError
-from riata.model import Model
+from riata.model.model import Model
 from riata.plot.display import axes_for
-from riata.selection.stability import Stability
+from riata.training.selection.stability import Stability
 
 TOP = 20
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from sklearn.utils.validation import check_is_fitted
 
-from riata.driver import Record
 from riata.errors import OptionError
 from riata.plot.display import axes_for
+from riata.training.driver import Record
 
 TITLES = {
     "gap": "relative duality gap", "objective": "objective", "met": "loss of rows before they were learnt",

@@ -1,7 +1,7 @@
 """What all displays share: axes to draw on, and a sentence where they cannot be had."""
 
 from riata.errors import MissingPackageError, OptionError
-from riata.selection.searched import Searched, searched
+from riata.training.selection.searched import Searched, searched
 
 
 def axes_for(display, ax):

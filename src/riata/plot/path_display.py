@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riata.plot.display import along, axes_for, path_of
-from riata.selection.searched import Searched
+from riata.training.selection.searched import Searched
 
 NAMED = 8  # features that get a name
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from riata.plot.display import along, axes_for, path_of
-from riata.selection.searched import Searched
+from riata.training.selection.searched import Searched
 
 
 class SelectionDisplay:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riata.plot.display import axes_for
-from riata.selection.stability import Stability
+from riata.training.selection.stability import Stability
 
 TOP = 20
 

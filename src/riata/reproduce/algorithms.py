@@ -1,4 +1,4 @@
-"""The paper's eight algorithms in both readings, and riata's own methods, as options of `riata.fitting.Spec`.
+"""The paper's eight algorithms in both readings, and riata's own methods, as options of `riata.training.spec.Spec`.
 
 The text and the published code differ. The text takes steps 1/t (sub-gradients) and 1/sqrt(t) (Fobos), a Lasso on the
 rows as they are, and names no number of steps: here 20 passes over the rows. The code takes 2/t and 2/sqrt(t), a

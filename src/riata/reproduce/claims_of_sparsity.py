@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from riata.report.numbers import count
+from riata.reporting.html.numbers import count
 from riata.reproduce.algorithms import ALGORITHMS, PAPERS
 from riata.reproduce.findings import Findings
 from riata.reproduce.paper import CD_RANGE

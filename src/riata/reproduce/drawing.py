@@ -6,9 +6,9 @@ import numpy as np
 
 from riata.errors import MissingPackageError
 from riata.files import replacing
-from riata.report.charts import Series
-from riata.report.numbers import short
-from riata.report.scales import Axis, scale_of
+from riata.reporting.html.charts import Series
+from riata.reporting.html.numbers import short
+from riata.reporting.html.scales import Axis, scale_of
 from riata.reproduce.figures import Figure, Panel
 
 # The colours of the page (report/templates/page.css), so that a method looks the same everywhere.

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riata.report.charts import Series
-from riata.report.scales import Axis
+from riata.reporting.html.charts import Series
+from riata.reporting.html.scales import Axis
 from riata.reproduce.algorithms import ALGORITHMS
 from riata.reproduce.findings import Findings, Point
 from riata.reproduce.memory import BUDGET

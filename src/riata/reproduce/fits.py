@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from riata.driver import run
 from riata.errors import DivergenceError
-from riata.fitting import Spec, make_problem, solver_options
 from riata.objective import Problem, objective
+from riata.penalties import Penalty
 from riata.reproduce.algorithms import ALGORITHMS, Effort
 from riata.reproduce.rows import Rows
 from riata.solvers.iterate import Iterate
 from riata.solvers.registry import SOLVERS
+from riata.training.driver import run
+from riata.training.fitting import make_problem, solver_options
+from riata.training.spec import Spec
 
 POINTS = 50  # of a trace that are kept
 EARLY = (10, 30, 100, 300, 1000, 3000)  # steps within the first pass that are looked at
@@ -102,7 +104,7 @@ class Watch:
     """Lets a solver's points pass, and notes how good each is. Its clock runs while the solver does, and only then."""
 
     rows: Rows
-    penalty: Any
+    penalty: Penalty
     seconds: float = 0.0
     notes: list[dict[str, float]] = field(default_factory=list)
 

@@ -19,13 +19,15 @@ import numpy as np
 
 from riata.data.budget import return_memory_early
 from riata.data.chunk import Chunk
-from riata.data.memory import InMemory
-from riata.data.open import open_data
+from riata.data.in_memory import InMemory
+from riata.data.opening.open import open_data
 from riata.errors import RiataError
-from riata.fitting import Spec, fit, open_stream
+from riata.reporting.terminal.summary import peak_rss_mb
 from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
-from riata.summary import peak_rss_mb
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+from riata.training.streams import open_stream
 from riata.units import parse_bytes
 
 BUDGET = "64MB"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from riata.report.charts import xy_chart
-from riata.report.page import Section, Tile, page, write_page
-from riata.report.tables import Column, data_table, facts
+from riata.reporting.html.charts import xy_chart
+from riata.reporting.html.page import Section, Tile, page, write_page
+from riata.reporting.html.tables import Column, data_table, facts
 from riata.reproduce import words
 from riata.reproduce.claims import Claim, claims
 from riata.reproduce.figures import Figure, figures

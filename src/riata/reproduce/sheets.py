@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from riata.report.numbers import duration, short
+from riata.reporting.html.numbers import duration, short
 from riata.reproduce.algorithms import ALGORITHMS
 from riata.reproduce.findings import Findings
 from riata.reproduce.tables import NEAR_BEST, TARGETS, Row, nearest_reading, table1, table2, times_to_accuracy

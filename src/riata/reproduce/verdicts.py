@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from riata.report.numbers import count
+from riata.reporting.html.numbers import count
 from riata.reproduce.algorithms import ALGORITHMS
 from riata.reproduce.findings import Findings, Point
 from riata.reproduce.paper import SIZES

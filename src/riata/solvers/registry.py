@@ -6,28 +6,36 @@ from typing import Any
 
 from riata.errors import OptionError
 from riata.objective import Problem
-from riata.solvers.best_k import best_k
-from riata.solvers.cd import cd
-from riata.solvers.cosamp import cosamp
-from riata.solvers.exact import exact
-from riata.solvers.fobos import Fobos, fobos
-from riata.solvers.ftrl import Ftrl, ftrl
-from riata.solvers.hsg_ht import hsg_ht
-from riata.solvers.htp import htp
-from riata.solvers.iht import iht
+from riata.solvers.convex.cd import cd
+from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.l0_sgd import L0Sgd, l0_sgd
-from riata.solvers.omp import omp
-from riata.solvers.online import online, online_method
-from riata.solvers.rda import Rda, rda
-from riata.solvers.saga import saga
-from riata.solvers.sketch import Sketch, sketch
-from riata.solvers.stochastic import Method
-from riata.solvers.subgradient import Subgradient, subgradient
-from riata.solvers.subspace_pursuit import subspace_pursuit
-from riata.solvers.svrg import svrg
-from riata.solvers.svrg_ht import svrg_ht
-from riata.solvers.truncated import Truncated, truncated
+from riata.solvers.online.ftrl import Ftrl, ftrl
+from riata.solvers.online.online import online, online_method
+from riata.solvers.online.rda import Rda, rda
+from riata.solvers.online.sketch import Sketch, sketch
+from riata.solvers.online.truncated import Truncated, truncated
+from riata.solvers.pursuits.cosamp import cosamp
+from riata.solvers.pursuits.htp import htp
+from riata.solvers.pursuits.iht import iht
+from riata.solvers.pursuits.omp import omp
+from riata.solvers.pursuits.subspace_pursuit import subspace_pursuit
+from riata.solvers.stochastic.fobos import Fobos, fobos
+from riata.solvers.stochastic.hsg_ht import hsg_ht
+from riata.solvers.stochastic.l0_sgd import L0Sgd, l0_sgd
+from riata.solvers.stochastic.method import Method
+from riata.solvers.stochastic.saga import saga
+from riata.solvers.stochastic.subgradient import Subgradient, subgradient
+from riata.solvers.stochastic.svrg import svrg
+from riata.solvers.stochastic.svrg_ht import svrg_ht
+from riata.solvers.subset.best_k import best_k
+
+ALIKE = frozenset({"uniform", "any sign"})  # every feature is penalised alike
+ELASTIC_NET = ALIKE | {"strengths"}
+LASSO = ELASTIC_NET | {"no l2 part"}
+BOUNDED = frozenset({"bounded curvature"})
+SWEEPS = frozenset({"compiled"})  # over single rows or columns
+BEST_K = ALIKE | {"cardinality", "second derivative"}
+FEW = ALIKE | {"cardinality", "no l2 part", "no groups"}
 
 
 @dataclass(frozen=True)
@@ -36,9 +44,8 @@ class Solver:
 
     start: Callable[[Problem, Options], Iterator[Iterate]]
     takes: str  # "alpha", "k" or "alpha or k"
+    needs: frozenset[str]  # of the penalty and the loss, see `capabilities`
     max_passes: int
-    ridge: bool = False  # whether it can have l1_ratio < 1, or a ridge beside k
-    any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
     saves: bool = False  # whether it can save where it is after a pass; those with a `method` can after a chunk
@@ -47,47 +54,68 @@ class Solver:
 
 
 SOLVERS = {
-    "exact": Solver(exact, "alpha", 100, ridge=True, any_curvature=True, saves=True),
-    "cd": Solver(cd, "alpha", 10_000, ridge=True),
-    "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)),
+    "exact": Solver(exact, "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True),
+    "cd": Solver(cd, "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
+    "subgradient": Solver(
+        subgradient,
+        "alpha",
+        LASSO | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: Subgradient(penalty.l1),
+    ),
     "fobos": Solver(
-        fobos, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Fobos(penalty.l1, penalty.l2)
+        fobos,
+        "alpha",
+        ELASTIC_NET | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: Fobos(penalty.l1, penalty.l2),
     ),
     "ftrl": Solver(
-        ftrl,
-        "alpha",
-        20,
-        ridge=True,
-        stochastic=True,
-        any_curvature=True,
-        method=lambda penalty: Ftrl(penalty.l1, penalty.l2),
+        ftrl, "alpha", ELASTIC_NET | SWEEPS, 20, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)
     ),
-    "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
-    "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
+    "rda": Solver(
+        rda,
+        "alpha",
+        ELASTIC_NET | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: Rda(penalty.l1, penalty.l2),
+    ),
+    "truncated": Solver(
+        truncated, "alpha", LASSO | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)
+    ),
     "online": Solver(
-        online, "alpha or k", 1, stochastic=True, any_curvature=True, own_alpha=True, method=online_method
+        online,
+        "alpha or k",
+        ALIKE | {"strengths or cardinality", "no l2 part", "no groups", "compiled"},
+        1,
+        stochastic=True,
+        own_alpha=True,
+        method=online_method,
     ),
     "sketch": Solver(
         sketch,
         "k",
+        FEW | SWEEPS,
         1,
         stochastic=True,
-        any_curvature=True,
         own_alpha=True,
         any_width=True,
         method=lambda penalty: Sketch(k=penalty.k),
     ),
-    "svrg": Solver(svrg, "alpha", 100, stochastic=True, saves=True),
-    "saga": Solver(saga, "alpha", 100, stochastic=True, saves=True),
-    "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True, saves=True),
-    "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True, saves=True),
-    "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True, saves=True),
-    "omp": Solver(omp, "k", 10**9),
-    "iht": Solver(iht, "k", 1000),
-    "htp": Solver(htp, "k", 100),
-    "cosamp": Solver(cosamp, "k", 100),
-    "subspace-pursuit": Solver(subspace_pursuit, "k", 100),
-    "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
+    "svrg": Solver(svrg, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "saga": Solver(saga, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "hsg-ht": Solver(hsg_ht, "k", FEW | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
+    "svrg-ht": Solver(svrg_ht, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
+    "best-k": Solver(best_k, "k", BEST_K, 100, saves=True),
+    "omp": Solver(omp, "k", FEW | BOUNDED, 10**9),
+    "iht": Solver(iht, "k", FEW | BOUNDED, 1000),
+    "htp": Solver(htp, "k", FEW | BOUNDED, 100),
+    "cosamp": Solver(cosamp, "k", FEW | BOUNDED, 100),
+    "subspace-pursuit": Solver(subspace_pursuit, "k", FEW | BOUNDED, 100),
+    "l0-sgd": Solver(l0_sgd, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}
 

@@ -1,13 +1,14 @@
 """Columns that hold many features at once: lists of numbers, and pairs of lists (indices, values) as sparse rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.columns.column import BadRow, Encoder, Learner
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.csr import canonical
 
 
@@ -38,7 +39,7 @@ class Dense(Encoder):
 
     column: str
     size: int
-    share_nonzero: float = 1.0
+    share_nonzero: float = field(default=1.0, compare=False)
     given_names: tuple[str, ...] | None = None
     kind = "dense"
 
@@ -71,7 +72,7 @@ class Sparse(Encoder):
     values: str
     size: int
     first: int
-    per_row: float
+    per_row: float = field(compare=False)
     given_names: tuple[str, ...] | None = None
     kind = "sparse"
 
@@ -200,8 +201,8 @@ class DenseLearner(Learner):
         width = self.width or 0
         return Dense(self.column, width, self.n_nonzero / max(self.n_rows * width, 1), self.names)
 
-    def summary(self):
-        return {"type": "list", "missing": 0, "levels": self.width}
+    def summary(self) -> ColumnProfile:
+        return ColumnProfile("list", levels=self.width)
 
 
 class SparseLearner(Learner):
@@ -239,13 +240,8 @@ class SparseLearner(Learner):
             self.indices, self.values, width, self.counts_from, self.n_pairs / max(self.n_rows, 1), self.names
         )
 
-    def summary(self):
-        return {
-            "type": "sparse",
-            "missing": 0,
-            "levels": self.largest + 1 - self.counts_from,
-            "counts from": self.counts_from,
-        }
+    def summary(self) -> ColumnProfile:
+        return ColumnProfile("sparse", levels=self.largest + 1 - self.counts_from, counts_from=self.counts_from)
 
 
 def exact_in_single(values: np.ndarray) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from riata.kernels.words import hash_strings, hash_words
+from riata.kernels.text_hashing import hash_strings, hash_words
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:

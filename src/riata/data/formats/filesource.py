@@ -1,0 +1,110 @@
+"""What all sources made of files share: the order of files, positions in messages, and noticing a change."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+
+from riata.data.formats.files import File
+from riata.data.formats.source import Source
+from riata.errors import DataError
+
+
+class FileSource(Source):
+    """Rows of several files, one file after the other."""
+
+    def __init__(self, files: Sequence[File]):
+        self.files = list(files)
+        self.n_bytes = sum(file.size for file in files)
+        self._ends: list[int] = []  # how many rows the files read so far hold, in all
+
+    @abstractmethod
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """The rows of one file."""
+
+    def batches(self, columns, rows):
+        self.skipped, self._ends, total = 0, [], 0
+        for file in self.files:
+            if file.changed():
+                raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
+            try:
+                for batch in self.read(file, columns, rows):
+                    total += batch.num_rows
+                    yield batch
+            except (pa.ArrowException, OSError, EOFError) as error:
+                raise DataError(self.explain(file, error, columns)) from error
+            self._ends.append(total)
+
+    def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
+        """One sentence about a file that cannot be read to its end."""
+        reason = str(error).strip().rstrip(".")
+        return f"{file.path} is damaged or cut short ({reason}); write or fetch it again, or leave it out"
+
+    def rows_before(self, file: File) -> int:
+        """How many rows of a file come before those that are read of it: for messages only."""
+        return 0
+
+    def close(self):
+        for file in self.files:
+            file.close()
+
+    def fingerprint(self):
+        return [file.fingerprint() for file in self.files]
+
+    def where(self, row):
+        before = 0
+        for file, end in zip(self.files, self._ends, strict=False):
+            if row < end:
+                return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+            before = end
+        file = self.files[min(len(self._ends), len(self.files) - 1)]
+        return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+
+
+def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """The schema that all files share: the same columns of the same kind, numbers as wide as the widest."""
+    first = schemas[0]
+    fields = {field.name: field for field in first}
+    for file, schema in zip(files, schemas, strict=True):
+        if len(set(schema.names)) < len(schema.names):
+            twice = next(name for name in schema.names if schema.names.count(name) > 1)
+            raise DataError(f"{file.path} has more than one column called {twice!r}; give each a name of its own")
+        if missing := [name for name in first.names if name not in schema.names]:
+            raise DataError(f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has")
+        for field in schema:
+            if field.name not in fields:
+                continue
+            known = fields[field.name]
+            if field.type != known.type:
+                fields[field.name] = _wider(known, field, files[0], file)
+    return pa.schema(list(fields.values()))
+
+
+def _wider(known, field, first, file):
+    """A field that holds both, or a sentence that says why there is none."""
+    kinds = [_kind(known.type), _kind(field.type)]
+    if kinds[0] != kinds[1] and "null" not in kinds:
+        raise DataError(
+            f"column {field.name!r} is {known.type} in {first.path} but {field.type} in {file.path}; "
+            f"write them alike, or drop the column"
+        )
+    if kinds[0] == "number" and kinds[1] == "number":
+        return pa.field(field.name, pa.float64())
+    return field if kinds[0] == "null" else known
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_null(kind):
+        return "null"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if is_text(kind):
+        return "text"
+    return str(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values are strings, plain or in a dictionary."""
+    if pa.types.is_dictionary(kind):
+        return is_text(kind.value_type)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)

@@ -1,0 +1,49 @@
+"""Arrow IPC files (Feather version 2), a record batch at a time."""
+
+import mmap
+
+import pyarrow as pa
+from pyarrow import fs
+
+from riata.data.formats.files import File
+from riata.data.formats.filesource import FileSource, one_schema
+from riata.errors import DataError
+
+
+class Ipc(FileSource):
+    """Rows of Arrow IPC files."""
+
+    def __init__(self, files):
+        super().__init__(files)
+        self.metadata = None  # of the schema, where there is one file
+        self.schema = one_schema(files, [self._schema(file) for file in files])
+
+    def _schema(self, file):
+        try:
+            with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
+                self.metadata = reader.schema.metadata
+                return reader.schema.remove_metadata()
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(self.explain(file, error, ())) from error
+
+    def read(self, file: File, columns, rows):
+        """A file here is mapped: its record batches may be as large as itself. One elsewhere is read batch by batch."""
+        mapped = map_file(file) if isinstance(file.filesystem, fs.LocalFileSystem) else None
+        reader = pa.ipc.open_file(file.seekable() if mapped is None else pa.py_buffer(mapped))
+        for i in range(*(file.span or (0, reader.num_record_batches))):
+            batch = reader.get_batch(i).select(columns)
+            for start in range(0, batch.num_rows, rows):
+                part = batch.slice(start, rows)
+                part.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                yield part
+                if mapped is not None and hasattr(mapped, "madvise"):
+                    mapped.madvise(mmap.MADV_DONTNEED)  # what was read no longer counts as the process's memory
+
+    def rows_before(self, file):
+        with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
+            return sum(reader.get_batch(i).num_rows for i in range(file.span[0] if file.span else 0))
+
+
+def map_file(file: File) -> mmap.mmap:
+    with open(file.path, "rb") as handle:
+        return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,0 +1,62 @@
+"""Parquet: a file, a folder, a glob, with the folders of hive partitions (year=2013/...) as columns."""
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riata.data.formats.files import File
+from riata.data.formats.filesource import FileSource, one_schema
+from riata.errors import DataError
+
+OPTIONS = {
+    "pre_buffer": False,
+    "buffer_size": 1 << 16,  # bytes of a column read ahead: column chunks are streamed, not loaded
+    "page_checksum_verification": True,  # where the writer left any
+}
+
+
+class Parquet(FileSource):
+    """Rows of Parquet files, decoded a batch at a time: a row group is never held as a whole."""
+
+    def __init__(self, files):
+        super().__init__(files)
+        schemas, counts = zip(*(self._footer(file) for file in files), strict=True)
+        self.schema = one_schema(files, schemas)
+        for name in files[0].partitions:
+            if name not in self.schema.names:
+                self.schema = self.schema.append(pa.field(name, self._partition_type(name)))
+        self.n_rows = sum(counts)
+
+    def _footer(self, file):
+        try:
+            with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
+                return parquet.schema_arrow.remove_metadata(), parquet.metadata.num_rows
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(self.explain(file, error, ())) from error
+
+    def _partition_type(self, name):
+        values = [file.partitions.get(name, "") for file in self.files]
+        return pa.int64() if all(value.lstrip("-").isdigit() for value in values) else pa.string()
+
+    def read(self, file: File, columns, rows):
+        with file.seekable() as handle, pq.ParquetFile(handle, **OPTIONS) as parquet:
+            stored = [name for name in columns if name in parquet.schema_arrow.names]
+            groups = range(*(file.span or (0, parquet.num_row_groups)))
+            for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
+                yield self._complete(file, batch, columns)
+
+    def rows_before(self, file):
+        with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
+            return sum(parquet.metadata.row_group(i).num_rows for i in range(file.span[0] if file.span else 0))
+
+    def _complete(self, file, batch, columns):
+        """The batch with the types of the whole source, and with the file's partitions."""
+        arrays = []
+        for name in columns:
+            kind = self.schema.field(name).type
+            if name in batch.schema.names:
+                array = batch.column(name)
+                arrays.append(array if array.type == kind else array.cast(kind))
+            else:
+                value = pa.scalar(file.partitions.get(name)).cast(kind)
+                arrays.append(pa.repeat(value, batch.num_rows))
+        return pa.RecordBatch.from_arrays(arrays, names=list(columns))

@@ -1,0 +1,136 @@
+"""Cutting a source into parts that can be read apart from each other, in other processes or on other machines.
+
+A part is a source of its own: some consecutive row groups of Parquet, record batches of Arrow, lines of text, rows of
+an array. Nothing is read here but the heads of files and, in text, the ends of some lines.
+"""
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riata.data.formats.csv import Csv
+from riata.data.formats.files import File
+from riata.data.formats.filesource import FileSource
+from riata.data.formats.ipc import Ipc
+from riata.data.formats.npy import Npy
+from riata.data.formats.parquet import Parquet
+from riata.data.formats.source import Beside, OneColumn, Source
+from riata.data.formats.svmlight import Svmlight
+from riata.errors import DataError
+
+LOOK_AHEAD = 1 << 16  # bytes in which to look for the end of a line
+
+
+def parts_of(source: Source, n_parts: int) -> list[Source]:
+    """The rows of a source in about so many parts, in their order; fewer where it cannot be cut so finely."""
+    if isinstance(source, FileSource) and not isinstance(source, Npy):
+        return [_with_file(source, part) for part in _cut_files(source, n_parts)]
+    if source.n_rows and by_rows(source):
+        step = -(-source.n_rows // n_parts)
+        return [RowRange(source, a, min(a + step, source.n_rows)) for a in range(0, source.n_rows, step)]
+    raise DataError(
+        "these rows cannot be shared out: a cluster reads files of one format that hold the target and the weights as "
+        "columns, or .npy arrays; put them into Parquet files, or leave the engine out"
+    )
+
+
+def by_rows(source: Source) -> bool:
+    """Whether any rows of a source can be had at their own cost, by other processes too."""
+    if isinstance(source, Beside):
+        return all(map(by_rows, source.sources))
+    return by_rows(source.inner) if isinstance(source, OneColumn) else isinstance(source, Npy)
+
+
+def files_of(source: Source) -> list[File]:
+    """The files that a source reads."""
+    if isinstance(source, FileSource):
+        return source.files
+    if isinstance(source, Beside):
+        return [file for other in source.sources for file in files_of(other)]
+    return files_of(source.inner) if isinstance(source, OneColumn | RowRange) else []
+
+
+def _with_file(source: FileSource, file: File) -> FileSource:
+    part = copy.copy(source)
+    part.files, part.n_rows, part.n_bytes = [file], None, None
+    return part
+
+
+def _cut_files(source: FileSource, n_parts: int) -> Iterator[File]:
+    """Files, the large ones cut where their format allows it."""
+    share = max(1, sum(file.size for file in source.files) // n_parts)
+    for file in source.files:
+        wish = max(1, round(file.size / share))
+        for a, b in pairwise(_cuts(source, file, wish)):
+            yield replace(file, span=(a, b))
+        if not _can_be_cut(source, file):
+            yield file
+
+
+def _can_be_cut(source, file) -> bool:
+    text = isinstance(source, Csv | Svmlight) and file.compression is None
+    return text or isinstance(source, Parquet | Ipc)
+
+
+def _cuts(source, file: File, wish: int) -> Sequence[int]:
+    """Where to cut a file into about `wish` spans; nothing where it has to stay whole."""
+    if not _can_be_cut(source, file):
+        return []
+    if isinstance(source, Csv | Svmlight):
+        return _line_starts(file, wish)
+    with file.seekable() as handle:
+        groups = _group_count(source, handle)
+    return _even(groups, min(wish, groups))
+
+
+def _group_count(source, handle) -> int:
+    if isinstance(source, Parquet):
+        with pq.ParquetFile(handle) as parquet:
+            return parquet.num_row_groups
+    with pa.ipc.open_file(handle) as reader:
+        return reader.num_record_batches
+
+
+def _even(total: int, wish: int) -> list[int]:
+    return [i * total // wish for i in range(wish + 1)] if wish else []
+
+
+def _line_starts(file: File, wish: int) -> list[int]:
+    """Positions of lines near even cuts of a file; the first is its beginning, the last its end."""
+    cuts = [0]
+    with file.seekable() as handle:
+        for wanted in _even(file.size, wish)[1:-1]:
+            start = max(wanted, cuts[-1])
+            handle.seek(start)
+            while content := handle.read(LOOK_AHEAD):
+                if (end := content.find(b"\n")) >= 0:
+                    cuts.append(start + end + 1)
+                    break
+                start += len(content)
+    return sorted({*cuts, file.size})
+
+
+class RowRange(Source):
+    """Some consecutive rows of a source that can jump."""
+
+    n_rows: int
+
+    def __init__(self, source: Source, start: int, stop: int):
+        self.inner, self._start = source, start
+        self.schema, self.n_rows = source.schema, min(stop, source.n_rows or stop) - start
+        for name in ("bare", "fast", "any_base", "width", "feature_names"):
+            setattr(self, name, getattr(source, name))
+
+    def batches(self, columns, rows):
+        for start in range(0, self.n_rows, rows):
+            yield self.slice(columns, start, start + rows)
+
+    def slice(self, columns, start, stop):
+        return self.inner.slice(columns, self._start + start, self._start + min(stop, self.n_rows))
+
+    def where(self, row):
+        return self.inner.where(self._start + row)

@@ -1,0 +1,138 @@
+"""Rows that come once: a generator of chunks, an Arrow reader, standard input.
+
+They are kept on disk while they are read, as Arrow IPC in a file without a name, so that every solver can pass over
+them again; or not, for methods that need one pass.
+"""
+
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from riata.data.csr import canonical
+from riata.data.formats.source import TARGET, WEIGHT, Source
+from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
+from riata.errors import DataError
+
+
+class Stream(Source):
+    """Record batches from an iterator, once."""
+
+    once = True
+
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
+        self.schema, self.bare = schema, bare
+        self._batches = batches
+
+    def batches(self, columns, rows):
+        for batch in self._batches:
+            for start in range(0, batch.num_rows, rows):
+                yield batch.select(list(columns)).slice(start, rows)
+
+
+class Once(Source):
+    """A stream that is not kept: its first rows can be looked at, all of it can be read once."""
+
+    once = True
+
+    def __init__(self, stream: Source, rows: int):
+        self.schema, self.close = stream.schema, stream.close  # type: ignore[method-assign]
+        self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
+        head = next(self._batches, None)
+        if head is None:
+            raise DataError("the stream ended before its first row")
+        self._head, self.first = head, Table(pa.Table.from_batches([head]))
+        for name in ("bare", "any_base", "width", "feature_names"):
+            setattr(self, name, getattr(stream, name))
+            setattr(self.first, name, getattr(stream, name))
+
+    def batches(self, columns, rows):
+        if self._batches is None:
+            raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
+        batches, self._batches = self._batches, None
+        for batch in chain([self._head], batches):
+            yield batch.select(list(columns))
+
+
+class Kept(Source):
+    """A stream, kept on disk while it is read for the first time."""
+
+    def __init__(self, stream: Source, folder: str | None = None):
+        self._stream, self._folder = stream, folder
+        self._file: IO[bytes] | None = None
+        self.schema = stream.schema
+        for name in ("bare", "any_base", "width", "feature_names"):
+            setattr(self, name, getattr(stream, name))
+
+    def batches(self, columns, rows):
+        if self._file is None:
+            yield from self._first(columns, rows)
+            return
+        self._file.seek(0)
+        with pa.ipc.open_stream(pa.PythonFile(self._file, "r")) as reader:
+            for batch in reader:
+                yield batch.select(list(columns))
+
+    def _first(self, columns, rows):
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        kept = tempfile.TemporaryFile(dir=self._folder, prefix="riata-")  # noqa: SIM115 (lives as long as this does)
+        weakref.finalize(self, kept.close)
+        with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
+            for batch in self._stream.batches(columns, rows):
+                writer.write_batch(batch.cast(schema))
+                self.skipped = self._stream.skipped
+                yield batch
+        kept.flush()
+        self._file = kept
+
+
+def from_chunks(chunks: Iterable) -> Stream:
+    """A stream of tables, frames, or tuples (X, y) and (X, y, weight)."""
+    chunks = iter(chunks)
+    try:
+        first = next(chunks)
+    except StopIteration:
+        raise DataError("the stream ended before its first chunk") from None
+    head = batches_of(first)
+    if not head:
+        raise DataError("the first chunk of the stream has no rows")
+
+    bare = isinstance(first, tuple | np.ndarray)
+
+    def batches():
+        yield from head
+        for chunk in chunks:
+            for batch in batches_of(chunk):
+                if bare and batch.schema.names != head[0].schema.names:
+                    raise DataError("some chunks of the stream have a target or weights, and some have not")
+                yield batch
+
+    return Stream(head[0].schema, batches(), bare)
+
+
+def batches_of(chunk) -> list[pa.RecordBatch]:
+    """The rows of a table, a frame, a matrix or a tuple of arrays."""
+    if isinstance(chunk, tuple):
+        X, *rest = chunk
+        X = canonical(X) if sp.issparse(X) else X
+        arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
+        return [
+            _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
+        ]
+    table = to_table(chunk)
+    if table is not None:
+        return table.combine_chunks().to_batches()
+    return [matrix_batch(canonical(chunk) if sp.issparse(chunk) else chunk)]
+
+
+def _beside(batch, columns):
+    for name, column in columns.items():
+        if len(column) != batch.num_rows:
+            raise DataError(f"a chunk has {batch.num_rows} rows but {len(column)} values of {name}")
+        batch = batch.append_column(name, column.combine_chunks())
+    return batch

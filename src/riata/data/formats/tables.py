@@ -1,0 +1,108 @@
+"""Tables that are in memory: PyArrow, pandas, polars, and arrays as tables of one column."""
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+
+from riata.data.formats.source import DENSE, INDICES, VALUES, Source
+from riata.errors import DataError
+
+
+class Table(Source):
+    """Rows of an Arrow table."""
+
+    fast = False  # a pass encodes the rows again
+
+    def __init__(self, table: pa.Table, bare=False):
+        self._table = table
+        self.schema = table.schema.remove_metadata()
+        self.n_rows, self.n_bytes, self.bare = table.num_rows, table.nbytes, bare
+
+    def batches(self, columns, rows):
+        yield from self._table.select(list(columns)).to_batches(max_chunksize=rows)
+
+    def slice(self, columns, start, stop):
+        part = self._table.select(list(columns)).slice(start, stop - start).combine_chunks()
+        return part.to_batches()[0] if part.num_rows else None
+
+
+class Scanned(Source):
+    """Rows of a PyArrow dataset, whatever its files or filters."""
+
+    def __init__(self, dataset):
+        self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
+
+    def batches(self, columns, rows):
+        batches = self._dataset.to_batches(
+            columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1
+        )
+        try:
+            for batch in batches:
+                batch.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                yield batch
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"the data set is damaged or cut short ({error})") from error
+
+
+def to_table(frame) -> pa.Table | None:
+    """A frame as an Arrow table, without a copy where its memory allows; None for anything else."""
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    module = type(frame).__module__.partition(".")[0]
+    if module == "pandas":
+        frame = frame.to_frame() if frame.ndim == 1 else frame
+        return pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
+    if module == "polars":
+        frame = frame.collect() if hasattr(frame, "collect") else frame
+        return (frame.to_frame() if hasattr(frame, "to_frame") else frame).to_arrow()
+    return None
+
+
+def native(values: np.ndarray) -> np.ndarray:
+    """Numbers in a type that Arrow has: none of the other byte order, none longer than eight bytes."""
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        return values.astype(np.float64)
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def dense_column(X: np.ndarray) -> pa.Array:
+    """The rows of a matrix as lists of a fixed size, without a copy."""
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
+    if X.dtype == np.bool_:
+        X = X.view(np.uint8)
+    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(X).ravel()), X.shape[1])
+
+
+def list_column(offsets: np.ndarray, values: np.ndarray) -> pa.Array:
+    """values[offsets[i]:offsets[i + 1]] for every i, without a copy."""
+    return pa.LargeListArray.from_arrays(pa.array(np.asarray(offsets, dtype=np.int64)), pa.array(values))
+
+
+def matrix_batch(X) -> pa.RecordBatch:
+    """Rows of a dense or sparse matrix as columns of a record batch."""
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        offsets = X.indptr - X.indptr[0]
+        span = slice(X.indptr[0], X.indptr[-1])
+        arrays = [list_column(offsets, X.indices[span]), list_column(offsets, X.data[span])]
+        return pa.RecordBatch.from_arrays(arrays, names=[INDICES, VALUES])
+    X = native(np.asarray(X))
+    if X.ndim != 2:
+        raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
+    return pa.RecordBatch.from_arrays([dense_column(X)], names=[DENSE])
+
+
+def column_table(values, name: str) -> pa.Table:
+    """One column of a table from an array, a series or a list."""
+    table = to_table(values)
+    if table is not None:
+        return table.select([0]).rename_columns([name])
+    array = native(np.asarray(values))
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise DataError(f"the {name} must be one column, not an array of shape {array.shape}")
+    return pa.table({name: pa.array(array)})

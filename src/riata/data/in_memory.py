@@ -1,0 +1,105 @@
+"""Data that is in memory already: NumPy arrays and SciPy CSR."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from riata.data.chunk import Chunk, added
+from riata.data.dataset import Dataset
+from riata.data.facts import Facts
+from riata.data.ledger import Ledger
+from riata.matrices.host import as_matrix
+from riata.matrices.matrix import Matrix
+from riata.threads import n_cores, one_blas_thread
+
+BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
+
+
+class InMemory(Dataset):
+    """All rows in one chunk. `sum` cuts it into blocks of rows and lets threads share them."""
+
+    in_memory = True
+    n_chunks = 1
+
+    def __init__(
+        self,
+        X,
+        y,
+        weight=None,
+        feature_names: Sequence[str] | None = None,
+        classes=None,
+        *,
+        facts: Facts | None = None,
+        ledger: Ledger | None = None,
+    ):
+        """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
+        X = as_matrix(X)
+        y = np.asarray(y, dtype=np.float64)
+        weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
+        self._chunk = Chunk(X, y, weight)
+        if not weight.all():
+            self._chunk = self._chunk.rows(weight > 0)
+        n_rows, n_features = self._chunk.X.shape
+        facts = facts or Facts(n_rows, n_features, feature_names, classes)
+        super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
+
+    @property
+    def X(self) -> Any:
+        """The rows as they were given: a NumPy array, or SciPy's CSR."""
+        return self._chunk.X.array
+
+    @property
+    def chunk(self) -> Chunk:
+        """All rows."""
+        return self._chunk
+
+    def visit(self, order=None):
+        for _ in [0] if order is None else order:
+            self.ledger.count(self.n_rows)
+            yield self._chunk
+
+    def sum(self, f: Callable[[Chunk], object]):
+        self.ledger.count(self.n_rows)
+        blocks = self._blocks
+        with one_blas_thread():  # small products wait longer for a second thread than they take
+            if min(len(blocks), n_cores()) == 1:
+                return added(map(f, blocks))
+            with ThreadPoolExecutor(n_cores()) as threads:
+                return added(threads.map(f, blocks))
+
+    @cached_property
+    def _blocks(self) -> list[Chunk]:
+        """Runs of rows for threads to share, cut once."""
+        X = self._chunk.X
+        if X.sparse and X.nbytes > BLOCK_BYTES:
+            return self.blocks(-(-X.nbytes // n_cores()))  # each block pays for a vector of d
+        return self.blocks(BLOCK_BYTES)
+
+    def blocks(self, n_bytes: int) -> list[Chunk]:
+        """Runs of rows of so many bytes: views, unless rows do not lie one after the other."""
+        row_bytes = max(1, self._chunk.X.nbytes // max(1, self.n_rows))
+        step = max(1, n_bytes // row_bytes)
+        blocks = (self._chunk.rows(slice(i, i + step)) for i in range(0, self.n_rows, step))
+        return [
+            block._replace(X=block.X.contiguous()) for block in blocks
+        ]  # passes go row by row: copied once, if at all
+
+    @property
+    def total_weight(self):
+        return float(self._chunk.weight.sum())
+
+    def gather(self, columns: np.ndarray) -> Matrix:
+        self.ledger.count(self.n_rows)
+        return self._chunk.X.narrowed(columns)
+
+    def targets(self):
+        return self._chunk.y, self._chunk.weight
+
+    def take(self, rows) -> "InMemory":
+        return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
+
+    def map(self, f):
+        return InMemory(*f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)

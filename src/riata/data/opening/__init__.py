@@ -1,0 +1,1 @@
+"""From a path, a frame or a stream to a dataset."""

@@ -1,0 +1,40 @@
+"""Writing encoded rows to an Arrow file on purpose, which later fits map into memory without any decoding."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.data.encoded_file import META, EncodedRows, write_chunks
+from riata.data.formats.ipc import Ipc
+from riata.data.opening.profile import Profile
+from riata.data.out_of_core import OutOfCore
+from riata.errors import DataError
+from riata.files import replacing
+
+CHUNK_BYTES = 4 << 20  # small enough for any budget
+
+
+def convert(data: Dataset, out: str | Path) -> None:
+    """Write the encoded rows of a dataset, with its encoding and profile: one pass."""
+    if data.profile is None:
+        raise DataError("arrays that are in memory need no conversion; save them with numpy.save")
+    with replacing(out) as file:
+        for _ in write_chunks(file, _small(data), data.profile.to_json()):
+            pass
+
+
+def _small(data: Dataset) -> Iterator[Chunk]:
+    rows = max(1, int(CHUNK_BYTES // data.profile.encoding.row_bytes)) if data.profile else 1
+    for chunk in data.visit():
+        for start in range(0, chunk.n_rows, rows):
+            yield chunk.rows(slice(start, start + rows))
+
+
+def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
+    """The dataset of a converted file; None for any other Arrow file."""
+    if len(source.files) > 1 or META not in (source.metadata or {}):
+        return None
+    with open(source.files[0].path, "rb") as handle:
+        rows = EncodedRows(handle)
+    return OutOfCore.converted(rows, source, Profile.from_json(rows.meta), memory)

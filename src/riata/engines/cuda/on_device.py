@@ -1,0 +1,121 @@
+"""Data on a GPU: held there as a whole where it fits, and otherwise sent there chunk by chunk in every pass."""
+
+import numpy as np
+
+from riata.arrays import to_host
+from riata.data.chunk import Chunk, add
+from riata.data.dataset import Dataset
+from riata.data.facts import Facts
+from riata.data.in_memory import InMemory
+from riata.data.ledger import Ledger
+from riata.errors import DataError, OptionError
+from riata.matrices.dense import DenseMatrix
+from riata.matrices.matrix import Matrix
+
+SENT_AT_ONCE = 1 << 28  # bytes of a chunk in flight
+SOLVERS_THERE = ("exact", "best-k")
+
+
+def on_device(data: Dataset, place) -> Dataset:
+    """The data, in its place, or sent there as passes need it."""
+    if isinstance(data, InMemory) and place.nbytes(data.X) <= place.room:
+        y, weight = data.targets()
+        return OnDevice(place, place.rows(data.X), y, weight, facts=data.facts, ledger=data.ledger)
+    return Streamed(data, place)
+
+
+def check_device(solver: str) -> None:
+    """Refuse solvers whose passes go one row after the other."""
+    if solver not in SOLVERS_THERE:
+        raise OptionError(f"on a GPU there are solvers {' and '.join(SOLVERS_THERE)}, and not {solver!r}")
+
+
+def check_finite(rows: Matrix) -> None:
+    """Refuse numbers that are none: one pass, in which they would spoil the sum of their column."""
+    j = rows.not_finite()
+    if j is not None:
+        raise DataError(
+            f"column {j} of X holds a value that is missing or not finite: clean it before it goes to the GPU"
+        )
+
+
+class OnDevice(Dataset):
+    """All rows on a device. Targets and weights may be given from anywhere."""
+
+    in_memory = True
+    n_chunks = 1
+
+    def __init__(
+        self,
+        place,
+        rows,
+        y,
+        weight=None,
+        classes=None,
+        *,
+        facts: Facts | None = None,
+        ledger: Ledger | None = None,
+    ):
+        """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
+        self._place = place
+        weight = np.ones(rows.shape[0]) if weight is None else weight
+        counts = to_host(weight) > 0
+        if not counts.all():
+            rows, y, weight = rows[np.flatnonzero(counts)], to_host(y)[counts], to_host(weight)[counts]
+        self._chunk = Chunk(rows, place.vector(y), place.vector(weight))
+        n_rows, n_features = rows.shape
+        facts = facts or Facts(n_rows, n_features, classes=classes)
+        super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
+
+    def visit(self, order=None):
+        raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
+
+    def sum(self, f):
+        self.ledger.count(self.n_rows)
+        return f(self._chunk)
+
+    def gather(self, columns: np.ndarray) -> Matrix:
+        self.ledger.count(self.n_rows)
+        return DenseMatrix(to_host(self._chunk.X.columns(columns)))
+
+    def targets(self):
+        return to_host(self._chunk.y), to_host(self._chunk.weight)
+
+    def take(self, rows) -> "OnDevice":
+        X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
+        return OnDevice(self._place, X, y, weight, facts=self.facts.of_view(), ledger=self.ledger)
+
+    def map(self, f):
+        return OnDevice(self._place, *f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
+
+
+class Streamed(Dataset):
+    """Chunks that lie elsewhere and are summed on a device, the next one on its way while one is summed."""
+
+    def __init__(self, data: Dataset, place):
+        super().__init__(data.facts, data.ledger)
+        self._data, self._place = data, place
+        self._blocks = None
+        if isinstance(data, InMemory):
+            self._blocks = data.blocks(int(min(SENT_AT_ONCE, place.room // 8)))
+            for array in data.chunk.X.parts().values():
+                place.pin(array)
+        self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
+
+    def visit(self, order=None):
+        if self._blocks is None:
+            yield from self._data.visit(order)
+            return
+        for i in range(self.n_chunks) if order is None else order:
+            self.ledger.count(self._blocks[i].n_rows)
+            yield self._blocks[i]
+
+    def sum(self, f):
+        total = None
+        for chunk in self._place.uploaded(self.visit()):
+            part = f(chunk)
+            total = part if total is None else add(total, part)
+        return total
+
+    def held(self, chunk: Chunk) -> Dataset:
+        return OnDevice(self._place, self._place.rows(chunk.X.array), chunk.y, chunk.weight)

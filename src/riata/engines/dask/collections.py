@@ -1,0 +1,111 @@
+"""Dask arrays, Dask data frames and delayed chunks: every block becomes rows on the worker that has it.
+
+Blocks are read like the chunks of a stream: tables with named columns, or tuples (X, y) and (X, y, weight) of which X
+is dense or a SciPy matrix. Encoded rows stay in the memory of the workers, where Dask spills to disk what is too much.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+import pyarrow as pa
+
+from riata.data.formats.source import TARGET, WEIGHT
+from riata.data.formats.streams import batches_of
+from riata.data.formats.tables import Table, column_table, to_table
+from riata.data.opening.profile import FirstPass, Wishes
+from riata.engines.dask.cluster import Client, Future, result_of, submit
+from riata.errors import DataError
+
+HEAD = 1000  # rows that show what kind of columns there are
+
+
+class Block(Table):
+    """The rows of a block, as Arrow holds them."""
+
+    def __init__(self, table: pa.Table, bare: bool, width: int | None):
+        super().__init__(table, bare)
+        self.width = width
+
+    def head(self) -> "Block":
+        """Its first rows."""
+        return Block(self._table.slice(0, HEAD).combine_chunks(), self.bare, self.width)
+
+    def __sizeof__(self):
+        return self.n_bytes or 0
+
+
+def blocks_of(client: Client, rows, target, weight) -> tuple[list[Future], dict[str, Any]]:
+    """A future of a `Block` for every block of a collection, and the names of target and weight."""
+    roles, beside = {}, {}
+    for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        roles[role] = name if _is_column(wish) else wish
+        if _is_column(wish):
+            beside[name] = _delayed(_aligned(wish, rows))
+    blocks = _delayed(rows)
+    if any(len(others) != len(blocks) for others in beside.values()):
+        raise DataError(
+            f"the rows come in {len(blocks)} blocks, their target or weights in another number of blocks: rechunk or "
+            "repartition them alike"
+        )
+    make, names = dask.delayed(_block, pure=False), list(beside)
+    return client.compute([make(names, *pieces) for pieces in zip(blocks, *beside.values(), strict=True)]), roles
+
+
+def _is_column(wish) -> bool:
+    return not (wish is None or isinstance(wish, str))
+
+
+def _aligned(column, rows):
+    """A target or weights in the blocks of the rows."""
+    if isinstance(column, np.ndarray | list) and hasattr(rows, "chunks"):
+        return da.from_array(np.asarray(column), chunks=(rows.chunks[0],))
+    known = hasattr(rows, "chunks") and hasattr(column, "chunks") and not np.isnan([*rows.chunks[0]]).any()
+    return column.rechunk({0: rows.chunks[0]}) if known else column
+
+
+def _delayed(collection) -> list:
+    """The blocks of rows of a collection."""
+    if isinstance(collection, list | tuple):
+        return list(collection)
+    if not hasattr(collection, "to_delayed"):
+        raise DataError(
+            f"the target and the weights of a Dask collection must be Dask collections too, not {type(collection)}"
+        )
+    if getattr(collection, "ndim", 1) == 2 and hasattr(collection, "chunks") and collection.numblocks[1] > 1:
+        collection = collection.rechunk({1: -1})
+    return list(np.ravel(collection.to_delayed()))
+
+
+def _block(names, rows, *columns) -> Block:
+    """The rows of a block, with target and weights beside them."""
+    beside = dict(zip(names, columns, strict=True))
+    if (table := to_table(rows)) is not None:
+        for name, values in beside.items():
+            if name in table.column_names:
+                raise DataError(f"the frame has a column {name!r} itself: name it, or drop it")
+            table = table.append_column(name, column_table(values, name)[name])
+        return Block(table, False, None)
+    if isinstance(rows, tuple) and beside:
+        raise DataError("tuples (X, y) and (X, y, weight) bring their own target and weights: give no others")
+    pieces = rows if isinstance(rows, tuple) else (rows, beside.get(TARGET), beside.get(WEIGHT))
+    return Block(pa.Table.from_batches(batches_of(pieces)), True, pieces[0].shape[1])
+
+
+def first_look(client: Client, blocks: list[Future], wishes: Wishes) -> FirstPass:
+    """A first pass that knows the kinds of columns, from the first block that has rows."""
+    for block in blocks:
+        head = result_of(client, submit(client, Block.head, block))
+        if head.n_rows:
+            break
+    else:
+        raise DataError("there are no rows to learn from")
+    if head.bare and wishes.target is None and TARGET in head.schema.names:
+        wishes = replace(wishes, target=TARGET)
+    if head.bare and wishes.weight is None and WEIGHT in head.schema.names:
+        wishes = replace(wishes, weight=WEIGHT)
+    look = FirstPass(head, wishes)
+    look.begin(head.slice(look.columns, 0, HEAD))
+    return look

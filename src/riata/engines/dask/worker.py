@@ -1,0 +1,123 @@
+"""What tasks do with a part: look at it through a view, and add up what a function makes of its chunks."""
+
+from collections.abc import Callable, Iterator
+from functools import reduce
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riata.data.chunk import Chunk, add
+from riata.engines.dask.parts import Part, RowsInMemory
+from riata.engines.dask.payload import Carried
+
+
+class Mapping(NamedTuple):
+    """A view of rows through a function of their chunks."""
+
+    f: Callable[[Chunk], Chunk]
+
+
+class Keeping(NamedTuple):
+    """A view of the rows whose positions are kept."""
+
+    keep: Callable[[np.ndarray], np.ndarray]
+
+
+View = tuple[Mapping | Keeping, ...]
+Starts = tuple[int, ...]  # the position of a part's first row, among all rows and among those each Keeping keeps
+
+
+def chunks_of(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, Chunk]]:
+    """The chunks of a part in a view, each with the position of its first row."""
+    for i, start, keeps in _spans(part, view, starts):
+        yield start, _seen(part, i, view, keeps)
+        part.release(i)
+
+
+def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, int, list[np.ndarray]]]:
+    """(its number, the position of its first row, the rows that each Keeping keeps) of chunks with rows in a view."""
+    positions = list(starts)
+    for i, count in enumerate(part.counts):
+        keeps: list[np.ndarray] = []
+        for step in view:
+            if isinstance(step, Keeping):
+                start = positions[len(keeps)]
+                keeps.append(np.flatnonzero(step.keep(np.arange(start, start + (len(keeps[-1]) if keeps else count)))))
+        if count and (not keeps or len(keeps[-1])):
+            yield i, positions[-1], keeps
+        for level, kept in enumerate([count, *map(len, keeps)]):
+            positions[level] += kept
+
+
+def _seen(part: Part, i: int, view: View, keeps: list[np.ndarray]) -> Chunk:
+    """A chunk in a view: rows before the first that is kept and after the last are not read."""
+    span = _span(part, i, keeps)
+    chunk, offset = part.rows(i, span), span.start
+    keeping = iter(keeps)
+    for step in view:
+        if isinstance(step, Mapping):
+            chunk = step.f(chunk)
+            continue
+        kept = next(keeping) - offset
+        chunk, offset = chunk if len(kept) == chunk.n_rows else chunk.rows(kept), 0
+    return chunk
+
+
+def _span(part, i, keeps) -> slice:
+    return slice(int(keeps[0][0]), int(keeps[0][-1]) + 1) if keeps else slice(0, part.counts[i])
+
+
+def sum_of_part(part: Part, starts: Starts, carried: Carried):
+    """f(chunk) added over the chunks of a part in their order; None where there is no row."""
+    view, f = carried.value
+    total = None
+    for _, chunk in chunks_of(part, view, starts):
+        value = f(chunk)
+        total = value if total is None else add(total, value)
+    return total
+
+
+def run_of_part(part: Part, numbered: tuple[int, Starts], carried: Carried):
+    """f(number, placed chunks) of a part; None where there is no row."""
+    (number, starts), (view, f) = numbered, carried.value
+    run = chunks_of(part, view, starts)
+    first = next(run, None)
+    return None if first is None else f(number, _chained(first, run))
+
+
+def _chained(first, rest):
+    yield first
+    yield from rest
+
+
+def sum_of(values: list[Any]):
+    """The sum of what parts came to, in their order."""
+    there = [value for value in values if value is not None]
+    return reduce(add, there) if there else None
+
+
+def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
+    """How many chunks of a part have rows in a view."""
+    return sum(1 for _ in _spans(part, carried.value, starts))
+
+
+def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk:
+    """The chunk number i of those."""
+    number, _, keeps = next(islice(_spans(part, carried.value, starts), i, None))
+    return _seen(part, number, carried.value, keeps)
+
+
+def rows_of_part(part: Part, starts: Starts, carried: Carried) -> np.ndarray:
+    """How many rows of a part are in a view, and how many have to be read for them."""
+    total = np.zeros(2, dtype=np.int64)
+    for i, _, keeps in _spans(part, carried.value, starts):
+        span = _span(part, i, keeps)
+        total += [len(keeps[-1]) if keeps else part.counts[i], span.stop - span.start]
+    return total
+
+
+def held_part(part: Part, starts: Starts, carried: Carried) -> RowsInMemory:
+    """The rows of a part in a view, in the memory of the worker."""
+    chunks = (chunk for _, chunk in chunks_of(part, carried.value, starts))
+    return RowsInMemory([chunk._replace(y=chunk.y.copy(), weight=chunk.weight.copy()) for chunk in chunks])

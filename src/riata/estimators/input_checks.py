@@ -1,0 +1,73 @@
+"""Rows that come in beside others, and what is checked before they are used."""
+
+from operator import eq
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, _check_y
+
+from riata.data.columns.lists import Numbered
+from riata.data.dataset import Dataset
+from riata.engines.known_rows import has_columns, with_encoding
+from riata.engines.open import open_data
+from riata.errors import DataError, OptionError
+from riata.matrices.cuda import host_array
+
+
+def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
+    """X, y and weights of rows beside those to learn from."""
+    if isinstance(rows, Dataset):
+        return rows, None, None
+    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
+        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
+    X, y, *weight = rows
+    return X, y, weight[0] if weight else None
+
+
+def encoded_like(data: Dataset, rows):
+    """Rows beside those of a dataset, which its encoding makes features of where they have columns for it."""
+    if data.encoding is None:
+        return rows
+    if isinstance(rows, Dataset):
+        return with_encoding(rows, data.encoding, data.n_features)
+    target = data.encoding.target and data.encoding.target.column
+    X, y, weight = parts_of(rows) if isinstance(rows, tuple | list) else (rows, target, None)
+    if not has_columns(X):
+        return rows
+    return open_data(X, y, weight=weight, encoding=data.encoding, n_features=data.n_features)
+
+
+def checked_target(y, sample_weight, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The target and the weights of rows that lie elsewhere, from anywhere, here and by the rules for arrays."""
+    if y is None:
+        raise DataError("X needs a target: give fit a y")
+    y = _check_y(host_array(y), y_numeric=numeric)
+    if len(y) != n_rows:
+        raise DataError(f"X has {n_rows} rows, and y {len(y)} values")
+    weight = None if sample_weight is None else host_array(sample_weight)
+    return y, _check_sample_weight(weight, y, dtype=np.float64, ensure_non_negative=True)
+
+
+def check_alone(y, sample_weight) -> None:
+    """Refuse a target or weights beside a dataset, which brings its own."""
+    if y is not None or sample_weight is not None:
+        raise OptionError(
+            "a Dataset brings its own target and weights: name them to riata.open, and give fit no others"
+        )
+
+
+def check_same_features(data: Dataset, others: Dataset) -> None:
+    """Refuse other rows whose features, as far as they have names, are not those that are learnt from."""
+    mine, theirs = data.feature_names, others.feature_names
+    if mine is None or theirs is None or _same(mine, theirs):
+        return
+    raise DataError(
+        "the validation set has other features than the rows to learn from, or has them in another order: open it with "
+        "encoding=data.encoding, where data is what you learn from"
+    )
+
+
+def _same(mine, theirs) -> bool:
+    if isinstance(mine, Numbered) and isinstance(theirs, Numbered):  # there may be millions
+        return (len(mine), mine[:1], mine[-1:]) == (len(theirs), theirs[:1], theirs[-1:])
+    return len(mine) == len(theirs) and all(map(eq, mine, theirs))

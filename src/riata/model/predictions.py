@@ -1,0 +1,88 @@
+"""Predictions as a table: a column for the answer, and one per class for its probability."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.dataset import Dataset
+from riata.data.remote import Remote
+from riata.errors import OptionError
+from riata.files import replacing
+from riata.losses import probabilities
+from riata.model.model import Model
+
+
+def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:
+    """Columns by name, a row for every row of the data, a table for every chunk: one pass."""
+    return _tables(model, (z for z, _ in model.visit(data)))
+
+
+def _tables(model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
+    """A table for every chunk's margins; where there is no chunk, one that has columns all the same."""
+    z = None
+    for z in margins:
+        yield pa.table(_columns(model, z))
+    if z is None:
+        n_margins = len(model.intercept)
+        yield pa.table(_columns(model, np.empty(0) if n_margins == 1 else np.empty((0, n_margins))))
+
+
+def _columns(model, z) -> dict[str, np.ndarray]:
+    if model.classes is None:
+        return {"prediction": model.link_function.mean(z)}
+    chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
+    columns = {"prediction": np.asarray(model.classes)[chosen]}
+    if model.link_function.probabilities:
+        p = probabilities(model.link_function, z)
+        columns |= {f"probability_{label}": p[:, i] for i, label in enumerate(model.classes)}
+    return columns
+
+
+def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
+    """Predictions of rows elsewhere, a file in a folder for every part of them, written by whoever holds the rows."""
+    _check_suffix(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise OptionError(f"{folder} is not empty, and predictions of parts would mix with what it holds")
+    folder = folder.absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    margins = model.margins_of(data)
+
+    def write(number, run):
+        path = folder / f"part-{number:05d}{folder.suffix}"
+        write_predictions(_tables(model, (margins(chunk) for _, chunk in run)), path)
+        return path.name
+
+    return data.runs(write)
+
+
+def write_predictions(tables: Iterable[pa.Table], out) -> None:
+    """To a CSV or Parquet file, whole or not at all; to standard output as CSV where `out` is None."""
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if out is None:
+        _write(tables, sys.stdout.buffer, pyarrow.csv.CSVWriter)
+        return
+    writers = {".csv": pyarrow.csv.CSVWriter, ".parquet": pyarrow.parquet.ParquetWriter}
+    _check_suffix(out)
+    with replacing(out) as file:
+        _write(tables, file, writers[out.suffix])
+
+
+def _check_suffix(out) -> None:
+    if out.suffix not in (".csv", ".parquet"):
+        raise OptionError(f"predictions are written as .csv or .parquet, not {out.suffix or 'a file without ending'}")
+
+
+def _write(tables, file, kind):
+    writer = None
+    try:
+        for table in tables:
+            writer = writer or kind(file, table.schema)
+            writer.write_table(table)
+    finally:
+        if writer is not None:
+            writer.close()

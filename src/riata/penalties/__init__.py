@@ -1,0 +1,25 @@
+"""Penalties on the coefficients: one file per family; `penalty` says what every one of them offers."""
+
+from riata.penalties.cardinality import Cardinality, hard_threshold
+from riata.penalties.elastic_net import ElasticNet, soft_threshold
+from riata.penalties.group_cardinality import GroupCardinality
+from riata.penalties.penalty import Numbers, Penalty, SeparablePenalty, Strengths
+
+PENALTIES: dict[str, type[Penalty]] = {
+    "elastic-net": ElasticNet,
+    "cardinality": Cardinality,
+    "group-cardinality": GroupCardinality,
+}
+
+__all__ = [
+    "PENALTIES",
+    "Cardinality",
+    "ElasticNet",
+    "GroupCardinality",
+    "Numbers",
+    "Penalty",
+    "SeparablePenalty",
+    "Strengths",
+    "hard_threshold",
+    "soft_threshold",
+]

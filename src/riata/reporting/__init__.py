@@ -1,0 +1,1 @@
+"""What people see of a fit: terminal, page, notebook."""

@@ -1,0 +1,105 @@
+"""All that the report of a fit tells, gathered in one place before anything is drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from riata.data.columns.hashed import SPACE
+from riata.data.opening.profile import Profile
+from riata.model.model import Model
+from riata.model.quality import ClassQuality, NumberQuality
+from riata.reporting.html.numbers import count
+from riata.training.driver import Record
+from riata.training.selection.searched import Searched, searched
+from riata.training.selection.stability import Stability
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a fit came from, as far as somebody said: its data by name, how it was opened, how to repeat it."""
+
+    data: str | None = None
+    opened: Mapping[str, Any] = field(default_factory=dict)  # options of riata.open that are not the defaults
+    test: str | None = None
+    command: str | None = None
+    code: str = ""
+    seconds: Mapping[str, float] = field(default_factory=dict)  # by what was done
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A fitted model, and what is known of how it came about; a model from a file knows less than a fit."""
+
+    model: Model
+    origin: Origin
+    quality: ClassQuality | NumberQuality | None = None
+    stability: Stability | None = None
+    paths: Sequence[Searched] = ()
+    names: Sequence[str] = ()  # of all features, where there are paths
+    scale: np.ndarray | None = None  # and their standard deviations
+    histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
+    profile: Profile | None = None
+    class_count: np.ndarray | None = None
+
+    @property
+    def training(self) -> dict[str, Any]:
+        return self.model.training
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.training.get("parameters", {})
+
+    @property
+    def k(self):
+        """How many features were allowed, where that was said: a number, or one for each class."""
+        return _said(self.training.get("k"))
+
+    @property
+    def alpha(self):
+        """The strength of the penalty, where there was one: a number, or one for each class."""
+        return _said(self.training.get("alpha"))
+
+    @property
+    def of_features(self) -> str:
+        """How many features there were to choose from."""
+        n = self.model.n_features
+        return "any number of features" if n == SPACE else count(n, "feature")
+
+    @property
+    def data(self) -> str:
+        """The name of the data."""
+        return self.origin.data or self.training.get("data") or "the data"
+
+    @property
+    def target(self) -> str:
+        """What is predicted."""
+        return str(self.origin.opened.get("target") or self.training.get("target") or "the target")
+
+
+def _said(value):
+    return None if isinstance(value, list) and None in value else value
+
+
+def gather(fitted, origin: Origin, quality=None, stability: Stability | None = None) -> Facts:
+    """The facts of a fitted estimator, or of a `Model` on its own."""
+    if isinstance(fitted, Model):
+        return Facts(fitted, origin, quality, stability)
+    model, searches = fitted.to_model(), hasattr(fitted, "path_")
+    histories = getattr(fitted, "history_", [])
+    if histories and isinstance(histories[0], Record):
+        histories = [histories]
+    labels = [""] if len(histories) == 1 else [str(label) for label in model.classes or []]
+    return Facts(
+        model,
+        origin,
+        quality,
+        stability,
+        searched(fitted) if searches else (),
+        fitted._all_names() if searches else (),
+        fitted.scale_ if searches else None,
+        list(zip(labels, histories, strict=True)) if histories else (),
+        getattr(fitted, "profile_", None),
+        getattr(fitted, "class_count_", None),
+    )

@@ -1,0 +1,97 @@
+"""The report of a fit: one page that a colleague understands."""
+
+import time
+from pathlib import Path
+
+from riata.errors import OptionError
+from riata.files import writable
+from riata.model.model import Model
+from riata.plot.tested import tested
+from riata.reporting.html.code import python_code
+from riata.reporting.html.facts import Facts, Origin, gather
+from riata.reporting.html.numbers import duration, short
+from riata.reporting.html.page import Tile, page, write_page
+from riata.reporting.html.sections.asked import asked_section
+from riata.reporting.html.sections.convergence import convergence_section
+from riata.reporting.html.sections.cost import cost_section
+from riata.reporting.html.sections.data import data_section
+from riata.reporting.html.sections.model import model_section
+from riata.reporting.html.sections.path import path_section
+from riata.reporting.html.sections.quality import quality_section
+from riata.reporting.html.sections.repeat import repeat_section
+from riata.reporting.html.words import SCORES, lead
+from riata.training.selection.stability import Stability
+
+SECTIONS = (
+    asked_section,
+    model_section,
+    path_section,
+    quality_section,
+    convergence_section,
+    data_section,
+    cost_section,
+    repeat_section,
+)
+
+
+def write_report(fitted, path: str | Path, *, test=None, stability: Stability | None = None) -> None:
+    """Write a page about a fitted estimator, or about a `Model` from a file.
+
+    Parameters
+    ----------
+    fitted : SparseRegressor, SparseClassifier or Model
+        What the page is about.
+    path : str or Path
+        The HTML file to write.
+    test : Dataset, path, table, (X, y) or (X, y, sample_weight), optional
+        Rows to show how good the model is: one pass, in bounded memory.
+    stability : Stability, optional
+        What `stability_selection` found: shows how certain the coefficients are.
+    """
+    if not str(path).endswith((".html", ".htm")):
+        raise OptionError(f"a report is an .html file, not {Path(path).name!r}")
+    writable(Path(path))
+    code = python_code(fitted, str(path), test=None if test is None else "test")
+    found, seconds = None, {}
+    training = (fitted if isinstance(fitted, Model) else fitted.to_model()).training
+    if "seconds" in training:
+        seconds["fitting"] = training["seconds"]
+    if test is not None:
+        started = time.perf_counter()
+        found = tested(fitted, test)
+        seconds["testing"] = time.perf_counter() - started
+    write_page(path, fit_page(gather(fitted, Origin(code=code, seconds=seconds), found, stability)))
+
+
+def fit_page(facts: Facts) -> str:
+    """The page of these facts."""
+    sections = [section for make in SECTIONS if (section := make(facts)) is not None]
+    model = facts.model
+    title = f"{facts.target} from {facts.data}" if facts.target != "the target" else f"A model of {facts.data}"
+    tiles = [Tile("features chosen", f"{len(model.names):,}", f"of {facts.of_features}"), *_scores(facts)]
+    return page(title, lead(facts), sections, tiles=[*tiles, *_certificate(facts), *_cost(facts)])
+
+
+def _scores(facts: Facts) -> list[Tile]:
+    """The first two scores on test rows."""
+    if facts.quality is None:
+        return []
+    known = [(name, value) for name, value in facts.quality.scores.items() if value is not None]
+    return [Tile(SCORES[name], short(value), f"on {facts.quality.n_rows:,} test rows") for name, value in known[:2]]
+
+
+def _certificate(facts: Facts) -> list[Tile]:
+    training = facts.training
+    if training.get("gap") is not None:
+        note = "certified relative gap" if training["converged"] else "relative gap; it stopped early"
+        return [Tile("certificate", f"{training['gap']:.1e}".replace("e-0", "e-"), note)]
+    if training.get("converged"):
+        return [Tile("certificate", "converged", "what was proved is below")]
+    return [Tile("certificate", "none", "why is below")]
+
+
+def _cost(facts: Facts) -> list[Tile]:
+    training = facts.training
+    if "seconds" not in training:
+        return []
+    return [Tile("time of the fit", duration(training["seconds"]), f"{short(training['passes'])} passes")]

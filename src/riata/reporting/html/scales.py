@@ -1,0 +1,83 @@
+"""From numbers to places between 0 and 1 along an axis, and the round numbers that are written beside it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.reporting.html.numbers import short
+
+MOST_TICKS = 6
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What one direction of a chart shows: its name, and how its numbers are laid out."""
+
+    title: str
+    log: bool = False
+    falling: bool = False  # large numbers first
+    low: float | None = None  # where it begins and ends, instead of where the data does
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Places of numbers along an axis: 0 at `start`, 1 at `end`."""
+
+    start: float
+    end: float
+    log: bool = False
+
+    def at(self, values) -> np.ndarray:
+        values = np.asarray(values, dtype=float)
+        a, b = self.start, self.end
+        if self.log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values, a, b = np.log(values), np.log(a), np.log(b)
+        return (values - a) / (b - a)
+
+    def ticks(self) -> list[float]:
+        """Round numbers within the scale, a handful."""
+        low, high = sorted((self.start, self.end))
+        candidates = _decades(low, high) if self.log else _steps(low, high)
+        return [tick for tick, place in zip(candidates, self.at(candidates), strict=True) if -1e-9 <= place <= 1 + 1e-9]
+
+    def labelled(self) -> list[tuple[float, str]]:
+        """Places and texts of the ticks."""
+        ticks = self.ticks()
+        return [(float(place), short(tick)) for place, tick in zip(self.at(ticks), ticks, strict=True)]
+
+
+def scale_of(axis: Axis, values, margin: float = 0.03) -> Scale:
+    """The scale on which these values fit, with a little air on both sides."""
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values) & ((values > 0) | (not axis.log))]
+    low, high = (values.min(), values.max()) if len(values) else (1.0, 1.0)
+    if axis.log:
+        low, high = (
+            (low / 2, high * 2) if low == high else (low * (low / high) ** margin, high * (high / low) ** margin)
+        )
+    else:
+        air = margin * (high - low) or 0.5 * abs(high) or 1.0
+        low, high = low - air, high + air
+    low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
+    return Scale(high, low, axis.log) if axis.falling else Scale(low, high, axis.log)
+
+
+def _steps(low, high):
+    """Multiples of 1, 2 or 5 times a power of ten."""
+    raw = (high - low) / MOST_TICKS
+    power = 10.0 ** np.floor(np.log10(raw))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw)
+    return [float(f"{n * step:.12g}") for n in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
+
+
+def _decades(low, high):
+    """Powers of ten, not too many of them; with 2 and 5 between them where there are few."""
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    if high / low < 10:
+        return _steps(low, high)
+    if last - first <= 3:
+        return [m * 10.0**e for e in range(first, last + 1) for m in (1, 2, 5)]
+    every = -(-(last - first) // MOST_TICKS)
+    return [10.0**e for e in range(first, last + 1) if e % every == 0]

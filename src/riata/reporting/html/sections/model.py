@@ -1,0 +1,102 @@
+"""The model: its features by name, in the units of the data and per standard deviation."""
+
+import numpy as np
+from markupsafe import Markup
+
+from riata.reporting.html.charts import Bar, bar_chart
+from riata.reporting.html.facts import Facts
+from riata.reporting.html.numbers import label, short
+from riata.reporting.html.page import Section
+from riata.reporting.html.rendering import rendered
+from riata.reporting.html.tables import Column, data_table
+
+TOP, TOP_EACH = 20, 8  # bars of one margin, and of each of several
+MOST_BARS_OF = 6  # classes
+MOST_CELLS = 6000  # numbers in the table; the model file has all
+
+
+def model_section(facts: Facts) -> Section:
+    """Bars of the largest effects, and all features in a table."""
+    model = facts.model
+    effects = np.abs(model.coef * np.asarray(model.deviations)).max(axis=0)
+    shown = np.argsort(-effects, kind="stable")[: MOST_CELLS // (3 * len(model.intercept))]
+    body = rendered(
+        "model.html",
+        reading=_reading(model),
+        bars=_bars(facts),
+        table=_table(facts, shown),
+        n_shown=len(shown),
+        n_chosen=len(model.names),
+        intercepts=[(_label(model, i), short(b, 6), repr(float(b))) for i, b in enumerate(model.intercept)],
+        stability=facts.stability,
+    )
+    return Section("model", "The model", body)
+
+
+def _reading(model) -> str:
+    """What a unit of a feature adds to."""
+    if model.classes is None:
+        return model.loss_function.reading()
+    of = f"class {_label(model, 0)}" if len(model.intercept) == 1 else "the class"
+    return model.loss_function.reading(of)
+
+
+def _label(model, i) -> str:
+    """The class that margin i speaks for."""
+    if model.classes is None:
+        return ""
+    return label(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
+
+
+def _bars(facts: Facts) -> list[Markup]:
+    model = facts.model
+    n_margins = len(model.intercept)
+    if n_margins > MOST_BARS_OF or not model.names:
+        return []
+    most = TOP if n_margins == 1 else TOP_EACH
+    return [_bars_of(facts, i, most) for i in range(n_margins)]
+
+
+def _bars_of(facts: Facts, i: int, most: int) -> Markup:
+    model = facts.model
+    scale = np.asarray(model.deviations)
+    effects = model.coef[i] * scale
+    order = [j for j in np.argsort(-np.abs(effects), kind="stable")[:most] if effects[j] != 0]
+    bars = []
+    for j in order:
+        spread, hint = None, f"{model.names[j]}: coefficient {short(model.coef[i, j], 6)}"
+        if facts.stability is not None:
+            spread = float(facts.stability.spread[i, model.indices[j]] * scale[j])
+            hint += f", chosen in {facts.stability.frequencies[model.indices[j]]:.0%} of the halves"
+        bars.append(Bar(model.names[j], float(effects[j]), short(effects[j], 3), spread, hint))
+    n = int(np.count_nonzero(effects))
+    what, notes = "Effect of one standard deviation", []
+    if len(model.intercept) > 1:
+        what, notes = f"Class {_label(model, i)}", [what.lower()]
+    if len(order) < n:
+        notes.append(f"the {len(order)} largest of {n:,}")
+    if facts.stability is not None:
+        notes.append(f"whiskers: a standard error, from {facts.stability.n_halves} half samples")
+    return bar_chart(what, bars, note="; ".join(notes), kind="effects")
+
+
+def _table(facts: Facts, shown) -> Markup:
+    """A row per feature: coefficients, effects and, where it is known, how stable they are."""
+    model, found = facts.model, facts.stability
+    one = len(model.intercept) == 1
+    of = [""] if one else [f" {_label(model, i)}" for i in range(len(model.intercept))]
+    columns = [Column("feature")]
+    columns += [Column(f"coefficient{which}", True, "per unit of the feature") for which in of]
+    columns += [Column(f"effect{which}", True, "per standard deviation of the feature") for which in of]
+    columns += [Column("deviation", True, "standard deviation of the feature")]
+    if found is not None:
+        columns += [Column("chosen in halves", True, "share of random halves of the rows that chose it")]
+        columns += [Column(f"standard error{which}", True, "of the coefficient, about") for which in of]
+    rows = []
+    for j in shown:
+        row = [model.names[j], *model.coef[:, j], *(model.coef[:, j] * model.deviations[j]), model.deviations[j]]
+        if found is not None:
+            share = found.frequencies[model.indices[j]]
+            row += [(f"{share:.0%}", share), *found.spread[:, model.indices[j]]]
+        rows.append(row)
+    return data_table("features", columns, rows, search="Search features")

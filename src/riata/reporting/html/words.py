@@ -1,0 +1,105 @@
+"""Sentences about a fit that somebody who was not there understands."""
+
+from typing import Any
+
+from riata.penalties import PENALTIES
+from riata.reporting.html.facts import Facts
+from riata.reporting.html.numbers import count, label, short
+
+SCORES = {
+    "r2": "R²", "mse": "mean squared error", "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
+    "loss": "loss", "aic": "AIC", "bic": "BIC", "ebic": "EBIC", "features": "features",
+}  # fmt: skip
+
+
+def lead(facts: Facts) -> str:
+    """What this page is about."""
+    model, n_rows = facts.model, facts.training.get("n_rows")
+    what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
+    rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
+    return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
+
+
+def asked(facts: Facts) -> list[str]:
+    """What was minimised, over which models, a sentence each."""
+    parameters, k, alpha = facts.parameters, facts.k, facts.alpha
+    loss = f"the mean {facts.model.loss_function.words} over the rows"
+    if k is not None:
+        counted = "groups of features" if "groups" in facts.model.objective.split() else "features"
+        said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]
+    elif alpha is not None:
+        said = [
+            f"The linear model with the smallest sum of two things: {loss}, and {_penalty(parameters, _each(alpha))}. "
+            f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
+        ]
+    else:
+        said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
+    several = len(facts.model.intercept) > 1
+    if several:
+        said.append("Every class has such a model of its own, against all others; the largest sum wins.")
+    if parameters.get("ridge"):
+        said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
+    if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
+        said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
+    if "each feature times its penalty factor" in facts.model.objective:
+        said.append("Some features were penalised more than others, by factors that were given.")
+    said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
+    if facts.training.get("selection"):
+        each = "How sparse each of them is was chosen along a path of its own."
+        said.append(each if several else f"How sparse it is was chosen: {facts.training['selection']}.")
+    return said
+
+
+_MORE = {
+    "nonnegative": "No coefficient may be negative.",
+    "debias": "The chosen features were then fitted once more, without the penalty.",
+    "normalize": "Every row was divided by its norm first.",
+    "class_weight": "Classes had weights of their own.",
+    "half_life": "Older rows counted less and less.",
+}
+
+
+def own_penalty(parameters: dict[str, Any]) -> str | None:
+    """What a penalty is called that was given as an object."""
+    written = parameters.get("penalty") or ""
+    return None if written in ("", *PENALTIES) else written.split("(")[0]
+
+
+def _penalty(parameters: dict[str, Any], alpha: str) -> str:
+    own, share = own_penalty(parameters), parameters.get("l1_ratio", 1.0)
+    if own is not None:
+        return f"the penalty {own} of strength {alpha}"
+    if share == 1.0:
+        return f"{alpha} times the sum of the absolute coefficients"
+    return f"{alpha} times a mix of the absolute coefficients ({share:.0%}) and half their squares ({1 - share:.0%})"
+
+
+def certificate(facts: Facts) -> str:
+    """How sure it is that no better model of this kind exists."""
+    training, gap = facts.training, facts.training.get("gap")
+    reason = training.get("stopped_because")
+    if reason is None:
+        return "The model learnt from a stream, which has no end at which to certify it."
+    if training.get("converged") and gap is not None:
+        if len(facts.model.intercept) > 1:
+            within = f"{facts.parameters.get('tol', 1e-6):.1e}"
+            reason = f"the largest relative duality gap over the classes, {gap:.1e}, is within {within}"
+        return (
+            f"Certified: {reason}. No model of this kind can have an objective lower by more than {gap:.1e} of the "
+            "empty model's loss."
+        )
+    if training.get("converged"):
+        return f"It arrived: {reason}."
+    return f"There is no certificate; it stopped because {reason}."
+
+
+def _either(classes) -> str:
+    shown = [label(known) for known in classes[:6]]
+    if len(classes) > 6:
+        return f"{', '.join(shown)} and {len(classes) - 6} more"
+    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def _each(value) -> str:
+    """A number, or one per class."""
+    return " / ".join(short(v) for v in value) if isinstance(value, list) else short(value)

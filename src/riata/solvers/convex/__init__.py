@@ -1,0 +1,1 @@
+"""Solvers of convex problems, each with its certificate."""

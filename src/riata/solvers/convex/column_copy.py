@@ -1,0 +1,45 @@
+"""The columns of a working set, copied together where they are small: F is minimised over them, not a model of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.data.in_memory import InMemory
+from riata.kernels.restricted import minimise_loss
+from riata.objective import Problem
+from riata.threads import one_blas_thread
+
+MOST = 1 << 20  # numbers in a copy: more would not stay in the cache, and are worth several threads
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The columns of some features."""
+
+    features: np.ndarray
+    A: np.ndarray
+
+    def minimum(self, problem: Problem, w, b):
+        """(w, b) at the minimum of F over these features and the intercept, from a start whose other weights are 0."""
+        W = self.features
+        y, weight = problem.data.targets()
+        l1, l2, lower = (strength[W] for strength in problem.strengths)
+        loss = problem.loss
+        with one_blas_thread():
+            v, b = minimise_loss(
+                self.A, y, weight, loss.code, loss.least_curvature, l1, l2, lower, problem.fit_intercept, w[W], b
+            )
+        w = np.zeros_like(w)
+        w[W] = v
+        return w, float(b)
+
+
+def gathered(problem: Problem, features) -> Gathered | None:
+    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
+    where the loss or the penalty is no part of a compiled loop."""
+    data = problem.data
+    if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
+        return None
+    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+        return None
+    return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

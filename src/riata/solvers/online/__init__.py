@@ -1,0 +1,1 @@
+"""Methods that learn rows as they come, in one pass."""

@@ -1,0 +1,256 @@
+"""riata's own online method: sparse and accurate in one pass, without tuning.
+
+FTRL-Proximal (see `ftrl.py`) with three changes.
+
+1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so
+   nothing is copied and units do not matter; steps are measured in the slopes of the empty model, so those of the
+   target do not matter either.
+2. A threshold as high as the noise. The sum of slopes of a feature that says nothing is a random walk, of size
+   s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
+       level = noise * sqrt(sum of u^2) + alpha T,
+   which is the scaled Lasso's choice of alpha (Sun & Zhang 2012) at every moment, falling as the model improves and the
+   rows grow in number. Rows met again are little new evidence: from the second pass on the level grows nearly like T.
+3. Four lanes learn side by side. Without an alpha they differ in `noise`, and the sparsest that explains nearly as much
+   as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
+   are judged by progressive validation (each row is predicted before it is learnt), the last half counting most. What
+   they share (moments, and how far a feature is held where it is) makes four cost little more than one.
+
+With a half-life all sums fade, and the model follows a world that changes.
+
+For exactly k the noise is steered until some 3k features are in, the second-order statistics of those are gathered on
+the way, and the model is cut to k and refitted on them at the end (see `cut.py`).
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.kernels.online import EMPTY, HOLD, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, all_weights, online_sweep
+from riata.objective import Problem
+from riata.penalties import Cardinality, ElasticNet, hard_threshold
+from riata.solvers.iterate import Options
+from riata.solvers.online import top_k as cut
+from riata.solvers.stochastic.method import Method, stochastic
+
+NOISES = np.array([9.0, 6.0, 4.0, 3.0])
+FADING = 1.0  # noise beside an alpha
+RATES = np.array([0.01, 0.02, 0.04, 0.08])  # first steps, as weights of standardised columns per unit of margin
+RATE = 0.02
+EXPLAINS = 0.97  # of what the best lane explains, for a sparser lane to be preferred
+REVIEW = 1.2  # rows grow by this factor between two reviews
+PER_HALF_LIFE = 10  # reviews, at least
+CANDIDATES = 3  # for each of k
+LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well fitted hold the weights in place
+EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
+AGEING = {"losses", "xx", "xy"}
+FADING_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares"}
+SWEPT = ("block", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
+PARTS: dict[str, Any] = {
+    "z": slice(LANES),
+    "hold": HOLD,
+    "sums": SUMS,
+    "squares": SQUARES,
+    "shift": SHIFT,
+}
+
+
+def lines_of_zeros(n_features: int) -> np.ndarray:
+    """A row of WIDTH zeros for every feature, which begins where a line of the cache does: it costs one, not two."""
+    flat = np.zeros((n_features + 1) * WIDTH)
+    start = -(flat.ctypes.data // flat.itemsize) % WIDTH
+    return flat[start : start + n_features * WIDTH].reshape(n_features, WIDTH)
+
+
+def of_features(memory: dict[str, np.ndarray], name: str) -> np.ndarray:
+    """One of the PARTS of what is remembered of every feature, to read or to write."""
+    return memory["block"][:, PARTS[name]]
+
+
+@dataclass(frozen=True)
+class Online(Method):
+    """The method for an alpha or a k; with neither it finds an alpha of its own."""
+
+    alpha: float | None = None
+    k: int | None = None
+    standardize: bool = True
+    distinct: float = np.inf  # weight of the rows there are, if they come again
+    half_life: float | None = None  # rows after which one counts half; None: all rows count alike
+    schedule = "constant"
+    order = "shuffled"
+    odd = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
+
+    def memory(self, n_features):
+        memory = {
+            "block": lines_of_zeros(n_features), "origin": np.zeros(1),
+            "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
+            "slope_squares": np.zeros(LANES + 1), "total": np.zeros(1), "losses": np.zeros(LANES + 2),
+            "noise": np.full(LANES, FADING) if self.alpha is not None else NOISES.copy(),
+            "stiffness": np.ones(LANES), "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
+        }  # fmt: skip
+        if self.k is not None:
+            memory |= cut.memory(min(self.n_candidates, n_features))
+        return memory
+
+    def mirrored(self, memory):
+        image = super().mirrored(memory)
+        of_features(image, "z")[:] *= -1.0
+        return image
+
+    @property
+    def n_candidates(self) -> int:
+        return 0 if self.k is None else min(CANDIDATES * self.k, self.k + EXTRA)
+
+    @property
+    def finds_alpha(self) -> bool:
+        return self.alpha is None and self.k is None
+
+    @property
+    def rates(self) -> np.ndarray | float:
+        """First steps of the lanes."""
+        return RATE if self.finds_alpha else RATES
+
+    def sweep(self, sweep, state, learn_b):
+        """Learn up to the next review, review, and so on: when reviews fall does not depend on the chunks."""
+        if sweep.batch != 1:
+            raise OptionError("solver 'online' takes one row a step: leave batch at 1")
+        memory, done = state.memory, 0
+        memory["stiffness"][:] = min(sweep.loss.curvature, 1.0) / self.rates
+        while done < len(sweep.visits):
+            due = self._due(memory) - state.steps - done
+            visits = sweep.visits[done : done + due]
+            z = self._take(sweep, visits, state, learn_b)[:, memory["lane"][0]]
+            sweep.margins[done : done + len(visits)] = z
+            done += len(visits)
+            if len(visits) == due:
+                self._stop(state, state.steps + done)
+        return self._intercept(memory), 0.0
+
+    def _due(self, memory) -> int:
+        """The step after which learning stops for a moment."""
+        return int(np.ceil(memory["review"][0]))
+
+    def _stop(self, state, steps):
+        """What is due between two runs of rows."""
+        self._review(state.memory)
+
+    def _take(self, sweep, visits, state, learn_b):
+        """Learn these rows: their margins, each before it was learnt, of all lanes and the empty model."""
+        loss, memory = sweep.loss, state.memory
+        margins = np.empty((len(visits), LANES + 1))
+        online_sweep(
+            sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, loss.code, min(loss.curvature, 1.0), loss.relative,
+            learn_b > 0.0, self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"],
+            memory["stiffness"], *(memory[name] for name in SWEPT), margins,
+        )  # fmt: skip
+        if self.k is not None:
+            self._gather(sweep, visits, margins[:, memory["lane"][0]], memory)
+        return margins
+
+    def _gather(self, sweep, visits, z, memory):
+        """Second-order statistics of the candidates on these rows, around the margins they had."""
+        y, loss = sweep.y[visits], sweep.loss
+        h = np.maximum(loss.second_derivative(y, z), LEAST_CURVATURE * min(loss.curvature, 1.0))
+        responses = h * (z - memory["origin"][0]) - loss.derivative(y, z)
+        cut.gather(memory, sweep.rows, visits, of_features(memory, "shift"), sweep.weight[visits], h, responses)
+
+    def _review(self, memory):
+        """Now and then: which lane to believe, how much noise to let in, which features are candidates."""
+        memory["lane"][0] = self._best_lane(memory["losses"])
+        self._age(memory)
+        if self.k is None:
+            return
+        w, deviation = self._weights(memory)
+        cut.replace_candidates(memory, self._candidates(memory, w, deviation))
+        entered = np.count_nonzero(w, axis=0)
+        memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
+
+    def _candidates(self, memory, w, deviation):
+        """The largest weights of columns of unit deviation; where those in the model are too few, the steepest next."""
+        lane = memory["lane"][0]
+        size = np.abs(w[:, lane]) * deviation
+        slope = np.divide(
+            np.abs(of_features(memory, "z")[:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0
+        )
+        m = len(memory["candidates"])
+        steepest = np.argpartition(-slope, m - 1)[:m]  # the long sort is for these and those in the model only
+        pool = np.union1d(np.flatnonzero(size), steepest)
+        best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
+        return np.sort(best[slope[best] > 0])
+
+    def _age(self, memory):
+        """Set the next review, and let what was seen so far count less by then.
+
+        In the judgement of lanes and in the statistics of candidates a row counts half at twice the age, since it met
+        another model; with a half-life everything fades.
+        """
+        now = memory["review"][0]
+        wait = max((REVIEW - 1.0) * now, 1.0)
+        fade = 1.0
+        if self.half_life is not None:
+            wait = min(wait, max(self.half_life / PER_HALF_LIFE, 1.0))
+            fade = 0.5 ** (wait / self.half_life)
+        memory["review"][0] = now + wait
+        for name in AGEING & memory.keys():
+            memory[name] *= min(fade, now / (now + wait))
+        for name in FADING_SUMS & memory.keys() if fade < 1.0 else ():
+            memory[name] *= fade
+        if fade < 1.0:
+            memory["block"][:, :SHIFT] *= fade
+
+    def _best_lane(self, losses):
+        """The lane to believe, by progressive validation."""
+        explained = losses[EMPTY] - losses[:LANES]
+        best = int(np.argmax(explained))
+        if self.finds_alpha and explained[best] > 0.0:
+            return int(np.argmax(explained >= EXPLAINS * explained[best]))
+        return best
+
+    def _weights(self, memory):
+        """(weights of all features, a column for each lane; deviations of their columns) from what is remembered."""
+        T, n_features = memory["total"][0], len(memory["block"])
+        level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
+        total_alpha = (self.alpha or 0.0) * T
+        w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
+        level, flat = (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
+        all_weights(memory["block"], T, level, flat, memory["stiffness"], w, deviation)
+        return w, deviation
+
+    def _intercept(self, memory):
+        return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
+
+    def model(self, state):
+        memory = state.memory
+        if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
+            w, b = self._weights(memory)[0][:, memory["lane"][0]].copy(), self._intercept(memory)
+            w = w if self.k is None else hard_threshold(w, self.k)
+        else:
+            w = np.zeros(len(of_features(memory, "sums")))
+            features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
+            w[features] = weights
+            b += memory["origin"][0]
+        support = np.flatnonzero(w)
+        return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
+
+
+def online_method(penalty: Cardinality | ElasticNet) -> Online:
+    """The recipe for k, for an alpha, or, where there is no penalty, for one that it finds itself."""
+    if isinstance(penalty, Cardinality):
+        return Online(k=penalty.k)
+    return Online(alpha=float(penalty.l1) or None)
+
+
+def online(problem: Problem, options: Options):
+    """The recipe on data that may be read several times."""
+    penalty = problem.penalty
+    if not isinstance(penalty, Cardinality):
+        penalty = ElasticNet(problem.standardised_strengths[0])
+    standardize = np.ndim(problem.scale) > 0
+    method = replace(
+        online_method(penalty),
+        standardize=standardize,
+        distinct=float(problem.data.n_rows),
+        half_life=options.half_life,
+    )
+    return stochastic(problem, method, options)

@@ -1,0 +1,81 @@
+"""Learning from rows as they come: the same steps as a pass over a file, whatever the size of the portions."""
+
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.data.chunk import Chunk, joined
+from riata.solvers.iterate import Features
+from riata.solvers.stochastic.method import State, Stepper
+
+
+class Learnt(NamedTuple):
+    """A model: coefficients, intercept, and which features they are of (None: all of them)."""
+
+    coef: np.ndarray
+    intercept: float
+    features: Features | None
+
+
+@dataclass
+class Stream:
+    """A stepper and its state. Rows that do not fill a batch wait for the next portion.
+
+    A row's weight counts relative to the mean of those so far, its own included: the unit of weights does not matter.
+    """
+
+    stepper: Stepper
+    state: State
+    n_features: int
+    waiting: list[Chunk] = field(default_factory=list)
+    rows: int = 0  # learnt so far
+    weight: float = 0.0  # of those, in all
+
+    def learn(self, chunk: Chunk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Take the rows in order, a batch at a time: (targets, margins before they were learnt, weights) of those."""
+        counts = chunk.weight > 0
+        chunk = chunk if counts.all() else chunk.rows(counts)
+        rows = joined([*self.waiting, chunk])
+        complete = rows.n_rows - rows.n_rows % self.stepper.batch
+        self.waiting = [rows.rows(slice(complete, None))] if complete < rows.n_rows else []
+        if not complete:
+            return np.empty(0), np.empty(0), np.empty(0)
+        learnt = rows.rows(slice(complete)) if self.waiting else rows
+        relative = learnt._replace(weight=self._relative(learnt.weight))
+        return learnt.y, self.stepper.advance(self.state, relative, np.arange(complete)), learnt.weight
+
+    def _relative(self, weight: np.ndarray) -> np.ndarray:
+        """The weights over their running mean, whatever the portions they come in."""
+        sums = np.cumsum(np.append(self.weight, weight))[1:]
+        counts = self.rows + np.arange(1, len(weight) + 1)
+        self.rows, self.weight = int(counts[-1]), float(sums[-1])
+        return weight * counts / sums
+
+    @property
+    def model(self) -> "Learnt":
+        """As of now: it costs as much as there are features."""
+        method = self.stepper.method
+        w, b = method.model(self.state)
+        return Learnt(w / self.stepper.scale, b, method.features(self.state))
+
+    @property
+    def features(self) -> Features | None:
+        return self.model.features
+
+    @property
+    def coef(self) -> np.ndarray:
+        return self.model.coef
+
+    @property
+    def intercept(self) -> float:
+        return self.model.intercept
+
+
+def mirrored(stream: Stream) -> Stream:
+    """The stream that would have learnt the same rows with targets of the other sign."""
+    state = stream.state
+    memory = stream.stepper.method.mirrored(state.memory)
+    waiting = [chunk._replace(y=-chunk.y) for chunk in stream.waiting]
+    image = replace(state, w=-state.w, b=-state.b, memory=memory, names=dict(state.names))
+    return replace(stream, state=image, waiting=waiting)

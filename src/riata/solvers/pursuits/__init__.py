@@ -1,0 +1,1 @@
+"""The textbook greedy and thresholding methods for k features."""

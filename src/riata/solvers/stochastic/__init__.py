@@ -1,0 +1,1 @@
+"""Methods that step on single rows or batches of them."""

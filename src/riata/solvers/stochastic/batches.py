@@ -1,0 +1,44 @@
+"""Slopes of a batch of rows in the space of scaled columns, and hard-thresholded steps along them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.data.chunk import Chunk
+from riata.objective import Problem
+from riata.penalties import hard_threshold
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The rows of a problem, some at a time, as methods under a cardinality constraint need them."""
+
+    problem: Problem
+    k: int
+    eta: float | None = None  # a step for all times; by default the best one along each slope
+
+    def slope(self, chunk: Chunk, w, b):
+        """(by w, by b): summed over the rows, with their weights."""
+        scale = self.problem.scale
+        u = chunk.weight * self.problem.loss.derivative(chunk.y, chunk.X.margins(w / scale, b))
+        return chunk.X.slopes(u) / scale, float(u.sum()) * self.problem.fit_intercept
+
+    def step(self, chunk: Chunk, by_w, by_b, w, b):
+        """Move against the mean slope and keep the k largest weights.
+
+        The step is the one that would minimise a quadratic of the loss's curvature over these rows, along the slope
+        of the features in play: those in the model and the k steepest (normalised IHT; Blumensath & Davies 2010).
+        """
+        steepest = hard_threshold(by_w, self.k)
+        in_play = np.where((w != 0) | (steepest != 0), by_w, 0.0)
+        z = chunk.X.margins(in_play / self.problem.scale, by_b)
+        bend = self.problem.loss.curvature * float(chunk.weight @ z**2) / chunk.weight.sum()
+        eta = self.eta if self.eta is not None else (float(in_play @ in_play) + by_b**2) / max(bend, 1e-300)
+        return hard_threshold(w - eta * in_play, self.k), b - eta * by_b
+
+
+def pieces(chunk: Chunk, visits: np.ndarray, size: int) -> Iterator[Chunk]:
+    """The visited rows of a chunk in equal batches of about `size`: a batch of a few rows says nothing of a step."""
+    for rows in np.array_split(visits, max(1, len(visits) // size)):
+        yield chunk.rows(rows)

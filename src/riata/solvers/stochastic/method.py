@@ -1,0 +1,224 @@
+"""The loop that all stochastic methods share: visit rows, let the method's sweep move the weights, yield.
+
+A method works on the scaled row a = x / scale (standardisation) and on the weights of those columns. Its state between
+chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk, or kept
+in the method's own memory.
+
+Default steps are safe on data of any scale: eta_t is divided by the loss's curvature times the largest squared row
+norm so far, so a step never overshoots its own row. On the paper's rows of unit norm that divides by one.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.kernels.rows import Rows
+from riata.losses import Loss
+from riata.matrices.matrix import Matrix
+from riata.objective import Problem
+from riata.solvers.iterate import Features, Iterate, Options, Saved
+from riata.solvers.online.progressive_validation import Tally, tally
+from riata.solvers.stochastic.schedules import STEPS, parse_step
+from riata.solvers.stochastic.visits import ORDERS, within
+
+
+@dataclass
+class State:
+    """The weights of the scaled columns, the intercept, what the schedule has seen, and what the method remembers."""
+
+    w: np.ndarray
+    b: float = 0.0
+    steps: int = 0
+    largest: float = 0.0  # squared norm of the largest row
+    memory: dict[str, np.ndarray] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # of features known by numbers, where a method keeps them
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A run of steps over rows of one chunk, as the compiled sweeps take it."""
+
+    rows: Rows
+    y: np.ndarray
+    weight: np.ndarray
+    visits: np.ndarray
+    batch: int
+    loss: Loss
+    etas: np.ndarray
+    safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
+    margins: np.ndarray  # of the visited rows, each before it is learnt: to be filled in
+    names: Callable[[np.ndarray], dict[int, str]] | None = None  # of features by their numbers
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether no column is scaled."""
+        return bool((self.rows.shrink == 1.0).all())
+
+    @property
+    def args(self):
+        return (
+            self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe, self.margins
+        )  # fmt: skip
+
+
+class Method(Protocol):
+    """An update: how a run of rows moves a state."""
+
+    schedule: str  # its own decay of steps, a key of `STEPS`
+    order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+    odd: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
+
+    def memory(self, n_features: int) -> dict[str, np.ndarray]:
+        """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
+        return {}
+
+    def mirrored(self, memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """What it would remember had all targets the other sign."""
+        return {name: -values if name in self.odd else values.copy() for name, values in memory.items()}
+
+    def width(self, n_features: int) -> int:
+        """How many weights it keeps."""
+        return n_features
+
+    def rows(self, X: Matrix, scale: np.ndarray | float) -> Rows:
+        """Rows as its sweep takes them."""
+        return X.row_layout(scale)
+
+    def features(self, state: State) -> Features | None:
+        """Which features the weights of its model are of; None: all of them."""
+        return None
+
+    def model(self, state: State) -> tuple[np.ndarray, float]:
+        """Weights of the scaled columns and intercept to predict with, as of now."""
+        return state.w, state.b
+
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
+        """Move state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """A method with its loss, scales and steps: advances a state over the rows of a chunk."""
+
+    method: Method
+    loss: Loss
+    step: Callable[[np.ndarray], np.ndarray]
+    safe: bool
+    batch: int
+    learn_b: bool
+    scale: np.ndarray | float = 1.0
+
+    def advance(self, state: State, chunk: Chunk, visits: np.ndarray) -> np.ndarray:
+        """Visit these rows of the chunk; returns the margins they had when they were met."""
+        n_steps = -(-len(visits) // self.batch)
+        etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
+        # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
+        safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
+        rows = self.method.rows(chunk.X, self.scale)
+        margins = np.empty(len(visits))
+        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names)
+        state.b, state.largest = self.method.sweep(sweep, state, float(self.learn_b))
+        state.steps += n_steps
+        return margins
+
+
+def first_state(method: Method, n_features: int) -> State:
+    """Before the first row."""
+    return State(np.zeros(method.width(n_features)), memory=method.memory(n_features))
+
+
+def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, scale=1.0) -> Stepper:
+    """The method with its own schedule, safe on any scale, unless the user named a step."""
+    schedule = STEPS[method.schedule](1.0) if step is None else parse_step(step, method.schedule)
+    return Stepper(method, loss, schedule, step is None, batch, learn_b, scale)
+
+
+@dataclass
+class Course:
+    """Where a run over chunked data is: the state, the order of chunks of this pass, and how many of them are done."""
+
+    state: State
+    rng: np.random.Generator
+    chunks: np.ndarray
+    done: int = 0
+    met: Tally = field(default_factory=Tally)  # of this pass
+
+    def saved(self) -> Saved:
+        """A copy: the course goes on."""
+        state = self.state
+        arrays = {"w": state.w.copy(), "chunks": self.chunks.copy()}
+        arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
+        facts = {
+            "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
+            "done": self.done, "met": self.met, "rng": self.rng.bit_generator.state,
+            "names": list(state.names.items()),
+        }  # fmt: skip
+        return Saved(arrays, facts)
+
+
+def first_course(method: Method, data: Dataset, seed: int | None) -> Course:
+    """Before the first pass."""
+    rng = np.random.default_rng(seed)
+    return Course(first_state(method, data.n_features), rng, data.shuffled(rng))
+
+
+def resumed_course(saved: Saved) -> Course:
+    """The course that was saved; JSON keeps every bit of its numbers."""
+    arrays, facts = saved
+    memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
+    rng = np.random.default_rng()
+    rng.bit_generator.state = facts["rng"]
+    state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))
+    return Course(state, rng, arrays["chunks"], facts["done"], Tally(*facts["met"]))
+
+
+def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
+    """One iterate after every chunk, whole after every pass, until max_steps."""
+    data = problem.data
+    stepper = make_stepper(
+        method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
+    )
+    order = ORDERS[options.order or method.order]
+    course = first_course(method, data, options.seed) if options.resume is None else resumed_course(options.resume)
+    state = course.state
+    mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
+    while not options.over(state.steps):
+        if course.done == len(course.chunks):
+            course.chunks, course.done = data.shuffled(course.rng), 0
+            course.met = Tally()
+        for chunk in data.visit(course.chunks[course.done :]):
+            visits = order(chunk.n_rows, stepper.batch, course.rng)
+            visits = within(visits, stepper.batch, state.steps, options.max_steps)
+            weight = chunk.weight / mean_weight
+            z = stepper.advance(state, chunk._replace(weight=weight), visits)
+            course.done += 1
+            course.met = course.met.plus(tally(problem.loss, chunk.y[visits], z, weight[visits]))
+            w, b = method.model(state)
+            whole = course.done == len(course.chunks)
+            over = options.over(state.steps)
+            save = None if over else course.saved
+            yield Iterate(
+                w / problem.scale, b, state.steps, met=course.met, whole=whole or over, save=save,
+                features=method.features(state),
+            )  # fmt: skip
+            if over:
+                return
+
+
+def batch_rows(problem: Problem, options: Options) -> int:
+    """Rows per step."""
+    n_rows = problem.data.n_rows
+    return n_rows if options.batch == "full" else min(int(options.batch or 1), n_rows)
+
+
+def total_steps(problem: Problem, options: Options) -> int:
+    """How many steps the options allow in all: what the rounds of Fobos are halves of."""
+    if options.max_steps is not None:
+        return options.max_steps
+    return options.max_passes * -(-problem.data.n_rows // batch_rows(problem, options))

@@ -1,0 +1,1 @@
+"""The best model of at most k features."""

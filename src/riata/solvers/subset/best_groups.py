@@ -1,0 +1,115 @@
+"""The best model with at most k groups of features, such as the levels of a category: each enters or leaves whole.
+
+As for single features (`best_k`): forward selection, then exchanges of one group for another until none helps; for
+losses that are not quadratic on their local model, every move refitted. The products of all columns are held, so one
+pass gives all that the squared loss needs, and what is proved is proved for all groups.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.objective import Problem, empty_intercept, gap_unit
+from riata.outcome.proofs import SwapOptimal
+from riata.penalties import GroupCardinality
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.subset.best_k_refits import REFITS
+from riata.solvers.subset.group_subset import GroupSubset
+from riata.solvers.subset.local_quadratic import LocalModel
+from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits
+from riata.solvers.subset.subset import PRECISION
+from riata.threads import one_blas_thread
+
+
+def groups_of(problem: Problem) -> GroupCardinality:
+    """The penalty, which is one of groups here."""
+    assert isinstance(problem.penalty, GroupCardinality)
+    return problem.penalty
+
+
+def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
+    """The answer at once for the squared loss; for others an iterate for every better support."""
+    k, d = groups_of(problem).k, problem.data.n_features
+    check_memory(d, options.memory)
+    model, search = searched(problem, np.zeros(d), empty_intercept(problem))
+    with one_blas_thread():
+        search.forward(2 * k)
+        search.backward(k)
+        search.swap(k)
+    if problem.loss.quadratic:
+        w, b = model.coefficients(search.look.support, search.look.weights)
+        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, groups_of(problem)))
+    else:
+        yield from _by_refits(problem, options, search.look.support)
+
+
+def _by_refits(problem, options, support) -> Iterator[Iterate]:
+    """From a support to better ones, until no swap that looks good is."""
+    penalty, unit = groups_of(problem), gap_unit(problem)
+    fit = refitted(problem, [support], options)[0]
+    proof, t = None, 0
+    while proof is None:
+        t += 1
+        w = np.zeros(problem.data.n_features)
+        w[fit.support] = fit.coef
+        model, search = searched(problem, w, fit.intercept)
+        with one_blas_thread():
+            search.go_to(np.unique(penalty.groups[fit.support]))
+            proposals = _proposals(model, search, penalty.k)
+            better = _first_better(problem, fit, proposals, options, unit)
+        if better is None:
+            proof = swap_optimal(search, penalty, len(proposals))
+        yield Iterate(w, fit.intercept, t, fit.objective, proof=proof)
+        fit = better or fit
+
+
+def _first_better(problem, fit: Fitted, proposals: list[Proposal], options, unit) -> Fitted | None:
+    """The first of these supports, most promising first, whose refit has a lower objective, if any."""
+    if not proposals or fit.objective <= SEPARATED * unit:
+        return None
+    refits = Refits(problem, np.unique(np.concatenate([support for support, _ in proposals])), options.memory)
+    return refits.first_below(fit.objective - PRECISION * unit, proposals)
+
+
+def _proposals(model: LocalModel, search: GroupSubset, k) -> list[Proposal]:
+    """Where exchanges lead on the local model, then the single ones that promise most."""
+    moves = search.moves(k, REFITS)
+    if moves:
+        search.swap(k)
+        moves = [search.members, *moves]
+    proposals = []
+    for members in moves:
+        search.go_to(members)
+        w, b = model.coefficients(search.look.support, search.look.weights)
+        proposals.append((search.look.support, (w[search.look.support], b)))
+    return proposals
+
+
+def searched(problem: Problem, w, b) -> tuple[LocalModel, GroupSubset]:
+    """The local model at (w, b) with the products of all columns, a pass or two, and a search from no group."""
+    model = LocalModel(problem, w, b, np.arange(problem.data.n_features))
+    search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * PRECISION * gap_unit(problem))
+    return model, search
+
+
+def refitted(problem: Problem, supports, options: Options) -> list[Fitted]:
+    """Every support fitted to the true loss, all in the same passes."""
+    refits = Refits(problem, np.unique(np.concatenate(supports)), options.memory)
+    return refits.fit(supports, [(np.zeros(len(support)), 0.0) for support in supports])
+
+
+def check_memory(d, memory):
+    """Refuse d x d numbers that the memory does not hold."""
+    memory = DEFAULT_MEMORY if memory is None else memory
+    need = 4 * 8 * d**2
+    if need > memory:
+        raise OptionError(
+            f"groups need the products of all {d} features, about {need / 1e6:.0f} MB, more than memory="
+            f"{memory / 1e6:.0f} MB: give it more, or leave features out"
+        )
+
+
+def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
+    """What is proved where a search ended; `n_refitted` where the local model is not the loss itself."""
+    return SwapOptimal(penalty.k, penalty.n_groups - penalty.k, len(search.members), "groups", n_refitted)

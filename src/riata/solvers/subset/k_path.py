@@ -1,0 +1,136 @@
+"""The best models with 1, 2, ..., k features, together in about the passes of one.
+
+All sizes search among the same candidates: a sweep upwards starts size k from the best k - 1 and one more, a sweep
+downwards from the best k + 1 and one less, and either swaps on from there. Then every size says which features outside
+it wants, the most wanted become candidates in one pass for all sizes, and the sweeps are run again, until no size wants
+any. For losses other than the squared one two local models propose supports, that at the empty model and that at the
+best model of the largest size; all of them are refitted in the same passes and the better one is kept.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.objective import Problem, empty_intercept, gap_unit
+from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
+from riata.penalties import GroupCardinality
+from riata.solvers.iterate import Options
+from riata.solvers.subset.best_groups import check_memory, refitted, searched
+from riata.solvers.subset.best_k import first_count, make_room, row_limit
+from riata.solvers.subset.best_k_refits import next_count, wanting
+from riata.solvers.subset.local_quadratic import LocalModel
+from riata.solvers.subset.refit import Fitted
+from riata.solvers.subset.subset import PRECISION, Subset
+from riata.threads import one_blas_thread
+
+
+@dataclass(frozen=True)
+class KPath:
+    """A model for every number of features, the smallest first, as far as features are of use (or the empty one)."""
+
+    models: list[Fitted]
+    proof: SwapOptimalPath | RefittedSupports
+
+    @property
+    def objectives(self) -> np.ndarray:
+        return np.array([model.objective for model in self.models])
+
+
+def k_path(problem: Problem, k_max: int, options: Options) -> KPath:
+    """The best model found for every number of features up to k_max."""
+    with one_blas_thread():  # hundreds of small factorisations
+        return (_group_path if isinstance(problem.penalty, GroupCardinality) else _k_path)(problem, k_max, options)
+
+
+def _group_path(problem, k_max, options):
+    """One sweep upwards, exchanging groups at every size."""
+    check_memory(problem.data.n_features, options.memory)
+    model, search = searched(problem, np.zeros(problem.data.n_features), empty_intercept(problem))
+    supports = []
+    for k in range(1, k_max + 1):
+        search.forward(k)
+        if len(search.members) < k:
+            break
+        search.swap(k)
+        supports.append(search.look.support)
+    if problem.loss.quadratic or not supports:
+        models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
+        return KPath(models, SwapOptimalPath("groups"))
+    return KPath(refitted(problem, supports, options), RefittedSupports(1))
+
+
+def _k_path(problem, k_max, options):
+    d = problem.data.n_features
+    limit, worthwhile = row_limit(k_max, d, options), 2.0 * PRECISION * gap_unit(problem)
+    model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
+    supports = _settled(model, k_max, worthwhile, limit)
+    if problem.loss.quadratic or not supports:
+        models = [_fitted(model, support) for support in supports]
+        return KPath(models, SwapOptimalPath())
+    models = refitted(problem, supports, options)
+    w = np.zeros(d)
+    w[models[-1].support] = models[-1].coef
+    others = _settled(LocalModel(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
+    found = models + refitted(problem, others, options)
+    best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
+    return KPath(best, RefittedSupports(2))
+
+
+def _objective(model: Fitted) -> float:
+    return model.objective
+
+
+def _settled(model: LocalModel, k_max, worthwhile, limit) -> list[np.ndarray]:
+    """A support for every size, of which none wants a feature outside."""
+    supports: list[np.ndarray] = []
+    wants = model.outlook(np.empty(0, dtype=np.int64), k_max).gains
+    count = min(first_count(k_max), limit)
+    while True:
+        new = wanting(wants, model.candidates, count)
+        make_room(model, np.unique(np.concatenate([*supports, new[:0]])), wants, len(new), limit)
+        model.add_candidates(new)
+        search = model.search(np.empty(0, dtype=np.int64), k_max, worthwhile)
+        place = {j: p for p, j in enumerate(model.candidates)}
+        members = _sweeps(search, k_max, [np.array([place[j] for j in support]) for support in supports])
+        supports = [np.sort(model.candidates[chosen]) for chosen in members]
+        model.require(np.unique(np.concatenate([*supports, new[:0]])))
+        wants = np.max([model.outlook(S, len(S)).gains for S in supports], axis=0, initial=-np.inf)
+        outside = np.delete(wants, model.candidates)
+        if np.max(outside, initial=-np.inf) <= worthwhile:
+            return supports or [np.empty(0, dtype=np.int64)]
+        count = min(next_count(k_max), limit - k_max)
+
+
+def _sweeps(search: Subset, k_max, known) -> list[np.ndarray]:
+    """The best members found for every size, from those known before: one sweep upwards and one downwards."""
+    best: dict[int, tuple[float, np.ndarray]] = {}
+
+    def consider():
+        """Swap on, and go back to the best known of this size if that was better."""
+        search.swap()
+        fall, members = best.get(search.size, (-np.inf, search.members))
+        if search.fall > fall:
+            best[search.size] = search.fall, search.members
+        else:
+            search.restart(members)
+
+    for members in known:
+        search.restart(members)
+        consider()
+    search.restart(np.empty(0, dtype=np.int64))
+    for k in range(1, k_max + 1):
+        search.forward(k)
+        if search.size < k:
+            break
+        consider()
+    for k in range(search.size - 1, 0, -1):
+        search.backward(k)
+        consider()
+    return [best[k][1] for k in sorted(best)]
+
+
+def _fitted(model, support) -> Fitted:
+    """What the local model, where it is the loss itself, has for a support."""
+    outlook = model.outlook(support, len(support))
+    w, b = model.coefficients(support, outlook.weights)
+    return Fitted(support, w[support], b, model.loss - 0.5 * outlook.fall)

@@ -1,0 +1,246 @@
+"""The mean loss (plus ridge) near a point, as a quadratic in the coefficients w, the intercept at its best:
+
+    F(w) ~ const + w'Hw / 2 - h'w,    H = X~' D X~ / sum(s) + diag(l2),    h = H w0 - gradient(w0),
+
+where D holds s_i loss''(y_i, z_i) and X~ is X less its D-weighted means (less nothing where there is no intercept).
+For the squared loss this is the loss itself. H is d x d and never made as a whole. A search among candidates needs
+their products with each other; the rows of H of a support tell, exactly and for all d features, what a change of that
+support is worth. Either costs one pass for as many columns as one likes. In memory, where a pass is cheap and
+multiplying is not, only the rows of supports are made; from disk, those of all candidates in the pass that adds them.
+
+Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model is sure
+of hardly bend the loss, and the others may be fewer than the features of a support.
+
+Everything kept here is in units that give H a unit diagonal; `coefficients` gives those of the data.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.arrays import at_least, namespace
+from riata.kernels.subset import swap_gains
+from riata.objective import Problem
+from riata.solvers.subset.refit import solved
+from riata.solvers.subset.subset import COLLINEAR, Subset
+from riata.threads import one_blas_thread
+
+DAMPING = 1e-8  # less than COLLINEAR, or copies would be told apart
+FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
+CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Outlook(NamedTuple):
+    """What the quadratic says about a support."""
+
+    weights: np.ndarray  # of its features, in units of the quadratic
+    fall: float  # twice the fall of the quadratic from w = 0
+    gains: np.ndarray  # for every feature outside, twice the fall that its best way in brings; -inf inside
+    partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
+
+
+class LocalModel:
+    """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
+
+    def __init__(self, problem: Problem, w, b, candidates=NOTHING):
+        data, d = problem.data, problem.data.n_features
+        self.problem, self.w, self.b = problem, w, b
+        mean = data.moments.mean
+        self._shift = mean if problem.fit_intercept else np.zeros(d)
+        support = np.flatnonzero(w)
+        some = data.in_memory and len(candidates) < d
+        at_once = support if some else np.union1d(support, candidates)
+        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, at_once))
+        n = data.total_weight
+        self.loss = float(loss / n)  # at (w, b)
+        self._by_d = by_d  # sum of D (x - shift)
+        self._centre = by_d / total if problem.fit_intercept else np.zeros(d)
+        self._intercept_step = -slope / total if problem.fit_intercept else 0.0
+        l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), d)
+        variance = (squares - self._centre * by_d) / n
+        if not problem.loss.quadratic:
+            variance += DAMPING * total / n * data.moments.squares / data.moments.weight
+        variance[variance <= (CONSTANT * mean) ** 2] = 0.0
+        norm2 = variance + l2
+        self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
+        self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
+        self._place, self._rows = np.full(d, -1), np.empty((0, d))  # of a column's row of H among those made
+        self._store(at_once, products)
+        gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
+        self.h = (w * self._unit)[support] @ self._rows[self._place[support]] - gradient / self._unit
+        self.candidates, self._among = NOTHING, np.empty((0, 0))
+        if len(candidates):
+            self.add_candidates(candidates)
+
+    def __getstate__(self):
+        """What chunks need of it, wherever they are: neither the data, nor the rows of H."""
+        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type]
+        return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that it is made of, but for the problem."""
+        return {f"model.{name}": np.asarray(value) for name, value in vars(self).items() if name != "problem"}
+
+    @classmethod
+    def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalModel":
+        """The model of the problem with these `arrays`: no pass."""
+        model = cls.__new__(cls)
+        model.problem = problem
+        for name, value in arrays.items():
+            if name.startswith("model."):
+                setattr(model, name.removeprefix("model."), value.copy() if value.ndim else value.item())
+        return model
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows of H are held."""
+        return len(self._rows)
+
+    @property
+    def products(self) -> np.ndarray:
+        """H among the candidates."""
+        return self._among
+
+    def add_candidates(self, columns):
+        """Let searches choose among these columns too: one pass."""
+        everyone = np.append(self.candidates, columns)
+        if self.problem.data.in_memory and np.any(self._place[columns] < 0):
+            new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
+        else:
+            new = self._rows_of(columns)[:, everyone]
+        known = len(self.candidates)
+        among = np.empty((len(everyone), len(everyone)))
+        among[:known, :known], among[known:], among[:known, known:] = self._among, new, new[:, :known].T
+        np.fill_diagonal(among, self._diagonal[everyone])
+        self.candidates, self._among = everyone, among
+
+    def require(self, columns):
+        """Make the rows of H of these columns: one pass, if any is missing."""
+        missing = columns[self._place[columns] < 0]
+        if len(missing):
+            self._store(missing, self._multiplied(missing, None))
+
+    def keep(self, columns):
+        """Forget all other candidates and their rows."""
+        places = np.flatnonzero(np.isin(self.candidates, columns))
+        self.candidates, self._among = self.candidates[places], self._among[np.ix_(places, places)]
+        kept = columns[self._place[columns] >= 0]
+        self._rows = self._rows[self._place[kept]]
+        self._place[:] = -1
+        self._place[kept] = np.arange(len(kept))
+
+    def search(self, support, capacity, worthwhile) -> Subset:
+        """A search among the candidates, from this support of some of them; it counts in places in `candidates`."""
+        search = Subset(self._among, self.h[self.candidates], capacity, worthwhile)
+        with one_blas_thread():
+            search.restart(self.places(support))
+        return search
+
+    def places(self, columns):
+        """Where these columns are among the candidates."""
+        place = np.full(len(self.w), -1)
+        place[self.candidates] = np.arange(len(self.candidates))
+        return place[columns]
+
+    def outlook(self, support, k) -> Outlook:
+        """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""
+        rows = self._rows_of(support)
+        with one_blas_thread():
+            A = solved(rows[:, support], np.eye(len(support)))
+            W = A @ rows
+        weights = A @ self.h[support]
+        c = self.h - weights @ rows
+        v = self._diagonal - np.einsum("sj,sj->j", rows, W)
+        gains, partners = swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR)
+        if len(support) < k:
+            gains, partners = np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
+        gains[support] = -np.inf
+        return Outlook(weights, float(weights @ self.h[support]), gains, partners)
+
+    def glance(self, support, weights) -> Outlook:
+        """A first impression of a support with its best weights, from slopes alone: gains are those of additions,
+        and as if the support explained nothing of the features outside. A quick pass, or none if all rows are there."""
+        c = self.h - self._times_H(support, weights)
+        gains = np.where(self._diagonal > 0, c**2, -np.inf)
+        gains[support] = -np.inf
+        return Outlook(weights, float(weights @ self.h[support]), gains, np.full(len(c), -1))
+
+    def pursued(self, k, worthwhile) -> np.ndarray:
+        """The support of orthogonal matching pursuit among all features: a pass a feature."""
+        support, weights = NOTHING, np.empty(0)
+        while len(support) < k:
+            gains = self.glance(support, weights).gains
+            best = int(np.argmax(gains))
+            if gains[best] <= worthwhile:
+                break
+            support = np.append(support, best)
+            rows = self._rows_of(support)
+            weights = solved(rows[:, support], self.h[support])
+        return support
+
+    def coefficients(self, support, weights):
+        """(w, b) in the units of the data; of columns of weights, a column of w and an entry of b each."""
+        w = np.zeros(self._unit.shape + weights.shape[1:])
+        w[support] = (weights.T / self._unit[support]).T
+        return w, self.b + self._intercept_step - (w.T - self.w) @ (self._centre + self._shift)
+
+    def _rows_of(self, columns):
+        self.require(columns)
+        return self._rows[self._place[columns]]
+
+    def _times_H(self, support, weights):
+        """H w, for all d features."""
+        if (self._place[support] >= 0).all():
+            return weights @ self._rows[self._place[support]]
+        w = weights / self._unit[support]
+        all_w = np.zeros_like(self.w)
+        all_w[support] = w
+
+        def part(chunk):
+            u = self._by_row(chunk)[2] * chunk.X.margins(all_w, -self._shift @ all_w)
+            return chunk.X.sums(self._shift, u, u)[0]
+
+        by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
+        return by_z / self.problem.data.total_weight / self._unit
+
+    def _store(self, columns, products):
+        rows = self._scaled(columns, slice(None), products)
+        rows[np.arange(len(columns)), columns] = self._diagonal[columns]
+        known = len(self._rows)
+        self._place[columns] = np.arange(known, known + len(columns))
+        self._rows.resize((known + len(columns), rows.shape[1]), refcheck=False)  # a copy of both would be large
+        self._rows[known:] = rows
+
+    def _scaled(self, left, right, H):
+        """Entries of H from the products of x - shift with x, in their place."""
+        off = (self._shift + self._centre)[right]
+        for row, by_d in zip(H, self._by_d[left], strict=True):  # an outer product would be as large as H
+            row -= by_d * off
+        H /= self.problem.data.total_weight * self._unit[right]
+        H /= self._unit[left, None]
+        return H
+
+    def _by_row(self, chunk):
+        """Of every row s loss, s loss' and s loss''."""
+        X, y, weight = chunk
+        z = X.margins(self.w, self.b)
+        loss = self.problem.loss
+        curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
+        D = weight * curvature
+        if not loss.quadratic and namespace(D) is np:
+            D[D <= FLAT * D.max(initial=0.0)] = 0.0
+        return weight * loss.value(y, z), weight * loss.derivative(y, z), D
+
+    def _part(self, chunk, columns):
+        """What a chunk adds to the sums over rows, then to those over columns, and to the products of some columns."""
+        loss, u, D = self._by_row(chunk)
+        total = namespace(D).sum
+        sums = float(total(loss)), float(total(D)), float(total(u)), *chunk.X.sums(self._shift, u, D)
+        return sums, chunk.X.column_products(D, self._shift, columns)
+
+    def _multiplied(self, left, right):
+        return self.problem.data.sum(
+            lambda chunk: chunk.X.column_products(self._by_row(chunk)[2], self._shift, left, right)
+        )

@@ -1,0 +1,207 @@
+"""The least objective with given features: damped Newton steps, for several supports in the same passes.
+
+Inside, columns are standardised, so that the steps are as good for any units, and the last column is the intercept's.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.blas import dsyrk
+
+from riata.arrays import at_least, namespace, to_host
+from riata.data.chunk import joined
+from riata.data.dataset import Dataset
+from riata.data.in_memory import InMemory
+from riata.data.remote import Remote
+from riata.matrices.dense import curved
+from riata.objective import Problem, gap_unit
+from riata.threads import one_blas_thread
+
+PRECISION = 1e-12  # of the empty model's loss: how far from the least objective a fit may end
+SEPARATED = 1e-6  # of it: below, the classes are told apart and the coefficients would grow for ever
+STEPS = 100
+FAR = 0.05  # of the objective: a step that promises more is long, and worth looking for its best length
+LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])
+NEAR = 1e-3  # of the largest coefficient: Newton's last step is no longer
+FLAT = 1e-10  # of the largest curvature: rows of less leave Newton's steps as good
+DEFAULT_MEMORY = 1 << 30
+
+
+class Fitted(NamedTuple):
+    """A model with some features, in the units of the data."""
+
+    support: np.ndarray
+    coef: np.ndarray  # of the support
+    intercept: float
+    objective: float
+
+
+Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (coefficients, intercept) to start at
+
+
+class Refits:
+    """Fits supports within some columns, which are read once and held if they fit the memory."""
+
+    def __init__(self, problem: Problem, columns, memory=None):
+        data, moments = problem.data, problem.data.moments
+        self._problem, self._columns = problem, columns
+        self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
+        self._scale = moments.scale
+        self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
+        self._unit = gap_unit(problem)
+        self._memory = DEFAULT_MEMORY if memory is None else memory
+        self._rows = None if data.in_memory else self._narrowed(columns)
+
+    def fit(self, supports, starts, target=np.inf) -> list[Fitted]:
+        """The best model of each support, from the (coefficients, intercept) it starts at: a pass a step for all.
+
+        A fit that cannot end below the target is given up early.
+        """
+        rows, columns = self._rows, self._columns
+        if rows is None:  # what is in memory is cut again at once, and then no wider than these supports
+            columns = np.unique(np.concatenate(supports))
+            rows = self._narrowed(columns)
+        newtons = [self._newton(columns, *task) for task in zip(supports, starts, strict=True)]
+        total = self._problem.data.total_weight
+        with one_blas_thread():
+            for _ in range(STEPS):
+                active = [newton for newton in newtons if not newton.done]
+                if not active:
+                    break
+                for newton, sums in zip(active, rows.sum(self._second_order(active)), strict=True):
+                    newton.take(*(part / total for part in sums))
+                    # Newton's decrement says how far down it still is, within a factor once steps converge.
+                    lost = newton.F - 4.0 * newton.decrement > target
+                    newton.done = newton.done or lost or newton.F <= SEPARATED * self._unit
+                far = [newton for newton in active if not newton.done and newton.decrement > FAR * newton.F]
+                if self.in_memory and far:
+                    for newton, losses in zip(far, rows.sum(self._lengths(far)), strict=True):
+                        newton.lengthen(losses / total)
+        return [self._in_units_of_the_data(*task) for task in zip(supports, newtons, strict=True)]
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether a step of one support costs no pass."""
+        return self._rows is None or self._rows.in_memory
+
+    def best_below(self, target, proposals: list[Proposal]) -> Fitted | None:
+        """The best of these supports, all fitted in the same passes, if its objective is below the target."""
+        supports, starts = zip(*proposals, strict=True) if proposals else ((), ())
+        fits = self.fit(supports, starts, target) if proposals else []
+        return min((fit for fit in fits if fit.objective < target), key=lambda fit: fit.objective, default=None)
+
+    def first_below(self, target, proposals: list[Proposal]) -> Fitted | None:
+        """The first of these supports, most promising first, whose objective is below the target, if any."""
+        if not self.in_memory:
+            return self.best_below(target, proposals)
+        return next(filter(None, (self.best_below(target, [proposal]) for proposal in proposals)), None)
+
+    def _narrowed(self, columns) -> Dataset:
+        mean, scale, constant = self._mean[columns], self._scale[columns], float(self._problem.fit_intercept)
+
+        def cut(chunk):
+            return chunk._replace(X=chunk.X.standardised(columns, mean, scale, constant))
+
+        return held(self._problem.data, cut, len(columns), self._memory)
+
+    def _newton(self, columns, support, start):
+        coef, intercept = start
+        places = np.append(np.searchsorted(columns, support), len(columns))
+        v = np.append(coef * self._scale[support], intercept + self._mean[support] @ coef)
+        l2 = np.append(self._l2[support] / self._scale[support] ** 2, 0.0)
+        return _Newton(places, v, l2, PRECISION * self._unit)
+
+    def _second_order(self, newtons):
+        """What a chunk adds to loss, slope and curvature of every support at its trial point."""
+        loss = self._problem.loss
+
+        def sums(newton, A, y, weight):
+            xp = namespace(A)
+            z = A @ xp.asarray(newton.trial)
+            curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
+            slope = to_host(A.T @ (weight * loss.derivative(y, z)))
+            root = xp.sqrt(weight * curvature)
+            rows = curved(root, FLAT) if xp is np else slice(None)
+            return float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])
+
+        return _of_each(newtons, sums)
+
+    def _lengths(self, newtons):
+        """What a chunk adds to the loss of every support at LENGTHS of its step."""
+        loss = self._problem.loss
+
+        def losses(newton, A, y, weight):
+            z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
+            with np.errstate(over="ignore"):
+                return np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
+
+        return _of_each(newtons, losses)
+
+    def _in_units_of_the_data(self, support, newton):
+        coef = newton.v[:-1] / self._scale[support]
+        return Fitted(support, coef, float(newton.v[-1] - self._mean[support] @ coef), float(newton.F))
+
+
+def held(data: Dataset, cut, n_columns, memory) -> Dataset:
+    """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
+    if data.in_memory or 8 * data.n_rows * n_columns > memory:
+        return data.map(cut)
+    if isinstance(data, Remote):
+        return data.persisted(cut)
+    return InMemory(*joined([cut(chunk) for chunk in data.visit()]))
+
+
+class _Newton:
+    """Where the steps of one support are."""
+
+    def __init__(self, places, v, l2, slack):
+        self.places, self.v, self.trial, self._l2, self._slack = places, v, v, l2, slack
+        self.F, self.decrement, self.done = np.inf, np.inf, False
+        self.step = np.zeros_like(v)
+
+    def take(self, loss, slope, H):
+        """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
+        F = loss + 0.5 * self._l2 @ self.trial**2
+        if F <= self.F:
+            self.v, self.F = self.trial, F
+            slope = slope + self._l2 * self.v
+            self.step = -solved(H + np.diag(self._l2), slope)
+            self.decrement = -0.5 * slope @ self.step
+            self.done = bool(self.decrement <= self._slack)
+            if self.done and np.max(np.abs(self.step)) <= NEAR * np.max(np.abs(self.v)):
+                self.v = self.v + self.step  # on trust: F has no digits left that would show it, coefficients have
+        else:
+            self.step = 0.5 * self.step
+            self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
+        self.trial = self.v + self.step
+
+    def lengthen(self, losses):
+        """Try the length of the step, of LENGTHS, with the least objective."""
+        ends = self.v + LENGTHS[:, None] * self.step
+        self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
+
+
+def _of_each(newtons: list[_Newton], f):
+    """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
+    return lambda chunk: tuple(f(newton, chunk.X.columns(newton.places), chunk.y, chunk.weight) for newton in newtons)
+
+
+def _squares(A):
+    """The upper half of A'A."""
+    return dsyrk(1.0, A.T) if namespace(A) is np else to_host(A.T @ A)
+
+
+def solved(H, right):
+    """H^-1 times the right side, from the upper half of H.
+
+    Where H is flat (no intercept, separated classes), or indefinite by rounding, it is bent a little.
+    """
+    if len(H) == 0:
+        return right
+    bend = 1e-14 * max(np.trace(H), 1e-300)
+    while True:
+        try:
+            return cho_solve(cho_factor(H + bend * np.eye(len(H))), right)
+        except LinAlgError:
+            bend *= 100.0

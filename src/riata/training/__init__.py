@@ -1,0 +1,1 @@
+"""From a dataset and plain options to a fitted model."""

@@ -1,0 +1,136 @@
+"""Checkpoints: what a fit has come to, in a folder, so that a killed process can go on.
+
+One file holds the arrays (NumPy's .npz, no pickle) and, as JSON, the plain facts and a fingerprint of the data and the
+options, with a digest of them all. A new one is written beside the last, flushed to the disk and renamed into its
+place, and the last is kept as the one before: whenever the process or the machine dies, one whole checkpoint is there.
+"""
+
+import json
+import os
+import tempfile
+import time
+import zipfile
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.data.remote import Remote
+from riata.engines.cuda.on_device import OnDevice
+from riata.errors import CheckpointError
+from riata.solvers.iterate import Saved
+
+VERSION = 2
+NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+
+
+@dataclass
+class Checkpoints:
+    """A folder of checkpoints of one fit, a new one after every so many seconds."""
+
+    folder: Path
+    fingerprint: dict[str, Any]
+    every: float = 60.0
+    _last: float = field(default_factory=time.monotonic)
+
+    @property
+    def due(self) -> bool:
+        return time.monotonic() - self._last >= self.every
+
+    def save(self, saved: Saved) -> None:
+        """Write a checkpoint; at no moment is there none that can be read, once there was one."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        facts = {"version": VERSION, "fingerprint": self.fingerprint, "facts": saved.facts}
+        text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        digest = np.frombuffer(_digest(text, saved.arrays), dtype=np.uint8)
+        unfinished = self.folder / UNFINISHED
+        with open(unfinished, "wb") as file:
+            arrays: dict[str, Any] = {f"array.{name}": values for name, values in saved.arrays.items()}
+            np.savez(file, **arrays, facts=text, digest=digest)
+            file.flush()
+            os.fsync(file.fileno())
+        if (self.folder / NEWEST).exists():
+            os.replace(self.folder / NEWEST, self.folder / BEFORE)
+        os.replace(unfinished, self.folder / NEWEST)
+        self._last = time.monotonic()
+
+    def load(self) -> Saved | None:
+        """The newest checkpoint that is whole, None where there never was one; one of another fit is refused."""
+        paths = [path for path in (self.folder / NEWEST, self.folder / BEFORE) if path.exists()]
+        for path in paths:
+            try:
+                with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
+                    text = content["facts"]
+                    written = json.loads(text.tobytes())
+                    arrays = {name.removeprefix("array."): content[name] for name in content if name[:6] == "array."}
+                    digest = content["digest"].tobytes() if "digest" in content else b""
+            except UNREADABLE:
+                continue
+            self._check(path, written)
+            if digest != _digest(text, arrays):
+                continue
+            return Saved(arrays, written["facts"])
+        if paths:
+            raise CheckpointError(f"{paths[0]} is damaged, and so is the one before: start again without resuming")
+        return None
+
+    def _check(self, path, written):
+        if written.get("version") != VERSION:
+            raise CheckpointError(
+                f"{path} has format {written.get('version')}, this riata reads {VERSION}: start again without resuming"
+            )
+        there = written["fingerprint"]
+        mine = json.loads(json.dumps(self.fingerprint))
+        different = sorted(name for name in mine.keys() | there.keys() if mine.get(name) != there.get(name))
+        if different:
+            name = different[0]
+            raise CheckpointError(
+                f"{path} is of another fit: its {name} is {there.get(name)!r}, here it is {mine.get(name)!r}; "
+                "use the same data and options, another folder, or do not resume"
+            )
+
+
+def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:
+    """That of all that was saved: compiled loops take the types and lengths of these arrays for granted."""
+    digest = sha256(facts.tobytes())
+    for name in sorted(arrays):
+        values = np.asarray(arrays[name])
+        digest.update(f"{name} {values.dtype.str} {values.shape} ".encode())
+        digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+    return digest.digest()
+
+
+def data_fingerprint(data: Dataset) -> dict[str, Any]:
+    """Shape, number of chunks, and a digest of the first chunk; of rows elsewhere, whose cuts may change, the first."""
+    chunk, n_chunks = _first_chunk(data), int(data.n_chunks)
+    if isinstance(data, Remote):
+        chunk, n_chunks = chunk.rows(slice(0, 1)), 1
+    digest = sha256()
+    for part in (*chunk.X.parts().values(), chunk.y, chunk.weight):
+        digest.update(np.ascontiguousarray(part).data)
+    return {
+        "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": n_chunks,
+        "first chunk": digest.hexdigest()[:16],
+    }  # fmt: skip
+
+
+def _first_chunk(data: Dataset) -> Chunk:
+    """Of rows on a GPU, which are never read one after the other, the first row with the targets of all."""
+    if isinstance(data, OnDevice):
+        return Chunk(data.take([0]).gather(np.arange(data.n_features)), *data.targets())
+    return next(iter(data.visit([0])))
+
+
+def check_folder(folder: str | Path) -> None:
+    """Refuse a folder that cannot be made or written, before there is anything to save."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise CheckpointError(f"cannot save checkpoints in {folder}: {error.strerror or error}") from None

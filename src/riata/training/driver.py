@@ -1,0 +1,206 @@
+"""Runs a solver: stopping, history, divergence and progress, written once for all of them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from riata.data.dataset import Columns
+from riata.errors import CheckpointError, DivergenceError
+from riata.objective import Problem, gap_unit, objective
+from riata.outcome.proofs import DualityGap, Proof, Stationary
+from riata.outcome.reasons import StopReason
+from riata.outcome.sentences import why
+from riata.outcome.stop import Stop
+from riata.solvers.iterate import Features, Iterate, Saved
+from riata.solvers.online.progressive_validation import Tally
+from riata.training.checkpoint import Checkpoints
+
+DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
+GROWTH = 1.1  # of the steps between two records within a pass
+PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of history."""
+
+    passes: float
+    steps: int
+    seconds: float
+    objective: float | None
+    gap: float | None  # relative to the loss of the empty model
+    n_selected: int
+    met: float | None = None  # mean loss of the pass's rows, each before it was learnt
+    rows: int | None = None  # so far, where they are learnt one after the other
+    accuracy: float | None = None  # of the predictions that `met` is the loss of, where they are of labels
+    r2: float | None = None  # the same where they are of numbers
+    whole: bool = True  # whether this is the end of a pass
+
+    @property
+    def along(self) -> float:
+        """How far it was, for a chart: rows where they are learnt one after the other, passes elsewhere."""
+        return self.passes if self.rows is None else self.rows
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where a solver ended, and why."""
+
+    coef: np.ndarray
+    intercept: float
+    objective: float
+    gap: float | None
+    stop: Stop
+    passes: float
+    steps: int
+    seconds: float
+    history: list[Record]
+    features: Features | None = None  # which the coefficients are of; None: all of them
+
+    @property
+    def converged(self) -> bool:
+        return self.stop.converged
+
+    @property
+    def proof(self) -> Proof | None:
+        """What was proved."""
+        return self.stop.proof
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped, in words."""
+        return why(self.stop)
+
+
+def run(
+    problem: Problem,
+    iterates: Iterator[Iterate],
+    *,
+    max_passes: int,
+    tol: float,
+    progress: Callable[[Record], None] | None = None,
+    checkpoints: Checkpoints | None = None,
+    resumed: Saved | None = None,
+) -> Result:
+    """Consume a solver until its certificate, or the change of F, is within `tol` of the empty model's loss.
+
+    Interrupted (Ctrl-C) after its first point, it returns the last one. `resumed` is what the solver went on from.
+    """
+    data = problem.data
+    started, passes_before = time.perf_counter(), data.passes
+    with data.ledger.monitoring() if data.in_memory else nullcontext():
+        unit = gap_unit(problem)
+    history: list[Record] = []
+    if resumed is not None:
+        history = [Record(**record) for record in resumed.facts["history"]]
+        passes_before -= resumed.facts["passes"]
+        started -= resumed.facts["seconds"]
+    stop: Stop | None = None
+    point = None
+    ending: list[StopReason] = []
+    for point in _until_interrupted(iterates, ending):
+        F = point.objective
+        if F is None and point.whole and data.in_memory:
+            with data.ledger.monitoring():
+                F = _objective_at(problem, point)
+        _check_divergence(point, F, unit, problem)
+        gap = None if point.gap is None else max(point.gap, 0.0) / unit
+        passes = data.passes - passes_before
+        seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
+        record = Record(passes, point.steps, seconds, F, gap, n_selected, whole=point.whole)
+        if point.met is not None:
+            rows = data.n_rows * sum(earlier.whole for earlier in history) + point.met.rows
+            record = met_in(record, point.met, rows)
+        if progress is not None:
+            progress(record)
+        last = history[-1].steps if history else 0
+        if point.whole or (point.met is not None and point.steps >= GROWTH * last):
+            history.append(record)
+        if point.whole:
+            stop = _stop([record for record in history if record.whole], point, tol, unit, max_passes)
+            if stop is not None:
+                break
+        _save_if_due(checkpoints, point, history, passes, seconds)
+    if point is None and ending == [StopReason.INTERRUPTED]:
+        raise KeyboardInterrupt
+    if point is None:
+        raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
+    if history[-1] is not record:
+        history.append(record)
+    F = history[-1].objective
+    if F is None:
+        F = _objective_at(problem, point)
+    gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
+    return Result(
+        point.coef, float(point.intercept), F, gap, stop or Stop(ending[0]),
+        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features,
+    )  # fmt: skip
+
+
+def met_in(record: Record, met: Tally, rows: int) -> Record:
+    """The record with what progressive validation tells after so many rows."""
+    return replace(record, met=met.mean_loss, rows=rows, accuracy=met.accuracy, r2=met.r2)
+
+
+def _stop(history: list[Record], point: Iterate, tol: float, unit: float, max_passes: int) -> Stop | None:
+    """Why to stop here, or None to go on."""
+    recent = history[-PATIENCE:]
+    gap = recent[-1].gap
+    if gap is not None and gap <= tol:
+        return Stop.proved(DualityGap(gap, tol))
+    if point.residual is not None and point.residual <= tol:
+        return Stop.proved(Stationary(point.residual, tol))
+    if point.proof is not None:
+        return Stop.proved(point.proof)
+    if (
+        point.residual is None
+        and len(recent) == PATIENCE
+        and all(record.gap is None and record.objective is not None for record in recent)
+    ):
+        values = [record.objective for record in recent if record.objective is not None]
+        if max(values) - min(values) <= tol * unit:
+            return Stop(StopReason.OBJECTIVE_STALLED, passes=PATIENCE)
+    if len(history) >= max_passes:
+        return Stop(StopReason.MAX_PASSES, passes=max_passes)
+    return None
+
+
+def _objective_at(problem: Problem, point: Iterate) -> float:
+    """F there: a pass."""
+    if point.features is None:
+        return objective(problem, point.coef, point.intercept)
+    on = np.flatnonzero(point.coef)
+    part = replace(problem, data=Columns(problem.data, point.features.ids[on]))
+    return objective(part, point.coef[on], point.intercept)
+
+
+def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iterate]:
+    """The iterates, up to a Ctrl-C; why there are no more is noted in `ending`, as the solver returns it if it does."""
+    try:
+        ending.append((yield from iterates) or StopReason.LAST_STEP)
+    except KeyboardInterrupt:
+        ending.append(StopReason.INTERRUPTED)
+
+
+def _save_if_due(checkpoints, point, history, passes, seconds):
+    """Save the solver's state with the driver's own, now and then."""
+    if checkpoints is not None and point.save is not None and checkpoints.due:
+        arrays, facts = point.save()
+        own = {"history": [asdict(record) for record in history], "passes": passes, "seconds": seconds}
+        checkpoints.save(Saved(arrays, facts | own))
+
+
+def _check_divergence(point, F, empty, problem):
+    """Stop before a model of NaN, or one far worse than none, reaches the user."""
+    finite = np.isfinite(point.intercept) and np.isfinite(point.coef).all()
+    if finite and (F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1.0)):
+        return
+    raise DivergenceError(
+        f"the method diverged after {point.steps} steps (the empty model's loss is {empty:.4g}, here it is "
+        f"{F if F is None else format(F, '.4g')}); leave the step to riata, choose a smaller one, or scale the data "
+        "(standardize, or rows of unit norm)"
+    )

@@ -1,0 +1,124 @@
+"""One margin: from a dataset and a spec to a fitted linear function. Check, assemble, delegate."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.losses import LOSSES
+from riata.objective import Problem, Start, alpha_max, empty_start, first_order
+from riata.penalties import ElasticNet
+from riata.solvers.convex.exact import exact
+from riata.solvers.iterate import Options
+from riata.solvers.registry import SOLVERS
+from riata.training.checkpoint import Checkpoints, data_fingerprint
+from riata.training.checks import check_rows, check_spec
+from riata.training.driver import Record, Result, run
+from riata.training.spec import Spec
+from riata.units import parse_seconds
+
+DEFAULT_ALPHA_RATIO = 0.1
+NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A result, with the choices that were made on the way."""
+
+    result: Result
+    solver: str
+    alpha: float | None
+    spec: Spec
+    problem: Problem
+
+
+def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
+    """The problem of a spec on data, and the alpha that it came to."""
+    if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
+        free = spec.family.at(0.0) if spec.k is None else spec.family
+        return Problem(data, spec.loss_function, free, spec.fit_intercept), None
+    bare = bare_problem(data, spec)
+    if spec.k is not None:
+        return bare, None
+    alpha = spec.alpha
+    if alpha is None:
+        ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
+        bare, largest = with_start(bare, spec)
+        alpha = ratio * largest
+    return replace(bare, penalty=spec.penalty_at(alpha, bare.scale)), alpha
+
+
+def bare_problem(data: Dataset, spec: Spec) -> Problem:
+    """The problem of a spec of k, or of an alpha at alpha = 1."""
+    scale = data.moments.scale if spec.standardize else 1.0
+    penalty = spec.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
+    return Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale)
+
+
+def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
+    """The problem with the model of the largest alpha, and that alpha. Features that are always in are fitted first."""
+    start = empty_start(problem)
+    free = np.equal(spec.factors, 0.0)
+    if np.any(free):
+        shut_out = ElasticNet(np.where(free, 0.0, 1e300), nonnegative=problem.penalty.nonnegative)
+        always_in = replace(problem, penalty=shut_out, start=start)
+        found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
+        start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
+    problem = replace(problem, start=start)
+    return problem, alpha_max(problem)
+
+
+def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
+    """Fit one linear model: a number, or the margin between -1 and +1."""
+    check_spec(spec, data.n_features)
+    passes_before = data.passes
+    check_rows(data, spec)
+    problem, alpha = make_problem(data, spec)
+    first_passes = data.passes - passes_before  # for the moments, and for alpha_max
+    solver = SOLVERS[spec.solver_name]
+    checkpoints = checkpoints_of(data, spec)
+    resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
+    options = replace(solver_options(spec), resume=resumed)
+    result = run(
+        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
+        checkpoints=checkpoints, resumed=resumed,
+    )  # fmt: skip
+    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
+
+
+def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
+    """Where a fit is saved, known by its data and by the options that shape the result; None if nobody asked."""
+    if spec.checkpoint is None:
+        return None
+    every = parse_seconds(spec.every)
+    loss = spec.loss_function
+    options = asdict(replace(spec, penalty=None)) | {"penalty": None if spec.penalty is None else repr(spec.penalty)}
+    options |= {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
+    shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
+    return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
+
+
+def describe(fitted: Fit) -> str:
+    """What was minimised, as a formula in words."""
+    problem, spec = fitted.problem, fitted.spec
+    unit = " of columns scaled to unit deviation" if spec.standardize else ""
+    text = f"mean {spec.loss_function.name} loss"
+    if fitted.alpha is None and spec.k is None:
+        text += ", with a penalty found while learning"
+    else:
+        text += spec.family.formula(fitted.alpha, unit)
+    text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
+    text += ", no coefficient negative" if spec.nonnegative else ""
+    return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
+
+
+def solver_options(spec: Spec) -> Options:
+    """The part of a spec that says how to solve. Enough steps are a limit of their own."""
+    passes = spec.max_passes
+    if passes is None:
+        passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
+    return Options(
+        passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory, spec.half_life
+    )

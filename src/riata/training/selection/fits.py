@@ -1,0 +1,73 @@
+"""A fit whose penalty was chosen, and a refit that takes the penalty's bias away."""
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riata.data.dataset import Columns, Dataset
+from riata.errors import OptionError
+from riata.penalties import Cardinality
+from riata.solvers.subset.refit import Refits
+from riata.training.driver import Record, Result
+from riata.training.fitting import Fit, make_problem
+from riata.training.selection.paths import ModelPath
+from riata.training.selection.search import Search, Selection, search_path
+from riata.training.spec import Spec
+
+
+@dataclass(frozen=True)
+class SelectedFit(Fit):
+    """The chosen model of a path, with the path and the reason."""
+
+    path: ModelPath
+    selection: Selection
+
+
+def fit_selected(
+    data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None, progress=None
+) -> SelectedFit:
+    """Fit a path to all rows and take the model that the search chooses, as it is."""
+    started, passes_before = time.perf_counter(), data.passes
+    path, selection = search_path(data, spec, search, validation, progress)
+    i = selection.index
+    chosen = replace(spec, **{path.by: path.values[i].item()})
+    problem, alpha = make_problem(data, chosen)
+    gap = None if path.gaps is None else float(path.gaps[i])
+    passes, seconds = data.passes - passes_before, time.perf_counter() - started
+    n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
+    result = Result(
+        path.coefs[i], float(path.intercepts[i]), F, gap, path.stop, passes, len(path), seconds,
+        [Record(passes, len(path), seconds, F, gap, n_selected)],
+    )  # fmt: skip
+    return SelectedFit(result, chosen.solver_name, alpha, chosen, problem, path, selection)
+
+
+def debiased(fitted: Fit) -> Fit:
+    """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
+    result, problem = fitted.result, fitted.problem
+    support = places = np.flatnonzero(result.coef)
+    if fitted.spec.nonnegative:
+        raise OptionError("debias refits without limits, so it cannot keep coefficients from being negative")
+    if len(support) == 0:
+        return fitted
+    started, passes_before = time.perf_counter(), problem.data.passes
+    if result.features is not None:
+        problem = replace(problem, data=Columns(problem.data, result.features.ids[places]))
+        support = np.arange(len(places))
+    free = replace(problem, penalty=Cardinality(len(support)))
+    refit = Refits(free, support, fitted.spec.memory).fit([support], [(result.coef[places], result.intercept)])[0]
+    coef = np.zeros_like(result.coef)
+    coef[places] = refit.coef
+    return replace(
+        fitted,
+        result=replace(
+            result,
+            coef=coef,
+            intercept=refit.intercept,
+            objective=refit.objective,
+            gap=None,
+            passes=result.passes + fitted.problem.data.passes - passes_before,
+            seconds=result.seconds + time.perf_counter() - started,
+        ),
+    )

@@ -1,0 +1,68 @@
+"""How well all models of a path do, on rows they have not seen or by what they cost in parameters. Less is better.
+
+Held-out rows: the mean loss, which is called what people call it: the mean squared error is twice the squared loss, the
+log loss is the logistic loss. Information criteria, with m non-zero coefficients of d, n rows and a deviance D:
+    AIC = D + 2 m,    BIC = D + m log n,    EBIC = BIC + 2 log(d choose m)    (Chen & Chen, 2008).
+D is n log(mean squared error) for the squared loss, whose noise is then estimated too, and 2 n times the mean loss for
+those that are half a deviance. Models with more than n / 2 features are left out: as m nears n the squared error nears
+zero, and its logarithm would always win.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from riata.arrays import namespace, to_host
+from riata.data.dataset import Dataset
+from riata.errors import OptionError
+from riata.losses import Loss
+from riata.training.selection.paths import ModelPath
+
+CRITERIA = ("aic", "bic", "ebic")
+ROWS_AT_ONCE = 4096  # a margin for every model is held of so many rows
+
+
+class HeldOut(NamedTuple):
+    """The scores of the models of a path on some rows, and what those rows weigh."""
+
+    scores: np.ndarray
+    weight: float
+
+
+def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
+    """The mean loss of every model on these rows: one pass."""
+    used = np.flatnonzero(np.any(path.coefs != 0, axis=0))
+    W, value = np.ascontiguousarray(path.coefs[:, used].T), loss.value
+    intercepts = path.intercepts
+
+    def part(chunk):
+        total, xp = np.zeros(len(intercepts)), namespace(chunk.y)
+        for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
+            rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
+            z = chunk.X[rows].narrowed(used).margins(W, intercepts)
+            total += to_host(chunk.weight[rows] @ value(chunk.y[rows][:, None], z))
+        return total, float(xp.sum(chunk.weight))
+
+    total, weight = data.sum(part)
+    return scored_loss(loss, total / weight, weight)
+
+
+def scored_loss(loss: Loss, mean_losses: np.ndarray, weight: float) -> HeldOut:
+    """Mean losses by the name and the unit that people have for them."""
+    return HeldOut(loss.score_factor * mean_losses, float(weight))
+
+
+def criterion(name: str, path: ModelPath, loss: Loss, n_rows: int) -> np.ndarray:
+    """AIC, BIC or EBIC of every model; infinite where there are too many features to say."""
+    m, d = path.n_selected, path.coefs.shape[1]
+    price = {"aic": 2.0 * m, "bic": np.log(n_rows) * m, "ebic": np.log(n_rows) * m + 2.0 * _log_choices(d, m)}[name]
+    deviance = loss.deviance(path.losses, n_rows)
+    if deviance is None:
+        raise OptionError(f"loss {loss.name!r} is no likelihood, so there is no AIC or BIC: select by cv or validation")
+    return np.where(m <= n_rows / 2, deviance + price, np.inf)
+
+
+def _log_choices(d, m):
+    """log of d choose m."""
+    return gammaln(d + 1.0) - gammaln(m + 1.0) - gammaln(d - m + 1.0)

@@ -1,0 +1,259 @@
+"""Choosing one model of a path: by cross-validation, by a validation set, by a criterion, or by its size.
+
+Folds see the alphas (or the k) of the path of all rows, and each fold's models are scored on the rows that they have
+not seen. The chosen model is that of the path of all rows: it is not fitted again, so its penalty and its number of
+features are those that were chosen.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.data.folds import inside, outside, some_rows
+from riata.data.gram import Gram
+from riata.data.statistics import Statistics
+from riata.errors import DataError, OptionError
+from riata.losses import Loss
+from riata.outcome.choice_sentences import why_chosen
+from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
+from riata.training.checks import check_rows
+from riata.training.selection.paths import ModelPath, alpha_path, k_path
+from riata.training.selection.products import fold_statistics
+from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
+from riata.training.spec import Spec
+
+RULES = ("cv", "cv-1se", "validation", *CRITERIA)
+DEFAULT_K_MAX = 50
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which models are tried, and the rule that chooses among them."""
+
+    by: str  # "alpha" or "k"
+    rule: str = "cv-1se"
+    cv: int = 5
+    n_alphas: int = 100
+    alpha_reach: float = 0.01  # the last alpha as a share of the first
+    k_max: int | None = None
+    target_k: int | None = None  # of a path of alphas, choose the model with this many features instead
+
+    @property
+    def n_folds(self) -> int:
+        """Folds that the rule needs; 1 where it needs none."""
+        return self.cv if self.target_k is None and self.rule in ("cv", "cv-1se") else 1
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which model of a path was chosen, by what, and why."""
+
+    rule: str
+    score: str  # its name
+    scores: np.ndarray | None  # one per model, less is better
+    errors: np.ndarray | None  # their standard errors over folds
+    fold_scores: np.ndarray | None  # folds x models
+    index: int
+    choice: Choice
+
+    @property
+    def reason(self) -> str:
+        """Why it was chosen, in words."""
+        return why_chosen(self.choice)
+
+
+def search_path(
+    data: Dataset,
+    spec: Spec,
+    search: Search,
+    validation: Dataset | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[ModelPath, Selection]:
+    """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
+    _check(search, spec, data.n_features, validation)
+    check_rows(data, spec)
+    n_folds = search.n_folds
+    if n_folds > data.n_observed:
+        raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_observed}")
+    folds = _folds(data, spec, search, n_folds)
+    path = folds.path()
+    if search.target_k is not None:
+        return path, _by_size(path, search.target_k)
+    if search.rule == "validation":
+        assert validation is not None
+        scores = held_out(validation, path, spec.loss_function).scores
+        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
+        return path, _least(path, search.rule, of, scores)
+    if search.rule in CRITERIA:
+        scores = criterion(search.rule, path, spec.loss_function, data.n_observed)
+        return path, _least(path, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, len(path)), scores)
+    parts = []
+    for fold in range(n_folds):
+        if progress is not None:
+            progress(fold + 1, n_folds + 1)
+        parts.append(folds.held_out(fold, path))
+    return path, _cross_validated(path, search.rule, spec.loss_function.score, parts)
+
+
+def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
+    most = spec.n_choices(n_features)
+    checks = [
+        (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
+        (search.rule == "validation" and validation is None,
+         "select='validation' needs rows: give fit validation=(X, y)"),
+        (search.rule != "validation" and validation is not None,
+         f"select={search.rule!r} has no use for a validation set; take select='validation'"),
+        (validation is not None and validation.n_features != n_features,
+         f"the validation set must have the {n_features} features that are learnt from"),
+        (search.target_k is not None and not (isinstance(search.target_k, int | np.integer) and search.target_k >= 1),
+         f"k beside alpha='auto' must be a positive whole number, not {search.target_k!r}"),
+        (not isinstance(search.cv, int | np.integer) or search.cv < 2,
+         f"cv must be a whole number of at least 2 folds, not {search.cv!r}"),
+        (search.n_alphas < 2, f"a path needs at least 2 alphas, not {search.n_alphas}"),
+        (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
+        (search.k_max is not None and not 1 <= search.k_max <= most,
+         f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
+        (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
+        (spec.solver not in ("auto", _SOLVER[search.by]),
+         f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
+    ]  # fmt: skip
+    for wrong, sentence in checks:
+        if wrong:
+            raise OptionError(sentence)
+
+
+_SOLVER = {"alpha": "exact", "k": "best-k"}
+
+
+@dataclass(frozen=True)
+class RowFolds:
+    """Folds whose rows are read for every path."""
+
+    data: Dataset
+    spec: Spec
+    search: Search
+    n_folds: int
+
+    def path(self) -> ModelPath:
+        """The path of all rows."""
+        return _path(self.data, self.spec, self.search)
+
+    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
+        """What models like those of a path, but fitted to the other folds, score on this one."""
+        data, which = self.data, (fold, self.n_folds, self.spec.seed or 0)
+        training, rest = some_rows(data, outside(*which)), some_rows(data, inside(*which))
+        _check_fold(training.moments.y_varies, self.spec.loss_function, fold, self.n_folds)
+        return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss_function)
+
+
+@dataclass(frozen=True)
+class ProductFolds:
+    """Folds of which the products of columns say all."""
+
+    statistics: Statistics
+    spec: Spec
+    search: Search
+    passes: float  # that they cost
+
+    def path(self) -> ModelPath:
+        """The path of all rows."""
+        return replace(self._path_of(self.statistics.total), passes=self.passes)
+
+    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
+        """What models like those of a path, but fitted to the other folds, score on this one."""
+        others, rest = self.statistics.without(fold), self.statistics.folds[fold]
+        _check_fold(others.y_varies, self.spec.loss_function, fold, len(self.statistics.folds))
+        models = self._path_of(others, like=path)
+        return scored_loss(self.spec.loss_function, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
+
+    def _path_of(self, gram: Gram, like=None) -> ModelPath:
+        return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
+
+
+def _folds(data, spec, search: Search, n_folds) -> RowFolds | ProductFolds:
+    """The folds, by the way that costs least."""
+    passes_before = data.passes
+    statistics = fold_statistics(data, spec, n_folds)
+    if statistics is None:
+        return RowFolds(data, spec, search, n_folds)
+    return ProductFolds(statistics, spec, search, data.passes - passes_before)
+
+
+def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int | None = None) -> ModelPath:
+    """The models on these rows: those that the search asks for, or the same values as another path has."""
+    if search.by == "alpha":
+        alphas = None if like is None else like.values
+        return alpha_path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
+    if like is not None:
+        return k_path(data, spec, int(like.values[-1]))
+    rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows
+    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
+
+
+def _check_fold(y_varies: bool, loss: Loss, fold: int, n_folds: int) -> None:
+    """Refuse rows that have only one class, or one value of the target."""
+    if y_varies:
+        return
+    what = "one of the two classes" if loss.labels else "all rows whose target differs from the rest"
+    raise DataError(
+        f"fold {fold + 1} of {n_folds} holds {what}, so the other folds have nothing to learn from: take "
+        "other folds (cv, random_state), more rows, or another rule (select)"
+    )
+
+
+def _cross_validated(path: ModelPath, rule: str, name: str, parts: list[HeldOut]) -> Selection:
+    """The choice by scores on folds: their mean, by weight, and its standard error."""
+    fold_scores = np.array([part.scores for part in parts])
+    scores = np.average(fold_scores, axis=0, weights=[part.weight for part in parts])
+    errors = fold_scores.std(axis=0, ddof=1) / np.sqrt(len(parts))
+    of = Scores(name, ScoredOn.FOLDS, len(parts))
+    if rule == "cv":
+        return _least(path, rule, of, scores, errors, fold_scores)
+    return _one_standard_error(path, of, scores, errors, fold_scores)
+
+
+def _least(
+    path: ModelPath,
+    rule: str,
+    of: Scores,
+    scores: np.ndarray,
+    errors: np.ndarray | None = None,
+    fold_scores: np.ndarray | None = None,
+) -> Selection:
+    """The model of least score; of equals the sparsest."""
+    i = int(np.argmin(scores))
+    choice = LeastScore(path.model(i), of, float(scores[i]), _could_go_on(path, i))
+    return Selection(rule, of.name, scores, errors, fold_scores, i, choice)
+
+
+def _one_standard_error(
+    path: ModelPath, of: Scores, scores: np.ndarray, errors: np.ndarray, fold_scores: np.ndarray
+) -> Selection:
+    """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
+    best = int(np.argmin(scores))
+    i = int(np.argmax(scores <= scores[best] + errors[best]))
+    choice = WithinOneStandardError(
+        path.model(i), of, float(scores[i]), float(errors[best]), path.model(best), float(scores[best]),
+        _could_go_on(path, best),
+    )  # fmt: skip
+    return Selection("cv-1se", of.name, scores, errors, fold_scores, i, choice)
+
+
+def _could_go_on(path: ModelPath, i: int) -> bool:
+    """Whether this is the last model of a path that could be longer: further ones might be better."""
+    return i == len(path) - 1 and not (path.by == "k" and path.values[i] == path.n_choices)
+
+
+def _by_size(path: ModelPath, k: int) -> Selection:
+    """The last model before one of more than k features."""
+    too_many = np.flatnonzero(path.n_selected > k)
+    if len(too_many) and too_many[0] == 0:
+        raise OptionError(
+            f"{path.n_selected[0]} features are always in, since their penalty factor is 0, and k is {k}: take more, "
+            "or give them a penalty"
+        )
+    i = int(too_many[0]) - 1 if len(too_many) else len(path) - 1
+    choice = LastWithinSize(path.model(i), k, not len(too_many) and _could_go_on(path, i))
+    return Selection("target k", "features", None, None, None, i, choice)
