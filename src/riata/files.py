@@ -9,6 +9,7 @@ from pathlib import Path
 import platformdirs
 
 from riata.errors import OptionError
+from riata.machine import file_without_name
 
 
 def cache_folder() -> Path:
@@ -65,7 +66,7 @@ def writable(path: Path) -> Path:
     if not folder.is_dir():
         raise OptionError(f"cannot write {path}: there is no folder {folder}")
     try:
-        with tempfile.TemporaryFile(dir=folder):
+        with file_without_name(str(folder)):
             return path
     except OSError as error:
         raise OptionError(f"cannot write {path}: {error.strerror}") from None

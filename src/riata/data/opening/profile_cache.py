@@ -23,7 +23,7 @@ def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile
     key = json.dumps([VERSION, type(source).__name__, mark, source.width, asdict(wishes)], sort_keys=True, default=str)
     path = cache_folder() / "profiles" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
     try:
-        profile = Profile.from_json(json.loads(path.read_text()))
+        profile = Profile.from_json(json.loads(path.read_text(encoding="utf-8")))
         logger.info("the profile is known from an earlier run (%s)", path)
     except (OSError, ValueError, KeyError, TypeError):
         profile = learn(source, wishes, rows)
