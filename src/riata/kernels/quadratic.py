@@ -18,25 +18,36 @@ SWEEPS = 8
 ROUNDS = 200
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, fastmath=FAST)
 def minimise(H, slope, l1, lower, w, precision):
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
     `precision` is that of the optimality conditions, relative to the slopes at hand, each in units of its coordinate.
     """
-    v, now, unit = w.copy(), slope.copy(), np.ones(w.shape[0])
+    m = w.shape[0]
+    v, now, unit = w.copy(), slope.copy(), np.empty(m)
     largest = 0.0
-    for j in range(w.shape[0]):
+    for j in range(m):
+        unit[j] = math.sqrt(H[j, j]) if H[j, j] > 0.0 else 1.0  # of slopes, were the columns of unit size
         if H[j, j] > 0.0:
-            unit[j] = math.sqrt(H[j, j])  # of slopes, were the columns of unit size
             largest = max(largest, (max(abs(slope[j]), l1[j]) if w[j] != 0.0 else abs(slope[j])) / unit[j])
     tol = precision * largest
     for _ in range(ROUNDS):
-        if descend(H, l1, lower, v, now, unit, SWEEPS, tol) <= tol:
+        if _descend(H, l1, lower, v, now, unit, SWEEPS, tol) <= tol:
             break
-        newton(H, l1, lower, v, now)
-        now[:] = slope + H @ (v - w)
-        if worst_violation(H, l1, lower, v, now, unit) <= tol:
+        _newton(H, l1, lower, v, now)
+        for k in range(m):
+            now[k] = slope[k]
+        for j in range(m):
+            change, row = v[j] - w[j], H[j]
+            if change != 0.0:
+                for k in range(m):
+                    now[k] += change * row[k]
+        worst = 0.0
+        for j in range(m):
+            if H[j, j] > 0.0:
+                worst = max(worst, violation(now[j], v[j], l1[j], lower[j]) / unit[j])
+        if worst <= tol:
             break
     return v
 
@@ -63,7 +74,7 @@ def violation(slope, v, l1, lower):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def descend(H, l1, lower, v, slope, unit, sweeps, tol):
+def _descend(H, l1, lower, v, slope, unit, sweeps, tol):
     """Cyclic sweeps over all coordinates, updating v and slope in place; returns the last sweep's largest violation,
     each divided by its unit.
 
@@ -92,56 +103,75 @@ def descend(H, l1, lower, v, slope, unit, sweeps, tol):
 
 
 @compiled(nogil=True)
-def worst_violation(H, l1, lower, v, slope, unit):
-    """The largest distance from an optimality condition, each divided by its unit."""
-    worst = 0.0
-    for j in range(v.shape[0]):
-        if H[j, j] > 0.0:
-            worst = max(worst, violation(slope[j], v[j], l1[j], lower[j]) / unit[j])
-    return worst
-
-
-@compiled(nogil=True)
-def newton(H, l1, lower, v, slope):
+def _newton(H, l1, lower, v, slope):
     """Step to the minimum over the signs of v, cut where they change, in place."""
-    S = np.flatnonzero((v != 0.0) & (np.diag(H) > 0.0))
-    k = S.shape[0]
-    H_S, downhill, l1_S = np.empty((k, k)), np.empty(k), l1[S]
+    S, k = np.empty(v.shape[0], dtype=np.int64), 0
+    for j in range(v.shape[0]):
+        if v[j] != 0.0 and H[j, j] > 0.0:
+            S[k] = j
+            k += 1
+    H_S, downhill, move = np.empty((k, k)), np.empty(k), np.empty(k)
     for p in range(k):
-        downhill[p] = -(slope[S[p]] + l1_S[p] * np.sign(v[S[p]]))
+        j = S[p]
+        downhill[p] = -(slope[j] + math.copysign(l1[j], v[j]))
         for q in range(k):
-            H_S[p, q] = H[S[p], S[q]]
-    step = solve(H_S, downhill)
-    move, bends, first, shortest = step.copy(), 0.0, -1, np.inf
+            H_S[p, q] = H[j, S[q]]
+    step = downhill.copy()
+    _solve(H_S, step)
+    bends, first, shortest = 0.0, -1, np.inf
     for p in range(k):
-        now = v[S[p]]
-        if (l1_S[p] > 0.0 or lower[S[p]] == 0.0) and (now + step[p]) * now < 0.0:
+        now, level = v[S[p]], l1[S[p]]
+        move[p] = step[p]
+        if (level > 0.0 or lower[S[p]] == 0.0) and (now + step[p]) * now < 0.0:
             move[p] = -now
             if now / -step[p] < shortest:
                 first, shortest = p, now / -step[p]
-        bends += l1_S[p] * (abs(now + move[p]) - abs(now) - np.sign(now) * move[p])
-    if first >= 0 and 0.5 * (move @ (H_S @ move)) - downhill @ move + bends >= 0.0:
-        move = shortest * step
+        bends += level * (abs(now + move[p]) - abs(now)) - math.copysign(level, now) * move[p]
+    if first >= 0 and _gain(H_S, downhill, move) <= bends:
+        for p in range(k):
+            move[p] = shortest * step[p]
         move[first] = -v[S[first]]
-    v[S] += move
+    for p in range(k):
+        v[S[p]] += move[p]
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _gain(H, downhill, move):
+    """How far a move lowers the smooth part."""
+    gain = 0.0
+    for p in range(move.shape[0]):
+        rise = 0.0
+        for q in range(move.shape[0]):
+            rise += H[p, q] * move[q]
+        gain += move[p] * (downhill[p] - 0.5 * rise)
+    return gain
 
 
 @compiled(nogil=True)
-def solve(H, right):
-    """H^-1 right; where H is singular, as with twin columns, the least that makes it regular is added."""
-    k, ridge, x = right.shape[0], 0.0, right.copy()
-    U = np.eye(k)
+def _solve(H, x):
+    """x becomes H^-1 x; where H is singular, as with twin columns, the least that makes it regular is added."""
+    ridge = 0.0
     while ridge <= 1.0:
+        C = H.copy()
+        for i in range(x.shape[0]):
+            C[i, i] += ridge * H[i, i]
         try:
-            U = np.ascontiguousarray(np.linalg.cholesky(H + ridge * np.diag(np.diag(H))).T)
+            _substitute(np.linalg.cholesky(C), x)
             break
         except Exception:  # numba knows no other
             ridge = max(10.0 * ridge, 1e-12)
-    for i in range(k):
-        row = U[i]
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _substitute(L, x):
+    """x becomes (L L')^-1 x."""
+    for i in range(x.shape[0]):
+        row, total = L[i], x[i]
+        for j in range(i):
+            total -= row[j] * x[j]
+        x[i] = total / row[i]
+    for i in range(x.shape[0] - 1, -1, -1):
+        row = L[i]
         x[i] /= row[i]
-        x[i + 1 :] -= row[i + 1 :] * x[i]
-    for i in range(k - 1, -1, -1):
-        row = U[i]
-        x[i] = (x[i] - row[i + 1 :] @ x[i + 1 :]) / row[i]
-    return x
+        for j in range(i):
+            x[j] -= row[j] * x[i]

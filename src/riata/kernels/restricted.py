@@ -17,38 +17,56 @@ FINE = 1e-12  # precision of the minimum of a quadratic
 
 
 @compiled(nogil=True, fastmath=FAST)
-def minimise_loss(A, y, weight, loss, least_curvature, l1, l2, lower, fit_intercept, v, b):
-    """(v, b) at the minimum over the columns of A, from a start.
+def minimise_loss(A, y, weight, loss, least_curvature, strengths, fit_intercept, v, b):
+    """(v, b) at the minimum over the columns of A, from a start; `strengths` are l1, l2 and the least value of each v_j.
 
     F = sum_i s_i loss(y_i, a_i . v + b) / sum(s) + sum_j l1_j |v_j| + l2_j / 2 v_j^2
     """
-    m, total = A.shape[1], weight.sum()
-    z = A @ v + b
-    F = _objective(z, y, weight, loss, total, l1, l2, v)
+    l1, l2, lower = strengths
+    n, m = A.shape
+    total = 0.0
+    for i in range(n):
+        total += weight[i]
+    v, v_step = v.copy(), np.zeros(m)
+    z, z_step, u, D = np.empty(n), np.zeros(n), np.empty(n), np.empty(n)
+    _margins(A, v, b, z)
+    F = _losses(z, z_step, 0.0, y, weight, loss, least_curvature, u, D) / total + _penalties(v, v_step, 0.0, l1, l2)
     for _ in range(STEPS):
-        u, D = _derivatives(z, y, weight, loss, least_curvature)
-        slope, by_b, curvature = u @ A / total + l2 * v, u.sum() / total, D.sum() / total
-        mean = np.zeros(m)
-        if fit_intercept and curvature > 0.0:
-            mean = D @ A / (total * curvature)
-            slope -= by_b * mean
-        H = _curvature(A, D / total, mean)
+        slope, mean, by_b, curvature = np.zeros(m), np.zeros(m), 0.0, 0.0
+        for i in range(n):
+            row, ui, Di = A[i], u[i] / total, D[i] / total
+            by_b += ui
+            curvature += Di
+            for j in range(m):
+                slope[j] += ui * row[j]
+                mean[j] += Di * row[j]
+        moves = fit_intercept and curvature > 0.0  # the intercept
+        for j in range(m):
+            mean[j] = mean[j] / curvature if moves else 0.0
+            slope[j] += l2[j] * v[j] - by_b * mean[j]
+        H = _curvature(A, D, total, mean)
         for j in range(m):
             H[j, j] += l2[j]
         v_far = minimise(H, slope, l1, lower, v, FINE)
-        b_far = b
-        if fit_intercept and curvature > 0.0:
-            b_far = b - by_b / curvature - mean @ (v_far - v)
-        z_step, share, F_far = A @ (v_far - v) + (b_far - b), 1.0, np.inf
+        b_step = -by_b / curvature if moves else 0.0
+        for j in range(m):
+            v_step[j] = v_far[j] - v[j]
+            b_step -= mean[j] * v_step[j]
+        _margins(A, v_step, b_step, z_step)
+        share, F_far = 1.0, np.inf
         for _ in range(HALVINGS):
-            v_new = v + share * (v_far - v)
-            F_far = _objective(z + share * z_step, y, weight, loss, total, l1, l2, v_new)
+            F_far = _losses(z, z_step, share, y, weight, loss, least_curvature, u, D) / total
+            F_far += _penalties(v, v_step, share, l1, l2)
             if F_far <= F + ROUNDING * abs(F):
                 break
             share *= 0.5
         if not F_far <= F + ROUNDING * abs(F):
             break
-        v, b, z = v_new, b + share * (b_far - b), z + share * z_step
+        b += share * b_step
+        for j in range(m):
+            v[j] += share * v_step[j]
+        for i in range(n):
+            z[i] += share * z_step[i]
         F, gain = F_far, F - F_far
         if gain <= LAST * F:
             break
@@ -56,32 +74,44 @@ def minimise_loss(A, y, weight, loss, least_curvature, l1, l2, lower, fit_interc
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _objective(z, y, weight, loss, total, l1, l2, v):
-    F = 0.0
+def _margins(A, v, b, z):
+    """z = A v + b"""
     for i in range(z.shape[0]):
-        F += weight[i] * value_and_derivative(loss, y[i], z[i])[0]
-    F /= total
+        row, total = A[i], b
+        for j in range(v.shape[0]):
+            total += row[j] * v[j]
+        z[i] = total
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _losses(z, z_step, share, y, weight, loss, least_curvature, u, D):
+    """sum_i s_i loss at the margins z + share z_step; of every row s loss' into u and s loss'' into D."""
+    total = 0.0
+    for i in range(z.shape[0]):
+        margin = z[i] + share * z_step[i]
+        value, slope = value_and_derivative(loss, y[i], margin)
+        total += weight[i] * value
+        u[i] = weight[i] * slope
+        D[i] = weight[i] * max(second_derivative(loss, y[i], margin), least_curvature)
+    return total
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _penalties(v, v_step, share, l1, l2):
+    """At v + share v_step."""
+    total = 0.0
     for j in range(v.shape[0]):
-        F += l1[j] * abs(v[j]) + 0.5 * l2[j] * v[j] * v[j]
-    return F
+        value = v[j] + share * v_step[j]
+        total += l1[j] * abs(value) + 0.5 * l2[j] * value * value
+    return total
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _derivatives(z, y, weight, loss, least_curvature):
-    """Of every row s loss' and s loss''."""
-    u, D = np.empty(z.shape[0]), np.empty(z.shape[0])
-    for i in range(z.shape[0]):
-        u[i] = weight[i] * value_and_derivative(loss, y[i], z[i])[1]
-        D[i] = weight[i] * max(second_derivative(loss, y[i], z[i]), least_curvature)
-    return u, D
-
-
-@compiled(nogil=True, fastmath=FAST)
-def _curvature(A, D, mean):
-    """sum_i D_i (a_i - mean)(a_i - mean)'"""
-    C = np.empty_like(A)
+def _curvature(A, D, total, mean):
+    """sum_i D_i (a_i - mean)(a_i - mean)' / total"""
+    C = np.empty(A.shape)
     for i in range(A.shape[0]):
-        root = math.sqrt(D[i])
+        root = math.sqrt(D[i] / total)
         for j in range(A.shape[1]):
             C[i, j] = root * (A[i, j] - mean[j])
     return C.T @ C

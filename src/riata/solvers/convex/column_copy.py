@@ -29,7 +29,7 @@ class Gathered:
         loss = problem.loss
         with one_blas_thread():
             v, b = minimise_loss(
-                self.A, y, weight, loss.code, loss.least_curvature, l1, l2, lower, problem.fit_intercept, w[W], b
+                self.A, y, weight, loss.code, loss.least_curvature, (l1, l2, lower), problem.fit_intercept, w[W], b
             )
         w = np.zeros_like(w)
         w[W] = v
