@@ -58,10 +58,12 @@ def make_estimator(rows, loss, options: dict, **more):
     """The estimator for a target of this kind."""
     from riata.estimators import SparseClassifier, SparseRegressor
 
-    kind, usual = (SparseRegressor, "squared") if rows.classes is None else (SparseClassifier, "logistic")
+    kind = SparseRegressor if rows.classes is None else SparseClassifier
     options = {"fit_intercept" if name == "intercept" else name: value for name, value in options.items()}
     options["random_state"] = options.pop("seed")
-    return kind(loss=loss or usual, **options, **more)
+    if loss is not None:
+        options["loss"] = loss
+    return kind(**options, **more)
 
 
 def target_of(rows) -> str | None:

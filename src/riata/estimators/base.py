@@ -25,6 +25,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
 from riata.estimators.input_checks import check_same_features, parts_of
+from riata.losses import Loss, loss_for, loss_of
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.rows import DeviceRows
 from riata.model.model import Model
@@ -62,7 +63,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -168,8 +169,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         """Check the options that depend on no data, and forget what an earlier fit left behind."""
         if self.normalize not in (None, "rows"):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
-        if self.loss not in self._losses:
-            raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
+        loss_for(self._task, self.loss)
         if self.checkpoint is not None:
             check_folder(self.checkpoint)
         for name in [name for name in vars(self) if name in LEARNT or (name.endswith("_") and name[0] != "_")]:
@@ -248,14 +248,14 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
         if not data.once or SOLVERS[spec.solver_name].stochastic:
             return data
-        if self.loss != "squared":
+        if not spec.loss_function.quadratic:
             raise OptionError(
-                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
-                "read (cache=True), or take solver 'online'"
+                f"one reading is enough for the squared loss and not for {spec.loss_function.name!r}: keep the stream "
+                "while it is read (cache=True), or take solver 'online'"
             )
         n_folds = 1 if search is None else search.n_folds
         statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
-        return statistics.as_data(passes_to_make=data.passes)
+        return statistics.as_data(data.ledger)
 
     def _fit_margin(self, data: Dataset, validation: Dataset | None = None, label="", number: int | None = None) -> Fit:
         """Fit one linear function, with a bar if asked for and a warning if it did not get there.
@@ -263,9 +263,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         One of several has a label to show, and a number for the name of its checkpoints' folder.
         """
         spec, search = self._spec(), self._search()
-        passes_before = data.passes
         self._check_target(data)
-        checking = data.passes - passes_before
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
@@ -289,13 +287,13 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return replace(fitted, result=replace(fitted.result, passes=fitted.result.passes + checking))
+        return fitted
 
     def _check_target(self, data: Dataset) -> None:
         """Refuse a target that there is nothing to learn from."""
 
-    def _remember(self, fits: list[Fit], data: Dataset, passes=0.0):
-        """What every fit leaves behind, lists where there are several margins; `passes` were read before they began."""
+    def _remember(self, fits: list[Fit], data: Dataset, passes_before: float):
+        """What every fit leaves behind, lists where there are several margins; the ledger stood at `passes_before`."""
         results = [f.result for f in fits]
         one = len(fits) == 1
         gaps = [result.gap for result in results]
@@ -309,7 +307,6 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.solver_ = fits[0].solver
         self.alpha_ = fits[0].alpha if one else [f.alpha for f in fits]
         self.n_iter_ = max(sum(record.whole for record in result.history) for result in results)
-        self.n_passes_ = data.passes_to_make + passes + sum(result.passes for result in results)
         self.gap_ = None if None in gaps else max(gap for gap in gaps if gap is not None)
         self.objective_ = sum(result.objective for result in results)
         self.converged_ = all(result.converged for result in results)
@@ -318,6 +315,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.profile_ = data.profile
         if not numbered:
             self.scale_ = data.moments.scale
+        self.n_passes_ = data.passes - passes_before
         chosen = [f for f in fits if isinstance(f, SelectedFit)]
         if chosen:
             self.path_ = chosen[0].path if one else [f.path for f in chosen]
@@ -360,15 +358,16 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
-        made = getattr(self, "_made", {})
+        made, loss = getattr(self, "_made", {}), loss_of(self.loss)
         names = self._names_of(chosen)
         encoding = made.get("encoding")
         if encoding is not None and self.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
         return Model(
             task="regression" if classes is None else "classification",
-            loss=self.loss,
-            objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
+            loss=loss.name,
+            link=loss.link.name,
+            objective=made.get("objective", f"mean {loss.name} loss, learnt from a stream by {self.solver_}"),
             classes=None if classes is None else classes.tolist(),
             n_features=self.n_features_in_,
             names=names,
@@ -418,7 +417,9 @@ def _unit_rows_of(chunk):
 
 
 def _as_plain(value):
-    """A number of NumPy's, or a list of them, as Python's own, which JSON can say."""
+    """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
+    if isinstance(value, Loss):
+        return value.name
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

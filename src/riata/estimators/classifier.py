@@ -16,10 +16,16 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import BY_TASK
+from riata.losses import LOSSES, Loss, loss_of
 from riata.model.model import probabilities
 from riata.model.quality import quality
 from riata.training.streams import runs_of_known_labels, targets_of
+
+
+def gives_probabilities(estimator: "SparseClassifier") -> bool:
+    """Whether the chosen loss does; a name that is none is refused by fit, not here."""
+    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    return isinstance(loss, Loss) and loss.link.probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -29,7 +35,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared", "squared-hinge"}
+    loss : {"logistic", "squared", "squared-hinge"} or riata.Loss
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
@@ -49,7 +55,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     [4, 7]
     """
 
-    _losses = BY_TASK["classification"]
+    _task = "classification"
 
     def __init__(
         self,
@@ -62,7 +68,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -114,8 +120,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             )
         self.classes_ = np.asarray(data.classes)
         n_classes, passes_before = len(self.classes_), data.passes
-        counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=n_classes))
-        counting = 0.0 if data.in_memory else data.passes - passes_before
+        counts = class_counts(data, n_classes)
         if np.count_nonzero(counts) < 2:
             raise DataError("the target has one class only: there is nothing to tell apart")
         if not counts.all():
@@ -138,7 +143,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         ]
         self.coef_ = coefficients([f.result for f in fits], data.n_features)
         self.intercept_ = np.array([f.result.intercept for f in fits])
-        self._remember(fits, data, counting)
+        self._remember(fits, data, passes_before)
         return self
 
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
@@ -224,12 +229,12 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
-    @available_if(lambda estimator: estimator.loss == "logistic")
+    @available_if(gives_probabilities)
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(self.decision_function(X))
+        return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
@@ -239,6 +244,15 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         found = quality(self.to_model(), X).scores["accuracy"]
         assert found is not None
         return found
+
+
+def class_counts(data: Dataset, n_classes: int) -> np.ndarray:
+    """How many rows each class has: a pass, unless the targets are at hand."""
+
+    def counts(y) -> np.ndarray:
+        return np.bincount(to_host(y).astype(np.intp), minlength=n_classes)
+
+    return counts(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counts(chunk.y))
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -15,7 +15,7 @@ from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import BY_TASK, mean_target
+from riata.losses import loss_of
 from riata.model.quality import quality
 
 
@@ -48,7 +48,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"}
+    loss : {"squared", "huber", "poisson"} or riata.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -120,7 +120,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     [4, 7]
     """
 
-    _losses = BY_TASK["regression"]
+    _task = "regression"
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
         """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
@@ -128,13 +128,14 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
             return self._fit_stream(data)
+        passes_before = data.passes
         data = self._ready(data)
         others = self._validation(validation, data)
         others = None if others is None else self._rows_seen(others)
         fitted = self._fit_margin(data, validation=others)
         coef = coefficients([fitted.result], data.n_features)
         self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
-        self._remember([fitted], data)
+        self._remember([fitted], data, passes_before)
         return self
 
     def _check_target(self, data: Dataset) -> None:
@@ -183,7 +184,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
-        return mean_target(self.loss, self._margins(X)[:, 0])
+        return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """R2, on arrays or on a `Dataset` that brings its own target: one pass."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty
 from riata.solvers.registry import choose_solver
 
@@ -19,7 +20,7 @@ class Spec:
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
-    loss: str = "squared"
+    loss: str | Loss = "squared"
     solver: str = "auto"
     penalty_factors: Any = None  # one number per feature; 0 is always in
     groups: np.ndarray | None = None  # the group of every feature, numbered from 0; k then counts groups
@@ -39,6 +40,11 @@ class Spec:
     checkpoint: str | Path | None = None
     every: str | float = "60s"
     resume: bool = False
+
+    @property
+    def loss_function(self) -> Loss:
+        """The loss itself, where `loss` is its name."""
+        return loss_of(self.loss)
 
     @property
     def counted(self) -> str:
