@@ -14,21 +14,24 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
-from riata.data.chunk import unit_rows
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.opened import is_stream
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite, on_device
 from riata.engines.cuda.transfers import place_named
+from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
-from riata.estimators.input_checks import check_same_features, parts_of
+from riata.estimators.input_checks import check_same_features, encoded_like, parts_of
 from riata.losses import Loss, loss_for, loss_of
 from riata.matrices.cuda import rows_on_gpu
-from riata.matrices.rows import DeviceRows
+from riata.matrices.host import as_matrix
+from riata.matrices.matrix import Matrix
 from riata.model.model import Model
+from riata.penalties import Penalty
 from riata.reporting.notebook import summary_html
 from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
@@ -60,6 +63,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
@@ -95,6 +99,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty = penalty
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
@@ -184,9 +189,9 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
             X.sum_duplicates()
         return (X, *rest)
 
-    def _seen(self, X):
+    def _seen(self, X) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""
-        return unit_rows(X) if self.normalize == "rows" else X
+        return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
     def _rows_seen(self, data: Dataset) -> Dataset:
         """The data as the model sees it, in the place where it is summed."""
@@ -206,7 +211,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
         return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
 
-    def _device_rows(self, X, reset=False) -> DeviceRows:
+    def _device_rows(self, X, reset=False) -> Matrix:
         """X on a GPU, of the right width, every entry finite."""
         rows = rows_on_gpu(X)
         if reset:
@@ -219,22 +224,24 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
     def _margins(self, X) -> np.ndarray:
         """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
+        if self._encodes(X):
             model = self.to_model()
-            n_margins = len(model.intercept)
-            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
-            return np.concatenate(found) if found else np.empty((0, n_margins))
+            return model.margins(X).reshape(-1, len(model.intercept))
         if is_device_array(X):
-            rows = self._device_rows(X)
-            return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
+            return to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T)) + self.intercept_
         (X,) = self._validated(X, reset=False)
         return margins(self._seen(X), self.coef_) + self.intercept_
+
+    def _encodes(self, X) -> bool:
+        """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
+        known = getattr(self, "_made", {}).get("encoding") is not None
+        return isinstance(X, Dataset | str | Path) or is_stream(X) or (known and has_columns(X))
 
     def _validation(self, rows, data: Dataset) -> Dataset | None:
         """The rows that choose among models of the data, with the same features; None where there are none."""
         if rows is None:
             return None
-        others = self._dataset(*parts_of(rows), reset=False)
+        others = self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
         check_same_features(data, others)
         return others
 
@@ -413,7 +420,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
 
 def _unit_rows_of(chunk):
-    return chunk._replace(X=unit_rows(chunk.X))
+    return chunk._replace(X=chunk.X.unit_rows())
 
 
 def _as_plain(value):
@@ -422,6 +429,8 @@ def _as_plain(value):
         return value.name
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
+    if isinstance(value, Penalty):
+        return repr(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

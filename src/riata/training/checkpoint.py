@@ -7,23 +7,21 @@ the one before: whenever the process or the machine dies, one whole checkpoint i
 
 import json
 import os
-import tempfile
 import time
 import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
 from riata.errors import CheckpointError
+from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
 VERSION = 1
@@ -97,10 +95,8 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
     chunk, n_chunks = _first_chunk(data), int(data.n_chunks)
     if isinstance(data, Remote):
         chunk, n_chunks = chunk.rows(slice(0, 1)), 1
-    X = chunk.X
-    parts: Iterable[np.ndarray] = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     digest = sha256()
-    for part in (*parts, chunk.y, chunk.weight):
+    for part in (*chunk.X.parts().values(), chunk.y, chunk.weight):
         digest.update(np.ascontiguousarray(part).data)
     return {
         "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": n_chunks,
@@ -111,7 +107,7 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
 def _first_chunk(data: Dataset) -> Chunk:
     """Of rows on a GPU, which are never read one after the other, the first row with the targets of all."""
     if isinstance(data, OnDevice):
-        return Chunk(data.take([0]).gather(slice(None)), *data.targets())
+        return Chunk(data.take([0]).gather(np.arange(data.n_features)), *data.targets())
     return next(iter(data.visit([0])))
 
 
@@ -119,7 +115,7 @@ def check_folder(folder: str | Path) -> None:
     """Refuse a folder that cannot be made or written, before there is anything to save."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with file_without_name(str(folder)):
             pass
     except OSError as error:
         raise CheckpointError(f"cannot save checkpoints in {folder}: {error.strerror or error}") from None

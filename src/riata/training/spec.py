@@ -20,6 +20,7 @@ class Spec:
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
+    penalty: Penalty | str | None = None  # an object with a strength alpha; by default what k, alpha and the rest say
     loss: str | Loss = "squared"
     solver: str = "auto"
     penalty_factors: Any = None  # one number per feature; 0 is always in
@@ -62,6 +63,8 @@ class Spec:
     @property
     def family(self) -> Penalty:
         """The penalty before it has a strength and the units of the data."""
+        if isinstance(self.penalty, Penalty):
+            return self.penalty
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio, self.nonnegative)
         return (
