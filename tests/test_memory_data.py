@@ -7,9 +7,19 @@ from numpy.testing import assert_allclose
 
 from problems import LAYOUTS, small
 from riata.data import in_memory as memory
-from riata.data.chunk import unit_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
+from riata.matrices.host import as_matrix
+
+
+@pytest.mark.parametrize("block_bytes", [640, 1 << 20])
+def test_a_constant_column_has_no_scale_of_its_own(block_bytes, rng, monkeypatch):
+    monkeypatch.setattr(memory, "BLOCK_BYTES", block_bytes)
+    for _ in range(20):
+        X, weight = rng.normal(size=(80, 3)), rng.uniform(0.1, 3.0, size=80)
+        X[:, 1] = rng.normal()
+        for rows in (X, sp.csr_array(X)):
+            assert InMemory(rows, X[:, 0], weight).moments.scale[1] == 1.0
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -45,14 +55,14 @@ def test_rows_of_weight_zero_are_never_seen(rng):
     X, y = rng.normal(size=(10, 3)), rng.normal(size=10)
     data = InMemory(X, y, np.arange(10) % 2)
     assert data.n_rows == 5
-    assert_allclose(next(iter(data.visit())).X, X[1::2])
+    assert_allclose(next(iter(data.visit())).X.array, X[1::2])
 
 
 @pytest.mark.parametrize("as_layout", [np.asarray, sp.csr_array])
 def test_unit_rows(as_layout, rng):
     X = rng.normal(size=(5, 4))
     X[2] = 0
-    units = unit_rows(as_layout(X))
+    units = as_matrix(as_layout(X)).unit_rows().array
     units = units.toarray() if sp.issparse(units) else units
     assert_allclose(np.linalg.norm(units, axis=1), [1, 1, 0, 1, 1])
     assert_allclose(units[0] * np.linalg.norm(X[0]), X[0])

@@ -5,6 +5,16 @@ import typing
 import pytest
 
 from riata.outcome import proofs
+from riata.outcome.choice_sentences import why_chosen
+from riata.outcome.choices import (
+    Choice,
+    LastWithinSize,
+    LeastScore,
+    PathModel,
+    ScoredOn,
+    Scores,
+    WithinOneStandardError,
+)
 from riata.outcome.proofs import DualityGap, Proof, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import what_is_proved, why, why_all
@@ -30,7 +40,8 @@ EXAMPLES = [
     (proofs.RefittedSupports(2), "supports are the better of those of two local models, refitted"),
     (
         proofs.Stationary(2e-9, 1e-6),
-        "it is a stationary point: no small change lowers the objective (residual 2.0e-09)",
+        "it is a stationary point: the residual of the optimality conditions, 2.0e-09 of the first slopes, is within "
+        "1.0e-06",
     ),
     (proofs.ZeroLoss(), "the loss is within a millionth of zero, which no model can beat: add a ridge"),
     (proofs.AllTaken(3), "all k features have been taken"),
@@ -63,12 +74,58 @@ def test_limits_are_named_with_their_numbers():
 
 
 def test_a_gap_above_its_tolerance_proves_nothing():
-    stop = Stop.at_gap(DualityGap(2e-3, 1e-6, of_path=True))
+    stop = Stop.reached(DualityGap(2e-3, 1e-6, of_path=True))
     assert stop.reason is StopReason.GAP_ABOVE_TOL
     assert stop.proof is None
     assert not stop.converged
     assert why(stop) == "the largest relative duality gap of the path, 2.0e-03, did not get within 1.0e-06"
-    assert not Stop.at_gap(DualityGap(float("nan"), 1e-6)).converged
+    assert not Stop.reached(DualityGap(float("nan"), 1e-6)).converged
+
+
+def test_a_residual_above_its_tolerance_proves_nothing():
+    stop = Stop.reached(proofs.Stationary(2e-3, 1e-6, of_path=True))
+    assert stop.reason is StopReason.RESIDUAL_ABOVE_TOL
+    assert not stop.converged
+    assert why(stop) == "the largest residual of the path, 2.0e-03 of the first slopes, did not get within 1.0e-06"
+
+
+MODEL, LATER = PathModel("k", 3, 3), PathModel("k", 5, 5)
+SCORES = Scores("mse", ScoredOn.FOLDS, 5)
+CHOICES = [
+    (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mse, 1.25, over 5 folds"),
+    (
+        LeastScore(PathModel("alpha", 0.125, 1), Scores("mse", ScoredOn.HELD_OUT_ROWS, 30), 1.25, True),
+        "alpha = 0.125 (1 feature) has the least mse, 1.25, on 30 rows held out; that is the last of the path, and a "
+        "smaller alpha_reach may find a better one",
+    ),
+    (
+        LeastScore(LATER, Scores("bic", ScoredOn.TRAINING_ROWS, 6), 1.25, True),
+        "k = 5 has the least bic, 1.25, of 6 models; that is the last of the path, and a larger k_max may find a better"
+        " one",
+    ),
+    (
+        WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, MODEL, 1.25),
+        "k = 3 has the least mse over 5 folds, 1.25, and no sparser model comes within one standard error, 0.1, of it",
+    ),
+    (
+        WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, LATER, 1.2),
+        "k = 3 is the sparsest whose mse over 5 folds, 1.25, comes within one standard error, 0.1, of the least, 1.2 at"
+        " k = 5",
+    ),
+    (
+        LastWithinSize(PathModel("alpha", 0.5, 2), 2),
+        "alpha = 0.5 (2 features) is the smallest alpha before the path has more than 2 features",
+    ),
+]
+
+
+@pytest.mark.parametrize(("choice", "sentence"), CHOICES, ids=repr)
+def test_a_choice_has_its_sentence(choice, sentence):
+    assert why_chosen(choice) == sentence
+
+
+def test_every_kind_of_choice_is_among_the_examples():
+    assert {type(choice) for choice, _ in CHOICES} == set(typing.get_args(Choice))
 
 
 def test_what_several_fits_share_is_said_once():

@@ -58,10 +58,12 @@ def make_estimator(rows, loss, options: dict, **more):
     """The estimator for a target of this kind."""
     from riata.estimators import SparseClassifier, SparseRegressor
 
-    kind, usual = (SparseRegressor, "squared") if rows.classes is None else (SparseClassifier, "logistic")
+    kind = SparseRegressor if rows.classes is None else SparseClassifier
     options = {"fit_intercept" if name == "intercept" else name: value for name, value in options.items()}
     options["random_state"] = options.pop("seed")
-    return kind(loss=loss or usual, **options, **more)
+    if loss is not None:
+        options["loss"] = loss
+    return kind(**options, **more)
 
 
 def target_of(rows) -> str | None:
@@ -99,10 +101,3 @@ def warnings_as_notes(quiet=False):
 def names_of(rows) -> list[str]:
     """The names of the features, or x0, x1, ... where they have none."""
     return [f"x{j}" for j in range(rows.n_features)] if rows.feature_names is None else list(rows.feature_names)
-
-
-def encoding_of(model):
-    """How the model's features are made of columns, where it was fitted to a table."""
-    from riata.data.encoding import Encoding
-
-    return None if model.encoding is None else Encoding.from_json(model.encoding)

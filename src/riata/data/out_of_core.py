@@ -8,11 +8,8 @@ import logging
 import tempfile
 from collections.abc import Iterator
 
-import numpy as np
-import scipy.sparse as sp
-
 from riata.data.budget import chunk_bytes, held_bytes, in_words
-from riata.data.chunk import Chunk, added
+from riata.data.chunk import Chunk, added, joined
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -24,6 +21,7 @@ from riata.data.parallel import in_parallel
 from riata.data.read_ahead import ahead
 from riata.data.row_events import watched
 from riata.errors import DataError
+from riata.machine import file_without_name
 from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
@@ -156,7 +154,7 @@ class OutOfCore(Dataset):
         """All chunks as they lie, written to a temporary file on the way."""
         folder = self._cache_folder or tempfile.gettempdir()
         try:
-            with tempfile.TemporaryFile(dir=folder, prefix="riata-") as handle:
+            with file_without_name(folder) as handle:
                 logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
                             folder, in_words(self.n_bytes))  # fmt: skip
                 yield from write_chunks(handle, self._sequential())
@@ -173,13 +171,7 @@ class OutOfCore(Dataset):
         """All rows in memory, for data that fits."""
         self._caching = False
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
-        X = (
-            sp.vstack([c.X for c in chunks], format="csr")
-            if self._encoding.sparse
-            else np.concatenate([c.X for c in chunks])
-        )
-        y, weight = np.concatenate([c.y for c in chunks]), np.concatenate([c.weight for c in chunks])
-        return InMemory(X, y, weight, facts=self.facts)
+        return InMemory(*joined(chunks), facts=self.facts)
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:
@@ -192,8 +184,8 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         encoding.target.labels if encoding.target else None,
         encoding,
         profile,
-        memory,
-        single_pass,
+        memory=memory,
+        single_pass=single_pass,
     )
 
 

@@ -14,25 +14,31 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
-from riata.data.chunk import unit_rows
+from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.opened import is_stream
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite, on_device
 from riata.engines.cuda.transfers import place_named
+from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
-from riata.estimators.input_checks import check_same_features, parts_of
+from riata.estimators.input_checks import check_same_features, encoded_like, parts_of
+from riata.losses import Loss, loss_for, loss_of
 from riata.matrices.cuda import rows_on_gpu
-from riata.matrices.rows import DeviceRows
+from riata.matrices.host import as_matrix
+from riata.matrices.matrix import Matrix
 from riata.model.model import Model
+from riata.penalties import Penalty
 from riata.reporting.notebook import summary_html
 from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
 from riata.training.checks import WIDEST
 from riata.training.fitting import Fit, describe, fit
+from riata.training.origin import far_origin
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.search import Search
@@ -59,10 +65,11 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -94,6 +101,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty = penalty
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
@@ -168,8 +176,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         """Check the options that depend on no data, and forget what an earlier fit left behind."""
         if self.normalize not in (None, "rows"):
             raise OptionError(f"normalize must be None or 'rows', not {self.normalize!r}")
-        if self.loss not in self._losses:
-            raise OptionError(f"loss must be one of {', '.join(self._losses)} here, not {self.loss!r}")
+        loss_for(self._task, self.loss)
         if self.checkpoint is not None:
             check_folder(self.checkpoint)
         for name in [name for name in vars(self) if name in LEARNT or (name.endswith("_") and name[0] != "_")]:
@@ -177,16 +184,13 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
     def _validated(self, X, y="no_validation", reset=True, **checks):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+        X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
-        X, *rest = checked if isinstance(checked, tuple) else (checked,)
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()  # the caller's matrix stays as it was
-            X.sum_duplicates()
-        return (X, *rest)
+        return checked if isinstance(checked, tuple) else (checked,)
 
-    def _seen(self, X):
+    def _seen(self, X) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""
-        return unit_rows(X) if self.normalize == "rows" else X
+        return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
     def _rows_seen(self, data: Dataset) -> Dataset:
         """The data as the model sees it, in the place where it is summed."""
@@ -206,7 +210,7 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
         return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
 
-    def _device_rows(self, X, reset=False) -> DeviceRows:
+    def _device_rows(self, X, reset=False) -> Matrix:
         """X on a GPU, of the right width, every entry finite."""
         rows = rows_on_gpu(X)
         if reset:
@@ -219,22 +223,24 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
     def _margins(self, X) -> np.ndarray:
         """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
+        if self._encodes(X):
             model = self.to_model()
-            n_margins = len(model.intercept)
-            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
-            return np.concatenate(found) if found else np.empty((0, n_margins))
+            return model.margins(X).reshape(-1, len(model.intercept))
         if is_device_array(X):
-            rows = self._device_rows(X)
-            return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
+            return to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T)) + self.intercept_
         (X,) = self._validated(X, reset=False)
         return margins(self._seen(X), self.coef_) + self.intercept_
+
+    def _encodes(self, X) -> bool:
+        """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
+        known = getattr(self, "_made", {}).get("encoding") is not None
+        return isinstance(X, Dataset | str | Path) or is_stream(X) or (known and has_columns(X))
 
     def _validation(self, rows, data: Dataset) -> Dataset | None:
         """The rows that choose among models of the data, with the same features; None where there are none."""
         if rows is None:
             return None
-        others = self._dataset(*parts_of(rows), reset=False)
+        others = self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
         check_same_features(data, others)
         return others
 
@@ -248,10 +254,10 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
         if not data.once or SOLVERS[spec.solver_name].stochastic:
             return data
-        if self.loss != "squared":
+        if not spec.loss_function.quadratic:
             raise OptionError(
-                f"one reading is enough for the squared loss and not for {self.loss!r}: keep the stream while it is "
-                "read (cache=True), or take solver 'online'"
+                f"one reading is enough for the squared loss and not for {spec.loss_function.name!r}: keep the stream "
+                "while it is read (cache=True), or take solver 'online'"
             )
         n_folds = 1 if search is None else search.n_folds
         statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory or data.memory)
@@ -264,12 +270,15 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         """
         spec, search = self._spec(), self._search()
         self._check_target(data)
+        origin = far_origin(data, spec)
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if number is not None and spec.checkpoint is not None:
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / str(number))
+        if origin is not None:
+            data, validation = origin.moved(data), validation and origin.moved(validation)
         fitted: Fit
         if search is not None:
             with path_progress(self.verbose, label) as progress:
@@ -281,6 +290,8 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
                 fitted = fit(data, spec, progress)
         if self.debias:
             fitted = debiased(fitted)
+        if origin is not None:
+            fitted = origin.moved_back(fitted)
         if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
             warnings.warn(
                 f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",
@@ -358,15 +369,16 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         chosen = self.get_support(indices=True)
         classes = getattr(self, "classes_", None)
-        made = getattr(self, "_made", {})
+        made, loss = getattr(self, "_made", {}), loss_of(self.loss)
         names = self._names_of(chosen)
         encoding = made.get("encoding")
         if encoding is not None and self.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
         return Model(
             task="regression" if classes is None else "classification",
-            loss=self.loss,
-            objective=made.get("objective", f"mean {self.loss} loss, learnt from a stream by {self.solver_}"),
+            loss=loss.name,
+            link=loss.link.name,
+            objective=made.get("objective", f"mean {loss.name} loss, learnt from a stream by {self.solver_}"),
             classes=None if classes is None else classes.tolist(),
             n_features=self.n_features_in_,
             names=names,
@@ -412,13 +424,17 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
 
 def _unit_rows_of(chunk):
-    return chunk._replace(X=unit_rows(chunk.X))
+    return chunk._replace(X=chunk.X.unit_rows())
 
 
 def _as_plain(value):
-    """A number of NumPy's, or a list of them, as Python's own, which JSON can say."""
+    """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
+    if isinstance(value, Loss):
+        return value.name
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
+    if isinstance(value, Penalty):
+        return repr(value)
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -16,10 +16,15 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import BY_TASK
-from riata.model.model import probabilities
-from riata.model.quality import quality
+from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.penalties import Penalty
 from riata.training.streams import runs_of_known_labels, targets_of
+
+
+def gives_probabilities(estimator: "SparseClassifier") -> bool:
+    """Whether the chosen loss does; a name that is none is refused by fit, not here."""
+    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    return isinstance(loss, Loss) and loss.link.probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -29,7 +34,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared", "squared-hinge"}
+    loss : {"logistic", "squared", "squared-hinge"} or riata.Loss
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
@@ -49,7 +54,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     [4, 7]
     """
 
-    _losses = BY_TASK["classification"]
+    _task = "classification"
 
     def __init__(
         self,
@@ -59,10 +64,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -102,7 +108,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
                     raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
@@ -182,7 +191,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown) and self._all_classes_named:
             raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes_)}")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight), np.asarray(y))
         self._take_over(X.shape[1])
         return self
@@ -208,7 +217,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
+        """Margins: one per row for two classes, one per class otherwise.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -223,21 +236,18 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
-    @available_if(lambda estimator: estimator.loss == "logistic")
+    @available_if(gives_probabilities)
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(self.decision_function(X))
+        return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["accuracy"]
-        assert found is not None
-        return found
+        return self.to_model().score(X, y, sample_weight)
 
 
 def class_counts(data: Dataset, n_classes: int) -> np.ndarray:

@@ -82,7 +82,7 @@ class FromStreams:
         self.n_passes_, self.converged_, self.stopped_because_ = 1.0, False, reason
         self.objective_ = self._streams.met.mean_loss
         self._made = {
-            "objective": f"mean {self.loss} loss, each row before it was learnt",
+            "objective": f"mean {spec.loss_function.name} loss, each row before it was learnt",
             "encoding": data.encoding,
             "training": self._training(spec.k, None, self._streams.met.rows, diary.history[-1].seconds),
         }

@@ -15,8 +15,7 @@ from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import BY_TASK, mean_target
-from riata.model.quality import quality
+from riata.losses import loss_of
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):
@@ -40,6 +39,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    penalty : Penalty, optional
+        A penalty of another kind in place of the elastic net, at the strength ``alpha``: an object of your own, see
+        `riata.penalties.SeparablePenalty`. With solver "exact".
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
@@ -48,7 +50,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"}
+    loss : {"squared", "huber", "poisson"} or riata.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -120,10 +122,13 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     [4, 7]
     """
 
-    _losses = BY_TASK["regression"]
+    _task = "regression"
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
@@ -170,7 +175,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         if first:
             self._open_margins()
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._streams.learn(Chunk(self._seen(X), y, weight), [y.astype(np.float64)])
         self._take_over(X.shape[1])
         return self
@@ -181,15 +186,17 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(self.intercept_[0])
 
     def predict(self, X) -> np.ndarray:
-        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
-        return mean_target(self.loss, self._margins(X)[:, 0])
+        return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """R2, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["r2"]
-        return np.nan if found is None else found
+        return self.to_model().score(X, y, sample_weight)

@@ -1,32 +1,30 @@
 """Checkpoints: what a fit has come to, in a folder, so that a killed process can go on.
 
 One file holds the arrays (NumPy's .npz, no pickle) and, as JSON, the plain facts and a fingerprint of the data and the
-options. A new one is written beside the last, flushed to the disk and renamed into its place, and the last is kept as
-the one before: whenever the process or the machine dies, one whole checkpoint is there.
+options, with a digest of them all. A new one is written beside the last, flushed to the disk and renamed into its
+place, and the last is kept as the one before: whenever the process or the machine dies, one whole checkpoint is there.
 """
 
 import json
 import os
-import tempfile
 import time
 import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
 from riata.errors import CheckpointError
+from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
-VERSION = 1
+VERSION = 2
 NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
@@ -49,10 +47,11 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         facts = {"version": VERSION, "fingerprint": self.fingerprint, "facts": saved.facts}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        digest = np.frombuffer(_digest(text, saved.arrays), dtype=np.uint8)
         unfinished = self.folder / UNFINISHED
         with open(unfinished, "wb") as file:
             arrays: dict[str, Any] = {f"array.{name}": values for name, values in saved.arrays.items()}
-            np.savez(file, **arrays, facts=text)
+            np.savez(file, **arrays, facts=text, digest=digest)
             file.flush()
             os.fsync(file.fileno())
         if (self.folder / NEWEST).exists():
@@ -66,11 +65,15 @@ class Checkpoints:
         for path in paths:
             try:
                 with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
-                    written = json.loads(content["facts"].tobytes())
-                    arrays = {name.removeprefix("array."): content[name] for name in content if name != "facts"}
+                    text = content["facts"]
+                    written = json.loads(text.tobytes())
+                    arrays = {name.removeprefix("array."): content[name] for name in content if name[:6] == "array."}
+                    digest = content["digest"].tobytes() if "digest" in content else b""
             except UNREADABLE:
                 continue
             self._check(path, written)
+            if digest != _digest(text, arrays):
+                continue
             return Saved(arrays, written["facts"])
         if paths:
             raise CheckpointError(f"{paths[0]} is damaged, and so is the one before: start again without resuming")
@@ -92,15 +95,23 @@ class Checkpoints:
             )
 
 
+def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:
+    """That of all that was saved: compiled loops take the types and lengths of these arrays for granted."""
+    digest = sha256(facts.tobytes())
+    for name in sorted(arrays):
+        values = np.asarray(arrays[name])
+        digest.update(f"{name} {values.dtype.str} {values.shape} ".encode())
+        digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+    return digest.digest()
+
+
 def data_fingerprint(data: Dataset) -> dict[str, Any]:
     """Shape, number of chunks, and a digest of the first chunk; of rows elsewhere, whose cuts may change, the first."""
     chunk, n_chunks = _first_chunk(data), int(data.n_chunks)
     if isinstance(data, Remote):
         chunk, n_chunks = chunk.rows(slice(0, 1)), 1
-    X = chunk.X
-    parts: Iterable[np.ndarray] = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     digest = sha256()
-    for part in (*parts, chunk.y, chunk.weight):
+    for part in (*chunk.X.parts().values(), chunk.y, chunk.weight):
         digest.update(np.ascontiguousarray(part).data)
     return {
         "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": n_chunks,
@@ -111,7 +122,7 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
 def _first_chunk(data: Dataset) -> Chunk:
     """Of rows on a GPU, which are never read one after the other, the first row with the targets of all."""
     if isinstance(data, OnDevice):
-        return Chunk(data.take([0]).gather(slice(None)), *data.targets())
+        return Chunk(data.take([0]).gather(np.arange(data.n_features)), *data.targets())
     return next(iter(data.visit([0])))
 
 
@@ -119,7 +130,7 @@ def check_folder(folder: str | Path) -> None:
     """Refuse a folder that cannot be made or written, before there is anything to save."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with file_without_name(str(folder)):
             pass
     except OSError as error:
         raise CheckpointError(f"cannot save checkpoints in {folder}: {error.strerror or error}") from None

@@ -9,7 +9,7 @@ from riata.arrays import namespace
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
-from riata.losses import LOSSES
+from riata.penalties import PENALTIES, Penalty
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
@@ -34,14 +34,14 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"groups go with k and solver 'best-k', not with solver {spec.solver_name!r}"),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
-        (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
+        (not 0 <= spec.ridge < np.inf, f"ridge must be zero or more, not {spec.ridge}"),
         (spec.ridge > 0 and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
+        *_penalty_checks(spec),
         *_factor_checks(spec, n_features),
         (spec.nonnegative and spec.k is not None, EXACT_ONLY.format(solver=spec.solver_name)),
-        (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
         *_capability_checks(spec, solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
@@ -50,12 +50,13 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"{' and '.join(idle)} would do nothing: solver {spec.solver_name!r} takes no steps on single rows"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
-        (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
+        (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.own_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.any_width,
          f"solver {spec.solver_name!r} keeps a number for every feature, and there are {n_features:,}: take "
          "solver 'sketch'"),
-        (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
+        (spec.half_life is not None and not 0 < spec.half_life < np.inf,
+         f"half_life must be positive, not {spec.half_life}"),
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and not (solver.saves or solver.method),
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
@@ -70,12 +71,10 @@ def check_spec(spec: Spec, n_features: int) -> None:
 
 def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
     """What the solver needs, and the penalty or the loss has not."""
-    if spec.loss not in LOSSES:
-        return []  # a sentence of its own
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
-    sentence = why_not(spec.solver_name, solver.needs, penalty, (spec.loss, LOSSES[spec.loss]))
+    sentence = why_not(spec.solver_name, solver.needs, penalty, spec.loss_function)
     return [] if sentence is None else [(True, sentence)]
 
 
@@ -86,6 +85,30 @@ def _check_numbers(spec: Spec) -> None:
         value = getattr(spec, name)
         if not (isinstance(value, Real) or (value is None and name in optional)):
             raise OptionError(f"{name} must be a number, not {value!r}")
+
+
+def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
+    """Whether the penalty that was named, or given, goes with the other options."""
+    penalty = spec.penalty
+    if penalty is None:
+        return []
+    if isinstance(penalty, str):
+        goes_with = {"elastic-net": "alpha", "cardinality": "k", "group-cardinality": "k and groups"}
+        return [
+            (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
+            (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
+             f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
+        ]  # fmt: skip
+    if not isinstance(penalty, Penalty):
+        return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
+    beside = [name for name, given in {
+        "l1_ratio": spec.l1_ratio != 1, "ridge": spec.ridge > 0, "nonnegative": spec.nonnegative,
+        "groups": spec.groups is not None}.items() if given]  # fmt: skip
+    return [
+        ("cardinality" in penalty.has, "a number of features is given as k, not as a penalty"),
+        (spec.k is not None, "a penalty object has a strength alpha and no k: give one of the two"),
+        (bool(beside), f"{' and '.join(beside)} would do nothing beside a penalty object: it says all of that itself"),
+    ]
 
 
 def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
@@ -105,7 +128,7 @@ def _whole(value: Any) -> TypeGuard[int]:
 
 
 def _at_least_zero(value) -> bool:
-    return value is None or (isinstance(value, Real) and float(value) >= 0)
+    return value is None or (isinstance(value, Real) and 0 <= float(value) < np.inf)
 
 
 def check_rows(data: Dataset, spec: Spec) -> None:
@@ -117,10 +140,11 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
-    if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
-        what = f"the squared loss only, not {spec.loss!r}"
-        if spec.loss == "squared":
+    loss = spec.loss_function
+    if data.stands_in and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
+        what = f"the squared loss only, not {loss.name!r}"
+        if loss.quadratic:
             what = f"no rows for solver {spec.solver_name!r} to visit"
         raise OptionError(f"there are statistics in place of rows, and they know {what}")
-    if spec.loss == "poisson" and data.sum(lambda chunk: int(namespace(chunk.y).any(chunk.y < 0))):
-        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
+    if not loss.takes_all and data.sum(lambda chunk: int(not namespace(chunk.y).all(loss.takes(chunk.y)))):
+        raise DataError(loss.refusal)

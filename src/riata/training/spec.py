@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty
 from riata.solvers.registry import choose_solver
 
@@ -19,7 +20,8 @@ class Spec:
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
-    loss: str = "squared"
+    penalty: Penalty | str | None = None  # an object with a strength alpha; by default what k, alpha and the rest say
+    loss: str | Loss = "squared"
     solver: str = "auto"
     penalty_factors: Any = None  # one number per feature; 0 is always in
     groups: np.ndarray | None = None  # the group of every feature, numbered from 0; k then counts groups
@@ -41,6 +43,11 @@ class Spec:
     resume: bool = False
 
     @property
+    def loss_function(self) -> Loss:
+        """The loss itself, where `loss` is its name."""
+        return loss_of(self.loss)
+
+    @property
     def counted(self) -> str:
         """What k counts."""
         return "features" if self.groups is None else "groups of features"
@@ -56,6 +63,8 @@ class Spec:
     @property
     def family(self) -> Penalty:
         """The penalty before it has a strength and the units of the data."""
+        if isinstance(self.penalty, Penalty):
+            return self.penalty
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio, self.nonnegative)
         return (

@@ -14,9 +14,6 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.errors import OptionError
-from riata.losses import LOSSES
-from riata.objective import elastic_net
-from riata.penalties import Cardinality
 from riata.solvers.online.progressive_validation import Tally, tally
 from riata.solvers.online.stream import Stream, mirrored
 from riata.solvers.registry import SOLVERS
@@ -41,8 +38,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
         sentence = "a stream has no full batch: give batch a number"
     if sentence:
         raise OptionError(sentence)
-    loss = LOSSES[spec.loss]
-    penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    loss = spec.loss_function
+    penalty = spec.family.at(spec.alpha or 0.0) if spec.k is None else spec.family
     if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
     method: Any = solver.method(penalty)
@@ -71,7 +68,7 @@ class Margins:
 
     def _met(self, learnt) -> Tally:
         """Of the margins' losses the mean, of several labels the one of the largest margin."""
-        loss = LOSSES[self.spec.loss]
+        loss = self.spec.loss_function
         tallies = [tally(loss, y, z, weight) for y, z, weight in learnt]
         if len(tallies) == 1:
             return tallies[0]

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import scipy.sparse as sp
-
 from riata.data.chunk import Chunk
 from riata.data.columns.column import BadRow
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -22,6 +20,7 @@ from riata.data.formats.source import Source, rebatch
 from riata.data.opening.profile import FirstPass
 from riata.engines.dask.payload import Carried
 from riata.errors import DataError
+from riata.machine import file_without_name
 
 HEAVY = 16 << 20  # bytes of rows on disk, as Dask believes: to move them is to read and encode them again
 
@@ -53,16 +52,12 @@ class RowsInMemory:
         pass
 
     def __sizeof__(self):
-        return sum(_nbytes(array) for chunk in self.chunks for array in chunk)
+        return sum(part.nbytes for chunk in self.chunks for part in chunk)
 
 
 def _cut(chunk: Chunk, span: slice) -> Chunk:
-    """Some rows of a chunk; sparse ones are copied, so all of them stay as they are."""
+    """Some rows of a chunk."""
     return chunk if span.stop - span.start == chunk.n_rows else chunk.rows(span)
-
-
-def _nbytes(array) -> int:
-    return array.data.nbytes + array.indices.nbytes + array.indptr.nbytes if sp.issparse(array) else array.nbytes
 
 
 class Recipe(NamedTuple):
@@ -93,7 +88,7 @@ class RowsOnDisk:
     def __init__(self, recipe: Recipe):
         self._recipe, self.counts = recipe, []
         try:
-            with tempfile.TemporaryFile(dir=recipe.folder, prefix="riata-") as handle:
+            with file_without_name(recipe.folder) as handle:
                 for chunk in write_chunks(handle, recipe.chunks()):
                     self.counts.append(chunk.n_rows)
                 if self.counts:

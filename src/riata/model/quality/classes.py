@@ -1,13 +1,17 @@
 """How good a classifier is."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.model.model import Model, probabilities
+from riata.losses import probabilities
 from riata.model.quality.curves import ScoreTable
+
+if TYPE_CHECKING:
+    from riata.model.model import Model
 
 MOST_CURVES = 10  # classes that get curves of their own
 TENTHS = 10
@@ -34,7 +38,7 @@ class ClassQuality:
     calibration: Calibration | None  # of several classes, that of the likeliest
 
 
-def class_quality(model: Model, data: Dataset) -> ClassQuality:
+def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     """Accuracy, AUC, log loss, confusion and curves: one pass."""
     places, labels = positions(model, data), list(model.classes or [])
     first = 1 if len(labels) == 2 else 0
@@ -47,8 +51,8 @@ def class_quality(model: Model, data: Dataset) -> ClassQuality:
         np.add.at(confusion, (truth, predicted), weight)
         for i, table in enumerate(curves.values()):
             table.add(z if z.ndim == 1 else z[:, i], truth == first + i, weight)
-        if model.loss == "logistic":
-            p = probabilities(z)
+        if model.link_function.probabilities:
+            p = probabilities(model.link_function, z)
             tenths += _by_tenth(p, truth, weight)
             surprise -= weight @ np.log(np.maximum(p[np.arange(len(p)), truth], np.finfo(float).eps))
     if n_rows == 0:
@@ -57,7 +61,7 @@ def class_quality(model: Model, data: Dataset) -> ClassQuality:
     curves = {label: table for label, table in curves.items() if table.both}
     if len(labels) == 2 and curves:
         scores["auc"] = curves[str(labels[1])].auc
-    if model.loss != "logistic":
+    if not model.link_function.probabilities:
         return ClassQuality(n_rows, scores, labels, confusion, curves, None)
     scores["log_loss"] = float(surprise / confusion.sum())
     weight, predicted, observed = tenths[:, tenths[0] > 0]
@@ -73,7 +77,7 @@ def _by_tenth(p, truth, weight):
     return np.array([np.bincount(tenth, w, TENTHS) for w in (weight, weight * its, weight * (truth == chosen))])
 
 
-def positions(model: Model, data: Dataset) -> np.ndarray:
+def positions(model: "Model", data: Dataset) -> np.ndarray:
     """For every label of the data, its place among the model's classes."""
     if data.classes is None:
         raise DataError("the model predicts classes, but the target of the data holds numbers")

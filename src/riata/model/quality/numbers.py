@@ -1,14 +1,16 @@
 """How good a regression is."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.losses import mean_target
-from riata.model.model import Model
+
+if TYPE_CHECKING:
+    from riata.model.model import Model
 
 SAMPLE = 1000  # rows that pictures show
 RESIDUAL_BINS = 2048  # many, so that the middle is fine enough where tails are long
@@ -24,13 +26,13 @@ class NumberQuality:
     sample: np.ndarray  # rows x (target, prediction)
 
 
-def number_quality(model: Model, data: Dataset) -> NumberQuality:
+def number_quality(model: "Model", data: Dataset) -> NumberQuality:
     """R2, mean squared error and residuals: one pass."""
     if data.classes is not None:
         raise DataError("the model predicts numbers, but the target of the data holds classes")
     sample, sums, residuals, origin = Sample(), np.zeros(4), None, None
     for z, chunk in model.visit(data):
-        predicted = mean_target(model.loss, z)
+        predicted = model.link_function.mean(z)
         if not np.isfinite(predicted).all():
             raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
         origin = chunk.y[0] if origin is None else origin  # sums about a target lose no digits

@@ -1,15 +1,11 @@
 """Sentences about a fit that somebody who was not there understands."""
 
+from typing import Any
+
+from riata.penalties import PENALTIES
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
-LOSSES = {
-    "squared": "squared error",
-    "huber": "Huber loss (the squared error, but straight beyond 1.35)",
-    "poisson": "Poisson loss (half the deviance of counts)",
-    "logistic": "logistic loss (minus the logarithm of the probability given to the true class)",
-    "squared-hinge": "squared hinge loss",
-}
 SCORES = {
     "r2": "R²", "mse": "mean squared error", "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
     "loss": "loss", "aic": "AIC", "bic": "BIC", "ebic": "EBIC", "features": "features",
@@ -27,14 +23,14 @@ def lead(facts: Facts) -> str:
 def asked(facts: Facts) -> list[str]:
     """What was minimised, over which models, a sentence each."""
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
-    loss = f"the mean {LOSSES.get(facts.model.loss, facts.model.loss)} over the rows"
+    loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
         counted = "groups of features" if "groups" in facts.model.objective.split() else "features"
         said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
-            f"The linear model with the smallest sum of two things: {loss}, and {_each(alpha)} times "
-            f"{_penalty(parameters)}. The larger that factor, the fewer features are used."
+            f"The linear model with the smallest sum of two things: {loss}, and {_penalty(parameters, _each(alpha))}. "
+            f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
     else:
         said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
@@ -63,11 +59,19 @@ _MORE = {
 }
 
 
-def _penalty(parameters) -> str:
-    share = parameters.get("l1_ratio", 1.0)
+def own_penalty(parameters: dict[str, Any]) -> str | None:
+    """What a penalty is called that was given as an object."""
+    written = parameters.get("penalty") or ""
+    return None if written in ("", *PENALTIES) else written.split("(")[0]
+
+
+def _penalty(parameters: dict[str, Any], alpha: str) -> str:
+    own, share = own_penalty(parameters), parameters.get("l1_ratio", 1.0)
+    if own is not None:
+        return f"the penalty {own} of strength {alpha}"
     if share == 1.0:
-        return "the sum of the absolute coefficients"
-    return f"a mix of the absolute coefficients ({share:.0%}) and half their squares ({1 - share:.0%})"
+        return f"{alpha} times the sum of the absolute coefficients"
+    return f"{alpha} times a mix of the absolute coefficients ({share:.0%}) and half their squares ({1 - share:.0%})"
 
 
 def certificate(facts: Facts) -> str:

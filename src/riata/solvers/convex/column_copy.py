@@ -3,12 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.in_memory import InMemory
-from riata.kernels.restricted import minimise_loss
-from riata.losses import Squared
 from riata.objective import Problem
+from riata.solvers.convex.restricted import minimise_loss
 from riata.threads import one_blas_thread
 
 MOST = 1 << 20  # numbers in a copy: more would not stay in the cache, and are worth several threads
@@ -26,20 +24,19 @@ class Gathered:
         W = self.features
         y, weight = problem.data.targets()
         l1, l2, lower = (strength[W] for strength in problem.strengths)
-        loss = problem.loss
         with one_blas_thread():
-            v, b = minimise_loss(
-                self.A, y, weight, loss.code, loss.least_curvature, l1, l2, lower, problem.fit_intercept, w[W], b
-            )
+            v, b = minimise_loss(self.A, y, weight, problem.loss, (l1, l2, lower), problem.fit_intercept, w[W], b)
         w = np.zeros_like(w)
         w[W] = v
         return w, float(b)
 
 
 def gathered(problem: Problem, features) -> Gathered | None:
-    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many."""
+    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
+    where the loss or the penalty is no part of a compiled loop."""
     data = problem.data
-    if problem.loss == Squared() or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+    if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
         return None
-    A = data.gather(features)
-    return Gathered(features, np.ascontiguousarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64))
+    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+        return None
+    return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

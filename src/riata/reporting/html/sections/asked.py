@@ -4,9 +4,20 @@ from riata.reporting.html.facts import Facts
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import facts as facts_list
-from riata.reporting.html.words import asked
+from riata.reporting.html.words import asked, own_penalty
 
-SHOWN = ("loss", "l1_ratio", "ridge", "standardize", "fit_intercept", "normalize", "tol", "random_state", "memory")
+SHOWN = (
+    "loss",
+    "penalty",
+    "l1_ratio",
+    "ridge",
+    "standardize",
+    "fit_intercept",
+    "normalize",
+    "tol",
+    "random_state",
+    "memory",
+)
 
 
 def asked_section(facts: Facts) -> Section:
@@ -17,9 +28,10 @@ def asked_section(facts: Facts) -> Section:
     body = rendered(
         "asked.html",
         words=asked(facts),
-        loss=facts.model.loss,
+        loss=facts.model.loss_function,
         k=facts.k,
         alpha=facts.alpha,
+        own_penalty=own_penalty(parameters),
         l1_ratio=parameters.get("l1_ratio", 1.0),
         ridge=parameters.get("ridge", 0.0),
         scaled=parameters.get("standardize", True),
