@@ -246,13 +246,13 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
-        if data.stands_in:
+        if data.is_summary:
             if self.normalize is not None or self.device is not None:
                 wish = "normalise" if self.device is None else "send to a GPU"
                 raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
             return data
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
-        if not data.once or SOLVERS[spec.solver_name].stochastic:
+        if not data.single_pass or SOLVERS[spec.solver_name].stochastic:
             return data
         if not spec.loss_function.quadratic:
             raise OptionError(

@@ -114,9 +114,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """
         self._begin()
         data = self._dataset(X, y, sample_weight)
-        if data.once and learns_online(self):
+        if data.single_pass and learns_online(self):
             return self._fit_stream(data)
-        if data.once:
+        if data.single_pass:
             raise OptionError(
                 "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
                 "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
@@ -256,7 +256,7 @@ def class_counts(data: Dataset, n_classes: int) -> np.ndarray:
     def counts(y) -> np.ndarray:
         return np.bincount(to_host(y).astype(np.intp), minlength=n_classes)
 
-    return counts(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counts(chunk.y))
+    return counts(data.targets()[0]) if data.cheap_passes else data.sum(lambda chunk: counts(chunk.y))
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -131,7 +131,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         self._begin()
         data = self._dataset(X, y, sample_weight)
-        if data.once and learns_online(self):
+        if data.single_pass and learns_online(self):
             return self._fit_stream(data)
         passes_before = data.passes
         data = self._ready(data)
