@@ -1,6 +1,6 @@
 """Objects of one's own, made of array functions outside of riata, go wherever its own do."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,43 +12,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from chunked import Chunked
+from mcp import MCP
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.errors import CheckpointError, OptionError
 from riata.losses import LOSSES
-from riata.penalties import ElasticNet, SeparablePenalty
+from riata.penalties import ElasticNet
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
 
 # A penalty.
-
-
-@dataclass(frozen=True)
-class MCP(SeparablePenalty):
-    """The minimax concave penalty (Zhang, 2010): like L1 near 0, and ever flatter up to |w| = gamma alpha."""
-
-    gamma: float = 3.0
-    alpha: float = 1.0
-
-    def values(self, w):
-        size = np.abs(w)
-        near = size <= self.gamma * self.alpha
-        return np.where(near, self.alpha * size - size**2 / (2 * self.gamma), 0.5 * self.gamma * self.alpha**2)
-
-    def best_value(self, centre, curvature):
-        inner = np.sign(centre) * np.maximum(np.abs(centre) - self.alpha, 0.0)
-        bend = curvature - 1.0 / self.gamma
-        bowl = np.where(np.abs(centre) <= self.gamma * self.alpha * curvature, inner / np.where(bend > 0, bend, 1.0),
-                        centre / curvature)  # fmt: skip
-        jump = np.abs(centre) > self.alpha * np.sqrt(self.gamma * curvature)
-        return np.where(bend > 0, bowl, np.where(jump, centre / curvature, 0.0))
-
-    def subdifferential(self, w):
-        slope = np.sign(w) * np.maximum(self.alpha - np.abs(w) / self.gamma, 0.0)
-        return np.where(w == 0.0, -self.alpha, slope), np.where(w == 0.0, self.alpha, slope)
 
 
 LASSO = MCP(gamma=np.inf)
