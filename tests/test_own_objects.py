@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from chunked import Chunked
-from mcp import MCP
+from own_penalties import MCP, Tilted
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
@@ -109,6 +109,15 @@ def test_without_a_bend_it_is_the_lasso(loss, factors):
     assert ours.alpha == pytest.approx(known.alpha, rel=1e-12)
     assert_allclose(ours.result.coef, known.result.coef, atol=1e-9 * np.abs(known.result.coef).max())
     assert_allclose(ours.result.objective, known.result.objective, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_one_sign_alone_is_the_nonnegative_lasso(loss):
+    X, y = rows(loss)
+    known = fit(InMemory(X, y), Spec(loss=loss, nonnegative=True, alpha_ratio=0.1, tol=1e-12))
+    ours = fit(InMemory(X, y), Spec(loss=loss, penalty=Tilted(np.inf), alpha_ratio=0.1, tol=1e-12))
+    assert ours.alpha == pytest.approx(known.alpha, rel=1e-12)
+    assert_allclose(ours.result.coef, known.result.coef, atol=1e-9 * np.abs(known.result.coef).max())
 
 
 def test_an_elastic_net_may_be_an_object_too():

@@ -1,4 +1,4 @@
-"""A penalty that riata does not have, in array functions alone."""
+"""Penalties that riata does not have, in array functions alone."""
 
 from dataclasses import dataclass
 
@@ -30,3 +30,25 @@ class MCP(SeparablePenalty):
     def subdifferential(self, w):
         slope = np.sign(w) * np.maximum(self.alpha - np.abs(w) / self.gamma, 0.0)
         return np.where(w == 0.0, -self.alpha, slope), np.where(w == 0.0, self.alpha, slope)
+
+
+@dataclass(frozen=True)
+class Tilted(SeparablePenalty):
+    """alpha w above 0 and alpha down |w| below: another price for each sign; an infinite one allows w >= 0 only."""
+
+    down: float = 2.0
+    alpha: float = 1.0
+
+    convex = True
+
+    def values(self, w):
+        below = np.where(w < 0.0, -w, 1.0)
+        return self.alpha * np.where(w < 0.0, self.down * below, w)
+
+    def best_value(self, centre, curvature):
+        up = np.maximum(centre - self.alpha, 0.0)
+        return (up - np.maximum(-centre - self.alpha * self.down, 0.0)) / curvature
+
+    def subdifferential(self, w):
+        low = np.where(w > 0.0, self.alpha, -self.alpha * self.down)
+        return low, np.where(w < 0.0, -self.alpha * self.down, self.alpha)
