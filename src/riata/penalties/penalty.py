@@ -41,7 +41,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
-        """The u that minimises |u - v|^2 / 2 + step * value(u)."""
+        """The u that minimises ``|u - v|^2 / 2 + step * value(u)``."""
 
     @property
     @abstractmethod
