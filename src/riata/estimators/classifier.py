@@ -191,7 +191,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown) and self._all_classes_named:
             raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes_)}")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight), np.asarray(y))
         self._take_over(X.shape[1])
         return self
