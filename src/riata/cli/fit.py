@@ -64,8 +64,9 @@ from riata.files import writable
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.machine import peak_rss_mb
     from riata.model.quality import quality
-    from riata.reporting.terminal.summary import as_dict, peak_rss_mb, show_fit
+    from riata.reporting.terminal.summary import as_dict, show_fit
     from riata.training.checkpoint import check_folder
 
     started, clock = time.perf_counter(), Stopwatch()
@@ -80,7 +81,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     with clock("opening the data"):
         train, open_more = open_rows(data, options, quiet or as_json)
         say_notes(train, quiet)
-        test, others = None if train.once else open_more(test_data), open_more(validation)
+        test, others = None if train.single_pass else open_more(test_data), open_more(validation)
     estimator = make_estimator(
         train,
         loss,
@@ -91,7 +92,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     )
     with clock("fitting"), warnings_as_notes(quiet):
         estimator.fit(train, validation=others)
-    if train.once:
+    if train.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = estimator.to_model()
     model.training.update(data=data, target=target or target_of(train))

@@ -21,7 +21,7 @@ BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call,
 class InMemory(Dataset):
     """All rows in one chunk. `sum` cuts it into blocks of rows and lets threads share them."""
 
-    in_memory = True
+    cheap_passes = True
     n_chunks = 1
 
     def __init__(
@@ -99,7 +99,7 @@ class InMemory(Dataset):
         return self._chunk.y, self._chunk.weight
 
     def take(self, rows) -> "InMemory":
-        return InMemory(*self._chunk.rows(rows), facts=self.facts, ledger=self.ledger)
+        return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
 
     def map(self, f):
-        return InMemory(*f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)
+        return InMemory(*f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)

@@ -21,6 +21,7 @@ from riata.data.parallel import in_parallel
 from riata.data.read_ahead import ahead
 from riata.data.row_events import watched
 from riata.errors import DataError
+from riata.machine import file_without_name
 from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
-        super().__init__(facts_of(profile, profile.n_rows, memory, source.once))
+        super().__init__(facts_of(profile, profile.n_rows, memory, source.single_pass))
         self.source, self._encoding, self._budget = source, profile.encoding, memory
         per_row = max(self._encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
@@ -71,7 +72,7 @@ class OutOfCore(Dataset):
                 yield chunk
             if self._rows is not None:
                 self._rows.release(number)
-        if self.source.once:
+        if self.source.single_pass:
             self.ledger.n_rows = self.ledger.rows_read  # nobody knew before
             self.facts = self.facts.but(n_rows=self.ledger.n_rows)
 
@@ -136,7 +137,9 @@ class OutOfCore(Dataset):
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
         batches = self.source.batches(self._encoding.columns, self.chunk_rows)
-        if not self.source.once:  # the rows of a stream that is not kept may be few and far between: as they come
+        if (
+            not self.source.single_pass
+        ):  # the rows of a stream that is not kept may be few and far between: as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
         for batch in ahead(batches):  # decoding beside encoding
@@ -153,7 +156,7 @@ class OutOfCore(Dataset):
         """All chunks as they lie, written to a temporary file on the way."""
         folder = self._cache_folder or tempfile.gettempdir()
         try:
-            with tempfile.TemporaryFile(dir=folder, prefix="riata-") as handle:
+            with file_without_name(folder) as handle:
                 logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
                             folder, in_words(self.n_bytes))  # fmt: skip
                 yield from write_chunks(handle, self._sequential())
@@ -183,8 +186,8 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         encoding.target.labels if encoding.target else None,
         encoding,
         profile,
-        memory,
-        single_pass,
+        memory=memory,
+        single_pass=single_pass,
     )
 
 

@@ -14,16 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
+from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.opened import is_stream
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite, on_device
 from riata.engines.cuda.transfers import place_named
+from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
-from riata.estimators.input_checks import check_same_features, parts_of
+from riata.estimators.input_checks import check_same_features, encoded_like, parts_of
 from riata.losses import Loss, loss_for, loss_of
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -35,6 +38,7 @@ from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
 from riata.training.checks import WIDEST
 from riata.training.fitting import Fit, describe, fit
+from riata.training.origin import far_origin
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.search import Search
@@ -180,12 +184,9 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
     def _validated(self, X, y="no_validation", reset=True, **checks):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+        X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
-        X, *rest = checked if isinstance(checked, tuple) else (checked,)
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()  # the caller's matrix stays as it was
-            X.sum_duplicates()
-        return (X, *rest)
+        return checked if isinstance(checked, tuple) else (checked,)
 
     def _seen(self, X) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""
@@ -222,33 +223,36 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
     def _margins(self, X) -> np.ndarray:
         """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
+        if self._encodes(X):
             model = self.to_model()
-            n_margins = len(model.intercept)
-            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
-            return np.concatenate(found) if found else np.empty((0, n_margins))
+            return model.margins(X).reshape(-1, len(model.intercept))
         if is_device_array(X):
             return to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T)) + self.intercept_
         (X,) = self._validated(X, reset=False)
         return margins(self._seen(X), self.coef_) + self.intercept_
 
+    def _encodes(self, X) -> bool:
+        """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
+        known = getattr(self, "_made", {}).get("encoding") is not None
+        return isinstance(X, Dataset | str | Path) or is_stream(X) or (known and has_columns(X))
+
     def _validation(self, rows, data: Dataset) -> Dataset | None:
         """The rows that choose among models of the data, with the same features; None where there are none."""
         if rows is None:
             return None
-        others = self._dataset(*parts_of(rows), reset=False)
+        others = self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
         check_same_features(data, others)
         return others
 
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
-        if data.stands_in:
+        if data.is_summary:
             if self.normalize is not None or self.device is not None:
                 wish = "normalise" if self.device is None else "send to a GPU"
                 raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
             return data
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
-        if not data.once or SOLVERS[spec.solver_name].stochastic:
+        if not data.single_pass or SOLVERS[spec.solver_name].stochastic:
             return data
         if not spec.loss_function.quadratic:
             raise OptionError(
@@ -266,12 +270,15 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         """
         spec, search = self._spec(), self._search()
         self._check_target(data)
+        origin = far_origin(data, spec)
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if number is not None and spec.checkpoint is not None:
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / str(number))
+        if origin is not None:
+            data, validation = origin.moved(data), validation and origin.moved(validation)
         fitted: Fit
         if search is not None:
             with path_progress(self.verbose, label) as progress:
@@ -283,6 +290,8 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
                 fitted = fit(data, spec, progress)
         if self.debias:
             fitted = debiased(fitted)
+        if origin is not None:
+            fitted = origin.moved_back(fitted)
         if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
             warnings.warn(
                 f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",

@@ -2,7 +2,18 @@
 
 from riata.losses.catalogue import LOSSES, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import ChunkValue, CoupledLoss
-from riata.losses.link import LINKS, Link
+from riata.losses.link import LINKS, Link, probabilities
 from riata.losses.loss import Loss
 
-__all__ = ["LINKS", "LOSSES", "ChunkValue", "CoupledLoss", "Link", "Loss", "loss_for", "loss_of", "recalled_loss"]
+__all__ = [
+    "LINKS",
+    "LOSSES",
+    "ChunkValue",
+    "CoupledLoss",
+    "Link",
+    "Loss",
+    "loss_for",
+    "loss_of",
+    "probabilities",
+    "recalled_loss",
+]
