@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from riata.cli.group import main
-from riata.cli.options import reading_options, shows_progress
+from riata.cli.options import parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import encoding_of, reading
 from riata.files import writable
@@ -20,7 +20,7 @@ from riata.files import writable
     type=click.Path(path_type=Path),
     help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
 )
-@reading_options
+@parameter_options("predict")
 def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.remote import Remote
@@ -33,7 +33,7 @@ def predict(model_file, data, out, **how):
     out = None if out is None else writable(out)
     rows = open_data(
         data, model.target, n_features=model.n_features, encoding=encoding_of(model), need_target=False,
-        **reading(**how),
+        **reading(how),
     )  # fmt: skip
     with row_progress(shows_progress(quiet=out is None)):
         if out is not None and isinstance(rows, Remote):
@@ -48,7 +48,7 @@ def predict(model_file, data, out, **how):
 @click.option("--target", help="Column (or array) that the model predicts.")
 @report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@reading_options
+@parameter_options("evaluate")
 def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
     from riata.engines.open import open_data
@@ -62,7 +62,7 @@ def evaluate(model_file, data, target, report, as_json, **how):
     target = target or model.target
     with clock("opening the data"):
         rows = open_data(
-            data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
+            data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(how)
         )
     with clock("testing"):
         found = quality(model, rows)
