@@ -66,7 +66,7 @@ def measure(number, solver):
 
     benchmark = BENCHMARKS[number]
     X, y = load(benchmark)
-    problem = Problem(InMemory(X, y), LOSSES[benchmark.loss], elastic_net(0.0), benchmark.fit_intercept)
+    problem = Problem(InMemory(X, y), LOSSES[benchmark.loss], elastic_net(1.0), benchmark.fit_intercept)
     largest = alpha_max(problem)
     last = 1.0 / benchmark.ratio
     alphas = list(largest * (np.geomspace(1.0, last, 100) if benchmark.path else np.array([last])))

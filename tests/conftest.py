@@ -4,7 +4,11 @@ import os
 from pathlib import Path
 
 import numpy as np
+import platformdirs
 import pytest
+
+# machine code lies under a hash of what it was made of: sessions and the processes they start may share it
+os.environ.setdefault("NUMBA_CACHE_DIR", platformdirs.user_cache_dir("riata"))
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 

@@ -11,6 +11,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
+from riata.outcome.proofs import SwapOptimal, ZeroLoss
 from riata.solvers.subset.best_k import ROW_COPIES
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -44,7 +45,7 @@ def test_no_swap_improves_what_is_returned(seed, fit_intercept):
     result = fitted(InMemory(X, y), 5, fit_intercept=fit_intercept)
     F, w, b = refit(X, y, support_of(result), fit_intercept=fit_intercept)
     assert result.converged
-    assert "no swap" in result.proof
+    assert result.proof == SwapOptimal(k=5, n_others=25, size=5)
     assert_allclose(result.objective, F, rtol=1e-9)
     assert_allclose(result.coef[support_of(result)], w, rtol=1e-6)
     assert_allclose(result.intercept, b, atol=1e-7 * np.abs(y).max())
@@ -104,7 +105,8 @@ def test_duplicates_constants_and_combinations_are_taken_once(rng):
     X = np.column_stack([base, base, np.ones(50), np.zeros(50), base @ [1.0, 2.0, 3.0], 1e6 + base[:, 0]])
     result = fitted(InMemory(X, base @ [1.0, -1.0, 0.5] + 0.1 * rng.normal(size=50)), 6)
     assert len(support_of(result)) == 3
-    assert "3 features do as well as 6" in result.proof
+    assert result.proof == SwapOptimal(k=6, n_others=4, size=3)
+    assert result.reason == "3 features do as well as 6: no other changes the objective"
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -113,7 +115,9 @@ def test_other_losses_take_copies_once_too(rng, dtype):
     X = np.column_stack([base, base, np.ones(200), base @ [1.0, 2.0, 3.0, 0.0, 1.0], 1e3 + base[:, 0]]).astype(dtype)
     result = fitted(InMemory(X, labels(rng, base @ [1.0, -1.0, 0.5, 0.0, 2.0])), 8, loss="logistic")
     assert len(support_of(result)) == 5
-    assert "no further feature" in result.proof
+    assert isinstance(result.proof, SwapOptimal)
+    assert not result.proof.full
+    assert "no further feature" in result.reason
 
 
 def test_more_features_than_rows(rng):
@@ -143,7 +147,7 @@ def test_few_passes_and_little_memory(rng):
     data = Chunked(X, y, 50)
     assert fitted(data, 10).passes <= 10
     tight = fitted(data, 10, memory=ROW_COPIES * 8 * 400 * 30)
-    assert "no swap" in tight.proof
+    assert tight.proof == SwapOptimal(k=10, n_others=390, size=10)
     with pytest.raises(OptionError, match="memory"):
         fitted(data, 10, memory=10_000)
 
@@ -155,7 +159,9 @@ def test_other_losses_are_refitted_and_no_swap_improves_them(rng, loss):
     result = fitted(InMemory(X, y), 3, loss=loss)
     standard = X / X.std(axis=0)  # the same models, easier for the naive fits
     F, w, _ = refit(standard, y, support_of(result), loss=LOSSES[loss])
-    assert "no swap" in result.proof
+    assert isinstance(result.proof, SwapOptimal)
+    assert result.proof.n_refitted is not None
+    assert "no swap" in result.reason
     assert_allclose(result.objective, F, rtol=1e-7)
     assert_allclose((result.coef * X.std(axis=0))[support_of(result)], w, rtol=1e-3)
     assert best_swap(standard, y, support_of(result), loss=LOSSES[loss]) >= F - 1e-7
@@ -198,7 +204,8 @@ def test_separated_classes_end(rng):
     X = rng.normal(size=(40, 6))
     result = fitted(InMemory(X, np.sign(X[:, 2])), 2, loss="logistic")
     assert result.objective < 1e-6
-    assert "zero" in result.proof
+    assert result.proof == ZeroLoss()
+    assert "zero" in result.reason
     assert np.isfinite(result.coef).all()
 
 

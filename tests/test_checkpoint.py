@@ -15,6 +15,7 @@ from kill_and_resume import SlowChunks
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
+from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Saved
 from riata.training.checkpoint import Checkpoints
 from riata.training.fitting import fit
@@ -123,7 +124,7 @@ def test_a_fit_broken_off_after_any_pass_ends_where_it_would_have(tmp_path, rng,
         resumed = fit(data, replace(spec, checkpoint=folder, resume=True)).result
         assert_array_equal(resumed.coef, expected.coef)
         assert resumed.intercept == expected.intercept
-        assert resumed.reason == expected.reason
+        assert resumed.stop == expected.stop
         assert [r.n_selected for r in resumed.history] == [r.n_selected for r in expected.history]
 
 
@@ -197,6 +198,7 @@ def test_ctrl_c_gives_the_model_so_far(data):
 
     chunk = data._chunk
     result = fit(Interrupted(*chunk), Spec(solver="online", loss="logistic")).result
+    assert result.stop.reason is StopReason.INTERRUPTED
     assert result.reason == "it was interrupted"
     assert result.steps == 25 * 5
     assert np.count_nonzero(result.coef)

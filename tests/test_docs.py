@@ -25,7 +25,8 @@ def test_the_table_of_solvers_says_what_the_registry_says(name):
     (row,) = re.findall(rf"^\| \[`{name}`\]\(#{name}\) \| (.*) \|$", SOLVERS_PAGE, flags=re.M)
     solver = riata.SOLVERS[name]
     passes = "no limit" if solver.max_passes == 10**9 else str(solver.max_passes)
-    can = [yes(solver.ridge), yes(solver.any_curvature), yes(solver.method is not None)]
+    can = [yes(need not in solver.needs) for need in ("no l2 part", "bounded curvature")]
+    can += [yes(solver.method is not None)]
     assert row.split(" | ") == [solver.takes, *can, passes]
     assert f"\n### `{name}`\n" in SOLVERS_PAGE
 

@@ -15,6 +15,7 @@ from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import LOSSES
+from riata.outcome.proofs import SwapOptimal
 from riata.training.fitting import fit
 from riata.training.spec import Spec
 
@@ -59,7 +60,8 @@ def test_no_swap_of_groups_improves_what_is_returned(seed, options):
     l2 = options.get("ridge", 0.0) * X.var(axis=0)
     intercept = options.get("fit_intercept", True)
     F, *_ = refit(X, y, columns_of(chosen(result)), fit_intercept=intercept, l2=l2)
-    assert "no swap of one of the 3 groups for one of the other 5" in result.proof
+    assert "no swap of one of the 3 groups for one of the other 5" in result.reason
+    assert result.proof == SwapOptimal(k=3, n_others=5, size=3, counted="groups")
     assert_allclose(result.objective, F, rtol=1e-8)
     best = min(refit(X, y, columns_of(m), fit_intercept=intercept, l2=l2)[0] for m in swapped(chosen(result)))
     assert best >= F - 1e-9 * y.var()

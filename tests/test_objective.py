@@ -81,8 +81,8 @@ def test_the_moments_tell_what_a_pass_at_the_empty_model_would(loss, layout, fit
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
 def test_at_alpha_max_the_model_is_empty_and_just_below_it_is_not(loss, fit_intercept, l1_ratio, standardize):
-    problem = problem_of(loss, fit_intercept=fit_intercept, standardize=standardize)
-    largest = alpha_max(problem, l1_ratio)
+    problem = problem_of(loss, alpha=1.0, l1_ratio=l1_ratio, fit_intercept=fit_intercept, standardize=standardize)
+    largest = alpha_max(problem)
     spec = {"l1_ratio": l1_ratio, "loss": loss, "fit_intercept": fit_intercept, "standardize": standardize}
     at = fit(problem.data, Spec(alpha=largest * (1 + 1e-9), **spec, tol=1e-10)).result
     below = fit(problem.data, Spec(alpha=largest * 0.99, **spec, tol=1e-10)).result

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from problems import PENALTIES
+from problems import PENALTIES, small
+from riata.errors import OptionError
+from riata.losses import LOSSES
+from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold, soft_threshold
 
 
@@ -35,3 +38,13 @@ def test_values():
     assert ElasticNet(2.0, 3.0).value(np.array([1.0, -2.0])) == 2 * 3 + 3 / 2 * 5
     assert Cardinality(1).value(np.array([0.0, 5.0])) == 0
     assert Cardinality(1).value(np.array([1.0, 5.0])) == np.inf
+
+
+def test_one_strength_for_all_features_is_refused_where_they_differ():
+    case = small()
+    penalty = ElasticNet(1.0).at(0.1).scaled(1.0, np.linspace(1.0, 2.0, 12))
+    with pytest.raises(OptionError, match="penalises all features alike"):
+        _ = Problem(case.data(), LOSSES["squared"], penalty).standardised_strengths
+    scale = np.linspace(1.0, 3.0, 12)
+    alike = Problem(case.data(), LOSSES["squared"], ElasticNet(0.3, 0.7).at(0.1).scaled(scale), scale=scale)
+    assert_allclose(alike.standardised_strengths, (0.03, 0.07))

@@ -13,6 +13,8 @@ from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
+from riata.outcome.reasons import StopReason
+from riata.outcome.stop import Stop
 from riata.training.fitting import fit
 from riata.training.selection.fits import debiased
 from riata.training.selection.paths import ModelPath
@@ -135,7 +137,9 @@ def path_of(sizes, losses=None, by="alpha", d=10):
     coefs = np.array([np.arange(d) < size for size in sizes], dtype=float)
     losses = np.ones(len(sizes)) if losses is None else np.asarray(losses)
     values = np.geomspace(1.0, 0.01, len(sizes)) if by == "alpha" else np.array(sizes)
-    return ModelPath(by, values, coefs, np.zeros(len(sizes)), losses, losses, None, True, "", 0.0, n_choices=d)
+    return ModelPath(
+        by, values, coefs, np.zeros(len(sizes)), losses, losses, None, Stop(StopReason.LAST_STEP), 0.0, n_choices=d
+    )
 
 
 @pytest.mark.parametrize("by", ["alpha", "k"])

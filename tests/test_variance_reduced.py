@@ -14,6 +14,7 @@ from riata.errors import OptionError
 from riata.kernels.rows import as_rows
 from riata.kernels.variance_reduced import drift, saga_sweep, soft, svrg_sweep
 from riata.losses import LOSSES
+from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.hsg_ht import hsg_ht
@@ -102,7 +103,7 @@ def test_they_take_no_more_steps_than_they_may(rows, solver, max_steps):
     strength = {"k": 2} if "k" in SOLVERS[solver].takes else {"alpha": 0.01}
     result = fit(Chunked(X, y, 23, weight), Spec(solver=solver, max_steps=max_steps, seed=0, **strength)).result
     assert result.steps == max_steps
-    assert result.reason == "the solver ended at its last step"
+    assert result.stop.reason is StopReason.LAST_STEP
 
 
 def test_what_they_cannot_do_is_said(rows):

@@ -1,11 +1,18 @@
-"""Writing files so that nothing is ever half written."""
+"""Where files of our own are kept, and writing so that nothing is ever half written."""
 
 import os
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import platformdirs
+
 from riata.errors import OptionError
+
+
+def cache_folder() -> Path:
+    """`$RIATA_CACHE`, or the user's cache folder; it may not exist yet."""
+    return Path(os.environ.get("RIATA_CACHE") or platformdirs.user_cache_dir("riata"))
 
 
 @contextmanager

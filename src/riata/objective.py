@@ -16,7 +16,7 @@ straight line: one pass, which keeps the two parts apart, gives a valid bound wh
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,14 +24,16 @@ import scipy.sparse as sp
 from riata.arrays import namespace, to_host
 from riata.data.chunk import margins
 from riata.data.dataset import Dataset
+from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
 from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.kernels.rows import in_rows
 from riata.losses import Loss, Squared
 from riata.matrices import device_sums as parts
 from riata.matrices.rows import DeviceRows
-from riata.penalties import ElasticNet
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
+SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
@@ -41,7 +43,7 @@ class Problem:
 
     data: Dataset
     loss: Loss
-    penalty: Any  # ElasticNet or Cardinality; each solver says which it takes
+    penalty: Penalty  # in the units of the data; each solver says what it needs of it
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
     start: "Start | None" = None  # the model of the largest alpha, where it has been found already
@@ -49,8 +51,34 @@ class Problem:
     @property
     def standardised_strengths(self) -> tuple[float, float]:
         """l1 and l2 for the weights `scale * w` of the scaled columns, on which every feature is penalised alike."""
-        l1, l2 = self.penalty.l1 / self.scale, self.penalty.l2 / np.square(self.scale)
-        return float(np.max(l1)), float(np.max(l2))
+        strengths = self.strengths
+        return (
+            _only(strengths.l1 / self.scale, "l1 strength"),
+            _only(strengths.l2 / np.square(self.scale), "l2 strength"),
+        )
+
+    @property
+    def strengths(self) -> Strengths:
+        """Of all features, for solvers that need an elastic net."""
+        strengths = self.penalty.strengths(self.data.n_features)
+        if strengths is None:
+            raise OptionError(f"this solver needs an elastic net, not {self.penalty!r}")
+        return strengths
+
+    @property
+    def cardinality(self) -> Cardinality | GroupCardinality:
+        """The penalty, for solvers that need a number k of features, or of groups of them."""
+        if not isinstance(self.penalty, Cardinality | GroupCardinality):
+            raise OptionError(f"this solver needs a number k of features, not {self.penalty!r}")
+        return self.penalty
+
+
+def _only(strengths: np.ndarray, name: str) -> float:
+    """The number that all of these are, up to rounding."""
+    largest = float(np.max(strengths))
+    if largest - float(np.min(strengths)) > SAME * largest:
+        raise OptionError(f"this solver penalises all features alike, and here the {name} differs: take solver 'exact'")
+    return largest
 
 
 class Side(NamedTuple):
@@ -86,9 +114,11 @@ class Start(NamedTuple):
     at: FirstOrder
 
 
-def elastic_net(alpha, l1_ratio=1.0, scale=1.0, factors=1.0, nonnegative=False) -> ElasticNet:
+def elastic_net(
+    alpha: float, l1_ratio: float = 1.0, scale: Numbers = 1.0, factors: Numbers = 1.0, nonnegative: bool = False
+) -> ElasticNet:
     """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w."""
-    return ElasticNet(alpha * l1_ratio * scale * factors, alpha * (1.0 - l1_ratio) * scale**2 * factors, nonnegative)
+    return ElasticNet(l1_ratio, 1.0 - l1_ratio, nonnegative).at(alpha).scaled(scale, factors)
 
 
 def mean_loss(problem: Problem, w, b) -> float:
@@ -145,7 +175,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     if problem.fit_intercept:
         up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = min(1.0, float(_ratio(down, up))), min(1.0, float(_ratio(up, down)))
-    l1, l2 = (np.broadcast_to(np.asarray(strength, dtype=np.float64), w.shape) for strength in (penalty.l1, penalty.l2))
+    l1, l2, _ = problem.strengths
     largest, ridge, free = slope_checks(
         at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
     )
@@ -253,7 +283,17 @@ def _constant_first_order(problem, b) -> FirstOrder:
     return FirstOrder(loss, *halves)
 
 
-def alpha_max(problem: Problem, l1_ratio=1.0, factors: np.ndarray | float = 1.0) -> float:
-    """The smallest alpha at which no feature with a penalty enters the start, or the empty model (then a pass)."""
-    pull = problem.penalty.pull((problem.start or empty_start(problem)).at.by_w)
-    return float(np.max(_ratio(np.where(np.equal(factors, 0.0), 0.0, pull), problem.scale * factors))) / l1_ratio
+def alpha_max(problem: Problem) -> float:
+    """The smallest alpha at which no feature with a penalty enters the start, or the empty model (then a pass).
+
+    The problem is that of alpha = 1, and thresholds are in proportion to alpha.
+    """
+    pull, threshold = pulls(problem.penalty, (problem.start or empty_start(problem)).at.by_w)
+    return float(np.max(_ratio(np.where(threshold == 0.0, 0.0, pull), threshold)))
+
+
+def pulls(penalty: Penalty, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How strongly slopes of the loss pull coefficients away from 0, and what a coefficient of 0 withstands."""
+    if not isinstance(penalty, SeparablePenalty):
+        raise OptionError(f"{penalty!r} is no sum over the features, and a working set needs one")
+    return penalty.pull(slope), penalty.threshold(len(slope))

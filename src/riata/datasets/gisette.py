@@ -11,9 +11,9 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from riata.datasets.table import Table, cache_folder, check_split, recall, remember
+from riata.datasets.table import Table, check_split, recall, remember
 from riata.errors import DataError
-from riata.files import replacing
+from riata.files import cache_folder, replacing
 
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/gisette"
 FILES = {  # data, labels; the validation labels were added later, one folder up

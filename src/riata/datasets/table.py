@@ -5,16 +5,13 @@ is not compressed: at 13 to 20% non-zeros it is already small, and it loads in a
 """
 
 import logging
-import os
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import platformdirs
 from scipy import sparse
 
 from riata.errors import DataError
-from riata.files import replacing
+from riata.files import cache_folder, replacing
 
 log = logging.getLogger(__name__)
 
@@ -31,11 +28,6 @@ def check_split(split):
     """Refuse anything but "train" and "test"."""
     if split not in ("train", "test"):
         raise DataError(f"split must be 'train' or 'test', not {split!r}.")
-
-
-def cache_folder():
-    """`$RIATA_CACHE`, or the user's cache folder; it may not exist yet."""
-    return Path(os.environ.get("RIATA_CACHE") or platformdirs.user_cache_dir("riata"))
 
 
 def recall(name):

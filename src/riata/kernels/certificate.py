@@ -1,13 +1,14 @@
 """What a certificate needs of the slopes of all features, in one sweep over them."""
 
 import numpy as np
-from numba import njit
+
+from riata.kernels.compiled import compiled
 
 CANCELLED = 1e-14  # of two sums: what rounding leaves of their difference where it is 0
 MOVING = 1e-12  # of the sums that cancel: a slope above is one
 
 
-@njit(cache=True)
+@compiled()
 def slope_checks(positive, negative, shrink_positive, shrink_negative, l1, l2, nonnegative, w):
     """(the largest pull as a share of its l1, sum max(pull - l1, 0)^2 / (2 l2), sum |g w| of features without penalty).
 

@@ -1,12 +1,13 @@
 """Weighted sums over the rows of a chunk, for all columns at once, in float64 whatever the data's type."""
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, span
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def dense_sums(X, shift, u, curvature):
     """Sums over rows of u a, of curvature * a and of curvature * a^2, each a vector of columns; a = x - shift."""
     n, d = X.shape
@@ -21,7 +22,7 @@ def dense_sums(X, shift, u, curvature):
     return by_u, by_curvature, squares
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def csr_sums(indptr, indices, data, shift, u, curvature):
     """The same sums for CSR; a zero that is not stored is -shift away from the shift."""
     d = shift.shape[0]

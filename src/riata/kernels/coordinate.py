@@ -5,13 +5,13 @@ quadratic bound of curvature L_j = curvature * sum_i s_i x_ij^2 / sum(s), which 
 """
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
 from riata.kernels.rows import FAST, axpy, entries
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def slope(features, values, loss, y, z, b, weight):
     """sum_i weight_i x_ij loss'(y_i, z_i + b) for one column."""
     total = 0.0
@@ -21,7 +21,7 @@ def slope(features, values, loss, y, z, b, weight):
     return total
 
 
-@njit(cache=True)
+@compiled()
 def coordinate_pass(columns, loss, y, weight, curvatures, means, l1, l2, w, z, b):
     """One cyclic pass; updates w and z = X w in place, returns b. `weight` sums to one.
 

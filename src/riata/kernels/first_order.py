@@ -8,13 +8,14 @@ The conjugate comes from the equality of Fenchel and Young, conjugate(y, u) = u 
 """
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import value_and_derivative
 from riata.kernels.rows import FAST, span
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def account(loss, y, z, weight, totals):
     """Add a row to the totals; returns its slope and its side."""
     f, u = value_and_derivative(loss, y, z)
@@ -26,7 +27,7 @@ def account(loss, y, z, weight, totals):
     return u, side
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def dense_first_order(X, y, weight, loss, w, support, b):
     """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight.
 
@@ -59,7 +60,7 @@ def dense_first_order(X, y, weight, loss, w, support, b):
     return totals, slopes
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, inline="always")
+@compiled(nogil=True, fastmath=FAST, inline="always")
 def _add_four(g, X, rows, u):
     """g += the sum of u x over four rows."""
     x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
@@ -68,7 +69,7 @@ def _add_four(g, X, rows, u):
         g[j] += u0 * x0[j] + u1 * x1[j] + u2 * x2[j] + u3 * x3[j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def csr_first_order(indptr, indices, data, y, weight, loss, w, b):
     """Of sparse rows."""
     slopes, totals = np.zeros((2, w.shape[0])), np.zeros(6)

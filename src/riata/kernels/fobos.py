@@ -9,15 +9,15 @@ so a weight is brought up to date when a row next holds its feature, and all of 
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, entries
 from riata.kernels.steps import descend, safe_step, slopes_of
 
 LARGEST_GROWTH = 1e100
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def settle(features, debt, growth, w, paid, grown):
     """Bring the weights of some features (None: all) up to date; `paid`, `grown` are what each has seen."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
@@ -28,7 +28,7 @@ def settle(features, debt, growth, w, paid, grown):
         grown[j] = growth
 
 
-@njit(cache=True)
+@compiled()
 def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 

@@ -9,21 +9,21 @@ by side in `memory`, so that a feature costs one visit to the main memory; its l
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
 from riata.kernels.rows import FAST, entries
 
 Z, ROOT = 0, 1
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def weight_of(z, root, l1, l2):
     """-soft(z, l1) / (1 + root + l2)"""
     return -math.copysign(max(abs(z) - l1, 0.0), z) / (1.0 + root + l2)
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def predict_row(features, values, shrink, plain, l1, l2, memory, w):
     """The weights of a row's features, into w; returns a . w and a . a for the scaled row a (`plain`: scales are 1)."""
     margin, norm2 = 0.0, 0.0
@@ -37,7 +37,7 @@ def predict_row(features, values, shrink, plain, l1, l2, memory, w):
     return margin, norm2
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def learn_row(features, values, shrink, plain, slope, eta, memory, w):
     """Add a row's slopes to the memory of its features, whose weights are w."""
     for p in range(values.shape[0]):
@@ -49,7 +49,7 @@ def learn_row(features, values, shrink, plain, slope, eta, memory, w):
         memory[j, Z] += eta * g - (after - before) * w[p]
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def gather_row(features, values, shrink, slope, slopes):
     """Add a row's slopes to those of its batch."""
     for p in range(values.shape[0]):
@@ -57,7 +57,7 @@ def gather_row(features, values, shrink, slope, slopes):
         slopes[j] += slope * values[p] * shrink[j]
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def learn_batch(features, n, l1, l2, eta, slopes, memory):
     """Add a batch's slopes to the memory of a row's features; what is taken becomes zero, so a feature counts once."""
     for p in range(n):
@@ -71,7 +71,7 @@ def learn_batch(features, n, l1, l2, eta, slopes, memory):
         memory[j, Z] += eta * g - (after - before) * v
 
 
-@njit(cache=True)
+@compiled()
 def longest(rows, visits):
     """Entries of the longest of these rows."""
     width = 1
@@ -81,7 +81,7 @@ def longest(rows, visits):
     return width
 
 
-@njit(cache=True)
+@compiled()
 def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, memory, debt, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating memory, debt and w in place.
 

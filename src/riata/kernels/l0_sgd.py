@@ -5,13 +5,13 @@ the choice costs what k and the row cost.
 """
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import entries
 from riata.kernels.steps import descend, safe_step, slopes_of
 
 
-@njit(cache=True)
+@compiled()
 def kth_largest(values, k):
     """The k-th largest of `values` (k >= 1), which it reorders."""
     low, high, target = 0, values.shape[0] - 1, k - 1
@@ -36,7 +36,7 @@ def kth_largest(values, k):
     return values[target]
 
 
-@njit(cache=True)
+@compiled()
 def merge(support, features, out):
     """The union of two increasing lists, in order, into `out`; returns its length. No features: nothing to do."""
     if features is None:
@@ -55,7 +55,7 @@ def merge(support, features, out):
     return n
 
 
-@njit(cache=True)
+@compiled()
 def narrow(features, n, w, smallest, k, candidates):
     """The candidates on a dense row (features is None): weights of `smallest` or more, if those are k; else all.
 
@@ -78,7 +78,7 @@ def narrow(features, n, w, smallest, k, candidates):
     return n
 
 
-@njit(cache=True)
+@compiled()
 def keep_largest(w, candidates, k, scratch, support):
     """Zero all candidates but the k largest; of equals the first stay. Lists them in `support`.
 
@@ -108,7 +108,7 @@ def keep_largest(w, candidates, k, scratch, support):
     return kept, threshold
 
 
-@njit(cache=True)
+@compiled()
 def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, k, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 

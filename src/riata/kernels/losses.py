@@ -5,12 +5,11 @@
 
 import math
 
-from numba import njit
-
+from riata.kernels.compiled import compiled
 from riata.losses import HUBER_BEND
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def derivative(code, y, z):
     """d loss / dz."""
     if code == 0:
@@ -24,7 +23,7 @@ def derivative(code, y, z):
     return math.exp(min(z, 700.0)) - y
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def second_derivative(code, y, z):
     """d^2 loss / dz^2."""
     if code == 0:
@@ -39,7 +38,7 @@ def second_derivative(code, y, z):
     return math.exp(min(z, 700.0))
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def value(code, y, z):
     """The loss itself."""
     if code == 0:
@@ -56,7 +55,7 @@ def value(code, y, z):
     return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def value_and_derivative(code, y, z):
     """Both, with one exponential for the logistic loss."""
     if code == 1:

@@ -5,14 +5,14 @@ Then Chan's merge.
 """
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
 ROWS = 256  # so few that squares about the first row lose at most two digits to those about the mean
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def dense_moments(X, d, y, weight):
     """(mean, squares about it, products with y about both means) of the first d columns; X is as `in_rows` gives it."""
     mean, squares, cross = np.zeros(d), np.zeros(d), np.zeros(d)

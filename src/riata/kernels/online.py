@@ -18,8 +18,9 @@ All numbers of a feature lie side by side in a row of `block`, which is a line o
 import math
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import value_and_derivative
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, entries
@@ -32,7 +33,7 @@ REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as 
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def variance_of(first, second, share):
     """Of a column with these sums of x and of x^2 in rows of weight 1 / share; 0 if it does not vary."""
     mean, square = first * share, second * share
@@ -40,13 +41,13 @@ def variance_of(first, second, share):
     return variance if variance > CONSTANT * square else 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def v_of(block, j, variance, s, levels, flat):
     """v_j of all lanes."""
     return soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def predict_row(features, values, shrink, plain, weight, total, level, flat, block, deviation, v, sums):
     """Count a row into the moments and work out v of its features; `sums` gets those of v x, of all lanes."""
     share = 1.0 / (total + weight)
@@ -69,7 +70,7 @@ def predict_row(features, values, shrink, plain, weight, total, level, flat, blo
     store(sums, 0, sums_vx)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def learn_row(features, values, shrink, plain, slopes, push, block, deviation, v):
     """Add the slopes of a row to the memory of its features."""
     slope = load(slopes, 0)
@@ -85,7 +86,7 @@ def learn_row(features, values, shrink, plain, slopes, push, block, deviation, v
         block[j, HOLD] = after
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def learn_intercepts(slopes, unit, curvature, b_z, b_hold, b):
     """The same for the intercepts of all lanes and of the empty model, which no penalty holds back."""
     for g in range(LANES + 1):
@@ -96,7 +97,7 @@ def learn_intercepts(slopes, unit, curvature, b_z, b_hold, b):
         b[g] = -b_z[g] / (curvature + after)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def first_row(features, values, shrink, y, relative, block, origin):
     """Dense columns, and a target of which only differences matter, are counted from the first row."""
     if features is None:
@@ -106,7 +107,7 @@ def first_row(features, values, shrink, y, relative, block, origin):
         origin[0] = y
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def judge_row(loss, y, weight, T, new, margin, slopes, slope_squares, losses):
     """Slopes of all lanes and the empty model, and their losses if the row is new; returns the lanes' mean of u^2."""
     cap, lane_squares = math.inf, 0.0
@@ -124,7 +125,7 @@ def judge_row(loss, y, weight, T, new, margin, slopes, slope_squares, losses):
     return lane_squares / LANES
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def online_sweep(
     rows, plain, y, weight, visits, loss, curvature, relative, learn_b, alpha, standardize, distinct, noise, stiffness,
     block, origin, b_z, b_hold, b, slope_squares, total, losses, margins,
@@ -169,7 +170,7 @@ def online_sweep(
             learn_intercepts(slopes, rest, curvature, b_z, b_hold, b)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def all_weights(block, total, level, flat, stiffness, w, deviation):
     """The weights of all features, a column for each lane, and the deviations of their columns, as of now."""
     levels, softness, share = load(level, 0), load(1.0 / stiffness, 0), 1.0 / max(total, 1e-300)

@@ -3,14 +3,15 @@
 import math
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, span
 
 TILE = 512  # columns of a product that stay in the cache while rows go by
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def dense_margins(X, w, support, b):
     """X w + b; `support` are the features of non-zero weight."""
     z = np.empty(X.shape[0])
@@ -24,7 +25,7 @@ def dense_margins(X, w, support, b):
     return z
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def csr_margins(indptr, indices, data, w, b):
     """X w + b."""
     z = np.empty(indptr.shape[0] - 1)
@@ -37,7 +38,7 @@ def csr_margins(indptr, indices, data, w, b):
     return z
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def centred_columns(X, weight, columns, A):
     """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
     n, m = A.shape
@@ -54,7 +55,7 @@ def centred_columns(X, weight, columns, A):
     return mean
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def csr_products(indptr, indices, data, weight, place, n_left, n_right, symmetric):
     """sum_i d_i a_i b_i', sum_i d_i a_i and sum_i d_i b_i.
 
@@ -88,7 +89,7 @@ def csr_products(indptr, indices, data, weight, place, n_left, n_right, symmetri
     return products, left_sum, right_sum
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def _chosen(indptr, indices, data, i, place, at, values):
     """Write down the entries of a row that have a place; how many.
 
@@ -104,7 +105,7 @@ def _chosen(indptr, indices, data, i, place, at, values):
     return found
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def narrow_products(A, X):
     """A'X for a few columns A and a wide X of any type, in float64, without a copy of X: four rows at a time."""
     n, width = A.shape

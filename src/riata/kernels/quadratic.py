@@ -10,15 +10,15 @@ signs sets those coordinates to zero if that lowers Q, and otherwise ends at the
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
 SWEEPS = 8
 ROUNDS = 200
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def minimise(H, slope, l1, lower, w, precision):
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
@@ -41,7 +41,7 @@ def minimise(H, slope, l1, lower, w, precision):
     return v
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def best_value(centre, l1, lower, curvature):
     """The minimiser of curvature v^2 / 2 - centre v + l1 |v| over v >= lower."""
     if centre > l1:
@@ -51,7 +51,7 @@ def best_value(centre, l1, lower, curvature):
     return 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def violation(slope, v, l1, lower):
     """How far a coordinate is from its optimality condition, in units of the slope."""
     if v > 0.0:
@@ -62,7 +62,7 @@ def violation(slope, v, l1, lower):
     return max(below, slope - l1, 0.0) if lower < 0.0 else max(below, 0.0)
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def descend(H, l1, lower, v, slope, unit, sweeps, tol):
     """Cyclic sweeps over all coordinates, updating v and slope in place; returns the last sweep's largest violation,
     each divided by its unit.
@@ -91,7 +91,7 @@ def descend(H, l1, lower, v, slope, unit, sweeps, tol):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def worst_violation(H, l1, lower, v, slope, unit):
     """The largest distance from an optimality condition, each divided by its unit."""
     worst = 0.0
@@ -101,7 +101,7 @@ def worst_violation(H, l1, lower, v, slope, unit):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def newton(H, l1, lower, v, slope):
     """Step to the minimum over the signs of v, cut where they change, in place."""
     S = np.flatnonzero((v != 0.0) & (np.diag(H) > 0.0))
@@ -126,7 +126,7 @@ def newton(H, l1, lower, v, slope):
     v[S] += move
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def solve(H, right):
     """H^-1 right; where H is singular, as with twin columns, the least that makes it regular is added."""
     k, ridge, x = right.shape[0], 0.0, right.copy()

@@ -8,13 +8,13 @@ worked out for the features of a row when it comes, and for all of them at the e
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, entries
 from riata.kernels.steps import descend, safe_step, slopes_of
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def refresh(features, threshold, divisor, z, w):
     """The weights of some features (None: all) from the sum of their slopes."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
@@ -22,7 +22,7 @@ def refresh(features, threshold, divisor, z, w):
         w[j] = -math.copysign(max(abs(z[j]) - threshold, 0.0) / divisor, z[j])
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def strength(eta, safe, largest, total):
     """beta_T: the quadratic that keeps w near zero. `safe` adds the curvature along the largest row so far."""
     if safe > 0.0 and largest > 0.0:
@@ -30,7 +30,7 @@ def strength(eta, safe, largest, total):
     return math.sqrt(max(total, 1.0)) / eta
 
 
-@njit(cache=True)
+@compiled()
 def rda_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, z, total, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating z, total and w in place; the intercept is the last of z.
 

@@ -3,8 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import second_derivative, value_and_derivative
 from riata.kernels.quadratic import minimise
 from riata.kernels.rows import FAST
@@ -16,7 +16,7 @@ LAST = 1e-11  # of F: steps converge quadratically, so after one that gains less
 FINE = 1e-12  # precision of the minimum of a quadratic
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def minimise_loss(A, y, weight, loss, least_curvature, l1, l2, lower, fit_intercept, v, b):
     """(v, b) at the minimum over the columns of A, from a start.
 
@@ -55,7 +55,7 @@ def minimise_loss(A, y, weight, loss, least_curvature, l1, l2, lower, fit_interc
     return v, b
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def _objective(z, y, weight, loss, total, l1, l2, v):
     F = 0.0
     for i in range(z.shape[0]):
@@ -66,7 +66,7 @@ def _objective(z, y, weight, loss, total, l1, l2, v):
     return F
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def _derivatives(z, y, weight, loss, least_curvature):
     """Of every row s loss' and s loss''."""
     u, D = np.empty(z.shape[0]), np.empty(z.shape[0])
@@ -76,7 +76,7 @@ def _derivatives(z, y, weight, loss, least_curvature):
     return u, D
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@compiled(nogil=True, fastmath=FAST)
 def _curvature(A, D, mean):
     """sum_i D_i (a_i - mean)(a_i - mean)'"""
     C = np.empty_like(A)

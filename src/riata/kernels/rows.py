@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit, uint64
+from numba import uint64
 from numba.extending import overload
 from numpy.lib.stride_tricks import as_strided
+
+from riata.kernels.compiled import compiled
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled(nogil=True, inline="always")
 def span(indptr, i):
     """Where the entries of a row begin and end. Loops over positions that cannot be negative can be vectorised."""
     return uint64(indptr[i]), uint64(indptr[i + 1])
@@ -75,7 +77,7 @@ def _entries(rows, i):
     return csr
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def dot(features, values, shrink, w):
     """a . w"""
     total = 0.0
@@ -89,7 +91,7 @@ def dot(features, values, shrink, w):
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def norm2(features, values, shrink):
     """a . a"""
     total = 0.0
@@ -99,7 +101,7 @@ def norm2(features, values, shrink):
     return total
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def axpy(factor, features, values, shrink, w):
     """w += factor * a"""
     if features is None:

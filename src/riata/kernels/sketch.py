@@ -7,14 +7,15 @@ squares lets one expect, so sharing alone makes no feature stand out.
 """
 
 import numpy as np
-from numba import njit
+
+from riata.kernels.compiled import compiled
 
 NOWHERE = np.int64(-1)
 GOLDEN, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def mixed(number):
     """64 bits, each of which depends on every bit of the number (splitmix64)."""
     h = np.uint64(number) + GOLDEN
@@ -23,14 +24,14 @@ def mixed(number):
     return h ^ (h >> np.uint64(31))
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def bucket(number, n_buckets):
     """(bucket, sign) of a feature."""
     h = mixed(number)
     return np.int64(((h & LOW) * np.uint64(n_buckets)) >> np.uint64(32)), 1.0 if h >> np.uint64(63) else -1.0
 
 
-@njit(cache=True)
+@compiled()
 def find(number, ids, table):
     """The place of a feature, or NOWHERE."""
     mask = table.shape[0] - 1
@@ -42,7 +43,7 @@ def find(number, ids, table):
     return NOWHERE
 
 
-@njit(cache=True)
+@compiled()
 def enter(place, ids, table):
     """Make the feature of a place known to the table."""
     mask = table.shape[0] - 1
@@ -52,7 +53,7 @@ def enter(place, ids, table):
     table[at] = place
 
 
-@njit(cache=True)
+@compiled()
 def take_place(number, ids, table, free):
     """A free place for a feature, or NOWHERE. `free` holds the free places, its last entry how many there are."""
     last = free.shape[0] - 1
@@ -65,7 +66,7 @@ def take_place(number, ids, table, free):
     return place
 
 
-@njit(cache=True)
+@compiled()
 def split_rows(indptr, numbers, values, visits, first_come, ids, waiting, table, free, inside, outside):
     """Part the entries of some rows into those of features with a place and all others.
 
@@ -90,7 +91,7 @@ def split_rows(indptr, numbers, values, visits, first_come, ids, waiting, table,
         in_ptr[r + 1], out_ptr[r + 1] = n_in, n_out
 
 
-@njit(cache=True)
+@compiled()
 def count_outside(outside, slopes, weights, bar, sums, squares, ids, waiting, table, free):
     """Count rows of features without a place into their buckets; one whose sum^2 / squares passes the bar gets to wait
     in a free place."""
@@ -106,7 +107,7 @@ def count_outside(outside, slopes, weights, bar, sums, squares, ids, waiting, ta
                     waiting[place] = True
 
 
-@njit(cache=True)
+@compiled()
 def move_in(ids, waiting, sums, squares, place_sums, place_squares):
     """Waiting features take the content of their buckets with them."""
     for place in range(ids.shape[0]):
@@ -116,7 +117,7 @@ def move_in(ids, waiting, sums, squares, place_sums, place_squares):
             sums[at] = squares[at] = 0.0
 
 
-@njit(cache=True)
+@compiled()
 def move_out(gone, ids, table, free, sums, squares, place_sums, place_squares):
     """The features of these places leave their sums in buckets."""
     last = free.shape[0] - 1

@@ -1,12 +1,11 @@
 """The two halves of a stochastic step that all sweeps share: the slopes of its rows, and the move along them."""
 
-from numba import njit
-
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
 from riata.kernels.rows import axpy, dot, entries, norm2
 
 
-@njit(cache=True)
+@compiled()
 def slopes_of(rows, members, y, weight, loss, w, b, slopes, margins):
     """Each row's share of the mean slope in its margin, into `slopes`, and the margin; returns the sum of slopes."""
     shrink = rows.shrink
@@ -20,7 +19,7 @@ def slopes_of(rows, members, y, weight, loss, w, b, slopes, margins):
     return total
 
 
-@njit(cache=True)
+@compiled()
 def safe_step(rows, members, weight, learn_b, curvature, eta, largest):
     """eta over the curvature along the largest row so far, and that row's squared norm; eta itself if there is none."""
     if curvature == 0.0:
@@ -32,7 +31,7 @@ def safe_step(rows, members, weight, learn_b, curvature, eta, largest):
     return (eta / (curvature * largest) if largest > 0.0 else eta), largest
 
 
-@njit(cache=True)
+@compiled()
 def descend(rows, members, eta, slopes, w):
     """w -= eta times the slope, row by row."""
     shrink = rows.shrink

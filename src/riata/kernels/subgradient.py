@@ -6,13 +6,13 @@ after the other in the running sum of the eta_t l1. A weight that hovers around 
 """
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import entries
 from riata.kernels.steps import descend, safe_step, slopes_of
 
 
-@njit(cache=True)
+@compiled()
 def settle(features, now, debts, w, last):
     """Make the moves of steps last_j + 1 .. now for some features (None: all); `debts` is the running sum."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
@@ -31,7 +31,7 @@ def settle(features, now, debts, w, last):
         w[j] = v
 
 
-@njit(cache=True)
+@compiled()
 def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 

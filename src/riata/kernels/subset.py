@@ -21,12 +21,12 @@ w_i^2 / 2 A_ii when i leaves; for both at once,
 """
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def add(H, members, size, W, A, w, c, v, p):
     """Column p becomes member number `size`."""
     m = H.shape[0]
@@ -56,7 +56,7 @@ def add(H, members, size, W, A, w, c, v, p):
     members[size] = p
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def remove(members, size, W, A, w, c, v, i):
     """Member i leaves; the last member takes its place."""
     m = c.shape[0]
@@ -81,7 +81,7 @@ def remove(members, size, W, A, w, c, v, i):
     A[:size, i] = A[:size, last]
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def best_addition(inside, c, v, least):
     """(column, gain) of the outside column with the largest c_j^2 / v_j, where v_j > least; (-1, 0) if none."""
     best, gain = -1, 0.0
@@ -91,7 +91,7 @@ def best_addition(inside, c, v, least):
     return best, gain
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def best_swap(inside, size, W, A, w, c, v, least):
     """(member, column, gain) of the swap with the largest gain, where the column keeps more than `least`."""
     best_i, best_j, best = -1, -1, 0.0
@@ -106,7 +106,7 @@ def best_swap(inside, size, W, A, w, c, v, least):
     return best_i, best_j, best
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def swap_gains(W, diagonal, w, c, v, least):
     """For every column the largest gain of taking it for a member, and that member; `diagonal` is that of A."""
     gains, partners = np.full(c.shape[0], -np.inf), np.zeros(c.shape[0], dtype=np.int64)
@@ -121,7 +121,7 @@ def swap_gains(W, diagonal, w, c, v, least):
     return gains, partners
 
 
-@njit(cache=True, fastmath=FAST, nogil=True)
+@compiled(fastmath=FAST, nogil=True)
 def independent(H, least):
     """Whether each column keeps more than `least` of its squared norm beside those before it: Cholesky, row by row."""
     left, keep = H.copy(), np.zeros(H.shape[0], dtype=np.bool_)

@@ -7,7 +7,8 @@ float64 for up to 19 digits and powers within 1e-22..1e22, within four units in 
 import math
 
 import numpy as np
-from numba import njit
+
+from riata.kernels.compiled import compiled
 
 GOOD, NO_LABEL, NO_NUMBER, NO_PAIR, NOT_INCREASING, TOO_LARGE = range(6)
 PROBLEMS = {
@@ -24,7 +25,7 @@ NEWLINE, RETURN, SPACE, TAB, COLON, HASH = 10, 13, 32, 9, 58, 35
 PLUS, MINUS, POINT, ZERO, NINE = 43, 45, 46, 48, 57
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _two_product(a, b):
     """a b as a float and what rounding lost (Dekker)."""
     p = a * b
@@ -37,7 +38,7 @@ def _two_product(a, b):
     return p, ((ah * bh - p) + ah * bl + al * bh) + al * bl
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def scaled(mantissa, exponent):
     """mantissa * 10^exponent, for a whole number below 2^63."""
     hi = float(mantissa)
@@ -59,7 +60,7 @@ def scaled(mantissa, exponent):
     return hi / POWERS[min(-exponent, 308)] / POWERS[min(max(-exponent - 308, 0), 308)]
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def read_number(text, at, stop):
     """The number that begins at a position: (value, the position after it); that position is unchanged if none does."""
     i = at
@@ -102,7 +103,7 @@ def read_number(text, at, stop):
     return (-value if negative else value), i
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def line_before(text, at):
     """The last position up to `at` where a line begins; 0 if that is in the first one."""
     while at > 0 and text[at - 1] != NEWLINE:
@@ -110,7 +111,7 @@ def line_before(text, at):
     return at
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def most_rows(text, start, stop):
     """How many (rows, non-zeros) there can be at most in text[start:stop]."""
     lines, pairs = 1, 0
@@ -120,7 +121,7 @@ def most_rows(text, start, stop):
     return lines, pairs
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def read_lines(text, start, stop, skip_bad, y, indptr, indices, values):
     """Parse whole lines of text[start:stop] into the arrays, from their beginning.
 
@@ -155,7 +156,7 @@ def read_lines(text, start, stop, skip_bad, y, indptr, indices, values):
     return rows, nnz, lines, skipped, GOOD, 0
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _read_pairs(text, i, stop, indices, values, nnz):
     """The pairs of a line into the arrays from nnz on: (the position where they end, the new nnz, problem)."""
     last = np.int64(-1)

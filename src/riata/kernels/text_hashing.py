@@ -5,20 +5,21 @@ Hashes are 64-bit FNV-1a, mixed at the end so that any of their bits serve as a 
 """
 
 import numpy as np
-from numba import njit
+
+from riata.kernels.compiled import compiled
 
 OFFSET, PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 MIX = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(32)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _mixed(h):
     h = (h ^ (h >> SHIFT)) * MIX
     return h ^ (h >> SHIFT)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _letter(c):
     """The byte as it counts in a word, lower-cased; 0 if it separates words."""
     if 65 <= c <= 90:
@@ -28,7 +29,7 @@ def _letter(c):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def hash_strings(prefix, text, offsets):
     """One hash per string, of the prefix and the string."""
     start = OFFSET
@@ -43,7 +44,7 @@ def hash_strings(prefix, text, offsets):
     return hashes
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def joined_hashes(first, hashes):
     """The hash of a pair for a first one and each of the others."""
     joined = np.empty_like(hashes)
@@ -52,7 +53,7 @@ def joined_hashes(first, hashes):
     return joined
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def hash_words(text, offsets, pairs, starts, ends, hashes, indptr):
     """Words of every string (and, if asked, pairs of words that follow each other): where they are, and their hashes.
 
@@ -82,7 +83,7 @@ def hash_words(text, offsets, pairs, starts, ends, hashes, indptr):
     return n
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def make_table(hashes):
     """An open-addressing table of positions in `hashes`, at most half full."""
     size = 1
@@ -97,7 +98,7 @@ def make_table(hashes):
     return table
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def look_up(table, known, hashes):
     """The position of each hash in `known`, -1 for one that is not there."""
     mask = np.uint64(len(table) - 1)

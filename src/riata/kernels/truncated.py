@@ -8,13 +8,13 @@ features at the end of the chunk. What less than `every` steps have gathered sta
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, entries
 from riata.kernels.steps import descend, safe_step, slopes_of
 
 
-@njit(cache=True, fastmath=FAST)
+@compiled(fastmath=FAST)
 def settle(features, debt, ceiling, w, paid):
     """Make the truncations since `paid` on some features (None: all)."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
@@ -24,7 +24,7 @@ def settle(features, debt, ceiling, w, paid):
         paid[j] = debt
 
 
-@njit(cache=True)
+@compiled()
 def truncated_sweep(
     rows,
     y,

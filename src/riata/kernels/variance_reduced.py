@@ -8,19 +8,19 @@ feature again, so many such steps are one (`drift`).
 import math
 
 import numpy as np
-from numba import njit
 
+from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
 from riata.kernels.rows import axpy, dot, entries
 
 
-@njit(cache=True, inline="always")
+@compiled(inline="always")
 def soft(v, threshold):
     """v moved towards zero by `threshold`, and no further than zero."""
     return math.copysign(max(abs(v) - threshold, 0.0), v)
 
 
-@njit(cache=True)
+@compiled()
 def drift(w, steps, eta, mean, l1):
     """So many steps w <- soft(w - eta mean, eta l1) at once: on each side of zero they are all of one length."""
     while steps > 0:
@@ -39,7 +39,7 @@ def drift(w, steps, eta, mean, l1):
     return w
 
 
-@njit(cache=True)
+@compiled()
 def settle(features, now, eta, l1, mean, w, last):
     """Make the steps last_j .. now for some features (None: all)."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
@@ -48,7 +48,7 @@ def settle(features, now, eta, l1, mean, w, last):
         last[j] = now
 
 
-@njit(cache=True)
+@compiled()
 def step(features, values, shrink, now, eta, l1, change, mean, w, last):
     """The step of the features that the row holds, whose slope has changed by `change`."""
     for p in range(values.shape[0]):
@@ -57,7 +57,7 @@ def step(features, values, shrink, now, eta, l1, change, mean, w, last):
         last[j] = now
 
 
-@njit(cache=True)
+@compiled()
 def svrg_sweep(rows, y, weight, visits, loss, eta, l1, anchor, anchor_b, mean, mean_b, w, b, learn_b):
     """Steps over `visits` with the slopes at the anchor as reference, updating w in place; returns b."""
     last = np.zeros(w.shape[0], dtype=np.int64)
@@ -74,7 +74,7 @@ def svrg_sweep(rows, y, weight, visits, loss, eta, l1, anchor, anchor_b, mean, m
     return b
 
 
-@njit(cache=True)
+@compiled()
 def saga_sweep(rows, y, weight, visits, loss, eta, l1, share, slopes, mean, mean_b, w, b, learn_b):
     """Steps over `visits` with each row's last slope as reference, updating slopes, mean and w in place.
 

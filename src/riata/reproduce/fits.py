@@ -10,6 +10,7 @@ import numpy as np
 
 from riata.errors import DivergenceError
 from riata.objective import Problem, objective
+from riata.penalties import Penalty
 from riata.reproduce.algorithms import ALGORITHMS, Effort
 from riata.reproduce.rows import Rows
 from riata.solvers.iterate import Iterate
@@ -103,7 +104,7 @@ class Watch:
     """Lets a solver's points pass, and notes how good each is. Its clock runs while the solver does, and only then."""
 
     rows: Rows
-    penalty: Any
+    penalty: Penalty
     seconds: float = 0.0
     notes: list[dict[str, float]] = field(default_factory=list)
 

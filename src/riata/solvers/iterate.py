@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.outcome.proofs import Proof
 from riata.solvers.online.progressive_validation import Tally
 
 
@@ -36,7 +37,7 @@ class Iterate(NamedTuple):
     whole: bool = True  # False inside a pass, where nothing is decided
     save: Callable[[], Saved] | None = None
     features: Features | None = None  # which the coefficients are of; None: all of them
-    proof: str | None = None  # what a method without a gap has proved about this point, which ends the solve
+    proof: Proof | None = None  # what a method without a gap has proved about this point, which ends the solve
 
 
 @dataclass(frozen=True)

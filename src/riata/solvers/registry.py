@@ -29,6 +29,13 @@ from riata.solvers.stochastic.svrg import svrg
 from riata.solvers.stochastic.svrg_ht import svrg_ht
 from riata.solvers.subset.best_k import best_k
 
+ALIKE = frozenset({"uniform", "any sign"})  # every feature is penalised alike
+ELASTIC_NET = ALIKE | {"strengths"}
+LASSO = ELASTIC_NET | {"no l2 part"}
+BOUNDED = frozenset({"bounded curvature"})
+BEST_K = ALIKE | {"cardinality", "second derivative"}
+FEW = ALIKE | {"cardinality", "no l2 part", "no groups"}
+
 
 @dataclass(frozen=True)
 class Solver:
@@ -36,9 +43,8 @@ class Solver:
 
     start: Callable[[Problem, Options], Iterator[Iterate]]
     takes: str  # "alpha", "k" or "alpha or k"
+    needs: frozenset[str]  # of the penalty and the loss, see `capabilities`
     max_passes: int
-    ridge: bool = False  # whether it can have l1_ratio < 1, or a ridge beside k
-    any_curvature: bool = False  # whether it can have a loss whose second derivative has no bound
     stochastic: bool = False  # whether it reads batch, step, order and seed
     own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
     saves: bool = False  # whether it can save where it is after a pass; those with a `method` can after a chunk
@@ -47,47 +53,58 @@ class Solver:
 
 
 SOLVERS = {
-    "exact": Solver(exact, "alpha", 100, ridge=True, any_curvature=True, saves=True),
-    "cd": Solver(cd, "alpha", 10_000, ridge=True),
-    "subgradient": Solver(subgradient, "alpha", 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)),
+    "exact": Solver(exact, "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True),
+    "cd": Solver(cd, "alpha", ELASTIC_NET | BOUNDED, 10_000),
+    "subgradient": Solver(
+        subgradient, "alpha", LASSO | BOUNDED, 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)
+    ),
     "fobos": Solver(
-        fobos, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Fobos(penalty.l1, penalty.l2)
+        fobos,
+        "alpha",
+        ELASTIC_NET | BOUNDED,
+        20,
+        stochastic=True,
+        method=lambda penalty: Fobos(penalty.l1, penalty.l2),
     ),
     "ftrl": Solver(
-        ftrl,
-        "alpha",
-        20,
-        ridge=True,
-        stochastic=True,
-        any_curvature=True,
-        method=lambda penalty: Ftrl(penalty.l1, penalty.l2),
+        ftrl, "alpha", ELASTIC_NET, 20, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)
     ),
-    "rda": Solver(rda, "alpha", 20, ridge=True, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)),
-    "truncated": Solver(truncated, "alpha", 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)),
+    "rda": Solver(
+        rda, "alpha", ELASTIC_NET | BOUNDED, 20, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)
+    ),
+    "truncated": Solver(
+        truncated, "alpha", LASSO | BOUNDED, 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)
+    ),
     "online": Solver(
-        online, "alpha or k", 1, stochastic=True, any_curvature=True, own_alpha=True, method=online_method
+        online,
+        "alpha or k",
+        ALIKE | {"strengths or cardinality", "no l2 part", "no groups"},
+        1,
+        stochastic=True,
+        own_alpha=True,
+        method=online_method,
     ),
     "sketch": Solver(
         sketch,
         "k",
+        FEW,
         1,
         stochastic=True,
-        any_curvature=True,
         own_alpha=True,
         any_width=True,
         method=lambda penalty: Sketch(k=penalty.k),
     ),
-    "svrg": Solver(svrg, "alpha", 100, stochastic=True, saves=True),
-    "saga": Solver(saga, "alpha", 100, stochastic=True, saves=True),
-    "hsg-ht": Solver(hsg_ht, "k", 50, stochastic=True, saves=True),
-    "svrg-ht": Solver(svrg_ht, "k", 20, stochastic=True, saves=True),
-    "best-k": Solver(best_k, "k", 100, ridge=True, any_curvature=True, saves=True),
-    "omp": Solver(omp, "k", 10**9),
-    "iht": Solver(iht, "k", 1000),
-    "htp": Solver(htp, "k", 100),
-    "cosamp": Solver(cosamp, "k", 100),
-    "subspace-pursuit": Solver(subspace_pursuit, "k", 100),
-    "l0-sgd": Solver(l0_sgd, "k", 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
+    "svrg": Solver(svrg, "alpha", LASSO | BOUNDED, 100, stochastic=True, saves=True),
+    "saga": Solver(saga, "alpha", LASSO | BOUNDED, 100, stochastic=True, saves=True),
+    "hsg-ht": Solver(hsg_ht, "k", FEW | BOUNDED, 50, stochastic=True, saves=True),
+    "svrg-ht": Solver(svrg_ht, "k", FEW | BOUNDED, 20, stochastic=True, saves=True),
+    "best-k": Solver(best_k, "k", BEST_K, 100, saves=True),
+    "omp": Solver(omp, "k", FEW | BOUNDED, 10**9),
+    "iht": Solver(iht, "k", FEW | BOUNDED, 1000),
+    "htp": Solver(htp, "k", FEW | BOUNDED, 100),
+    "cosamp": Solver(cosamp, "k", FEW | BOUNDED, 100),
+    "subspace-pursuit": Solver(subspace_pursuit, "k", FEW | BOUNDED, 100),
+    "l0-sgd": Solver(l0_sgd, "k", FEW | BOUNDED, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}
 

@@ -12,7 +12,8 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
 from riata.losses import BY_TASK, LOSSES
-from riata.solvers.registry import SOLVERS
+from riata.solvers.capabilities import EXACT_ONLY, why_not
+from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
 from riata.training.checkpoint import check_folder
 from riata.training.several_classes import check_class_weight
@@ -44,22 +45,19 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
         (_whole(spec.k) and not 1 <= spec.k <= most,
          f"k must lie between 1 and the number of {spec.counted}, {most}, not be {spec.k}"),
-        (spec.groups is not None and spec.solver_name != "best-k",
+        (spec.groups is not None and spec.k is None,
          f"groups go with k and solver 'best-k', not with solver {spec.solver_name!r}"),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
-        (spec.ridge > 0 and not (solver.ridge and spec.k is not None),
+        (spec.ridge > 0 and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
-        (spec.l1_ratio < 1 and not solver.ridge, f"solver {spec.solver_name!r} has no l2 part; leave l1_ratio at 1"),
         *_factor_checks(spec, n_features),
-        ((spec.penalty_factors is not None or spec.nonnegative) and spec.solver_name != "exact",
-         f"solver {spec.solver_name!r} has no penalty_factors and no nonnegative; take solver 'exact'"),
+        (spec.nonnegative and spec.k is not None, EXACT_ONLY.format(solver=spec.solver_name)),
         (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
-        (spec.loss in LOSSES and not (solver.any_curvature or np.isfinite(LOSSES[spec.loss].curvature)),
-         f"loss {spec.loss!r} bends without bound, which solver {spec.solver_name!r} cannot have; take solver 'exact'"),
+        *_capability_checks(spec, solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
@@ -83,6 +81,17 @@ def check_spec(spec: Spec, n_features: int) -> None:
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)
+
+
+def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
+    """What the solver needs, and the penalty or the loss has not."""
+    if spec.loss not in LOSSES:
+        return []  # a sentence of its own
+    penalty = spec.family
+    if spec.penalty_factors is not None:
+        penalty = penalty.scaled(1.0, spec.factors)
+    sentence = why_not(spec.solver_name, solver.needs, penalty, (spec.loss, LOSSES[spec.loss]))
+    return [] if sentence is None else [(True, sentence)]
 
 
 def _check_numbers(spec: Spec) -> None:

@@ -3,19 +3,23 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from riata.data.dataset import Columns
 from riata.errors import CheckpointError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
+from riata.outcome.proofs import DualityGap, Proof
+from riata.outcome.reasons import StopReason
+from riata.outcome.sentences import why
+from riata.outcome.stop import Stop
 from riata.solvers.iterate import Features, Iterate, Saved
 from riata.solvers.online.progressive_validation import Tally
 from riata.training.checkpoint import Checkpoints
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
 GROWTH = 1.1  # of the steps between two records within a pass
-INTERRUPTED = "it was interrupted"
 PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
 
 
@@ -49,14 +53,26 @@ class Result:
     intercept: float
     objective: float
     gap: float | None
-    converged: bool
-    reason: str
+    stop: Stop
     passes: float
     steps: int
     seconds: float
     history: list[Record]
-    proof: str | None = None  # what was proved, in words, where there is no gap
     features: Features | None = None  # which the coefficients are of; None: all of them
+
+    @property
+    def converged(self) -> bool:
+        return self.stop.converged
+
+    @property
+    def proof(self) -> Proof | None:
+        """What was proved."""
+        return self.stop.proof
+
+    @property
+    def reason(self) -> str:
+        """Why it stopped, in words."""
+        return why(self.stop)
 
 
 def run(
@@ -82,9 +98,9 @@ def run(
         history = [Record(**record) for record in resumed.facts["history"]]
         passes_before -= resumed.facts["passes"]
         started -= resumed.facts["seconds"]
-    verdict = None
+    stop: Stop | None = None
     point = None
-    ending: list[str] = []
+    ending: list[StopReason] = []
     for point in _until_interrupted(iterates, ending):
         F = point.objective
         if F is None and point.whole and data.in_memory:
@@ -105,25 +121,23 @@ def run(
         if point.whole or (point.met is not None and point.steps >= GROWTH * last):
             history.append(record)
         if point.whole:
-            verdict = _verdict([record for record in history if record.whole], point, tol, unit, max_passes)
-            if verdict is not None:
+            stop = _stop([record for record in history if record.whole], point, tol, unit, max_passes)
+            if stop is not None:
                 break
         _save_if_due(checkpoints, point, history, passes, seconds)
-    if point is None and ending == [INTERRUPTED]:
+    if point is None and ending == [StopReason.INTERRUPTED]:
         raise KeyboardInterrupt
     if point is None:
         raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
     if history[-1] is not record:
         history.append(record)
-    converged, reason = verdict or (False, ending[0])
     F = history[-1].objective
     if F is None:
         F = _objective_at(problem, point)
     gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
     return Result(
-        point.coef, float(point.intercept), F, gap, converged, reason,
-        data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.proof,
-        point.features,
+        point.coef, float(point.intercept), F, gap, stop or Stop(ending[0]),
+        data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.features,
     )  # fmt: skip
 
 
@@ -132,20 +146,20 @@ def met_in(record: Record, met: Tally, rows: int) -> Record:
     return replace(record, met=met.mean_loss, rows=rows, accuracy=met.accuracy, r2=met.r2)
 
 
-def _verdict(history: list[Record], point: Iterate, tol, unit, max_passes) -> tuple[bool, str] | None:
-    """Whether to stop here: (whether it converged, why), or None to go on."""
+def _stop(history: list[Record], point: Iterate, tol: float, unit: float, max_passes: int) -> Stop | None:
+    """Why to stop here, or None to go on."""
     recent = history[-PATIENCE:]
     gap = recent[-1].gap
     if gap is not None and gap <= tol:
-        return True, f"the relative duality gap {gap:.1e} is within {tol:.1e}"
+        return Stop.proved(DualityGap(gap, tol))
     if point.proof is not None:
-        return True, point.proof
+        return Stop.proved(point.proof)
     if len(recent) == PATIENCE and all(record.gap is None and record.objective is not None for record in recent):
         values = [record.objective for record in recent if record.objective is not None]
         if max(values) - min(values) <= tol * unit:
-            return True, f"the objective has not moved for {PATIENCE} passes"
+            return Stop(StopReason.OBJECTIVE_STALLED, passes=PATIENCE)
     if len(history) >= max_passes:
-        return False, f"it reached max_passes={max_passes}"
+        return Stop(StopReason.MAX_PASSES, passes=max_passes)
     return None
 
 
@@ -158,12 +172,12 @@ def _objective_at(problem: Problem, point: Iterate) -> float:
     return objective(part, point.coef[on], point.intercept)
 
 
-def _until_interrupted(iterates, ending):
-    """The iterates, up to a Ctrl-C; why there are no more is noted in `ending`, as the solver says it if it does."""
+def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iterate]:
+    """The iterates, up to a Ctrl-C; why there are no more is noted in `ending`, as the solver returns it if it does."""
     try:
-        ending.append((yield from iterates) or "the solver ended at its last step")
+        ending.append((yield from iterates) or StopReason.LAST_STEP)
     except KeyboardInterrupt:
-        ending.append(INTERRUPTED)
+        ending.append(StopReason.INTERRUPTED)
 
 
 def _save_if_due(checkpoints, point, history, passes, seconds):

@@ -8,8 +8,8 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.losses import LOSSES
-from riata.objective import Problem, Start, alpha_max, elastic_net, empty_start, first_order
-from riata.penalties import Cardinality, ElasticNet, GroupCardinality
+from riata.objective import Problem, Start, alpha_max, empty_start, first_order
+from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS
@@ -40,47 +40,37 @@ class Fit:
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
     if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
-        free = elastic_net(0.0) if spec.k is None else Cardinality(spec.k)
+        free = spec.family.at(0.0) if spec.k is None else spec.family
         return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
     bare = bare_problem(data, spec)
     if spec.k is not None:
-        l2 = spec.ridge * np.square(bare.scale)
-        few = Cardinality(spec.k, l2) if spec.groups is None else GroupCardinality(spec.k, spec.groups, l2)
-        return replace(bare, penalty=few), None
+        return bare, None
     alpha = spec.alpha
     if alpha is None:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
         bare, largest = with_start(bare, spec)
         alpha = ratio * largest
-    return replace(bare, penalty=penalty_of(spec, alpha, bare.scale)), alpha
+    return replace(bare, penalty=spec.penalty_at(alpha, bare.scale)), alpha
 
 
 def bare_problem(data: Dataset, spec: Spec) -> Problem:
-    """The problem of a spec before it has an alpha or a k."""
+    """The problem of a spec of k, or of an alpha at alpha = 1."""
     scale = data.moments.scale if spec.standardize else 1.0
-    return Problem(data, LOSSES[spec.loss], penalty_of(spec, 0.0, scale), spec.fit_intercept, scale)
-
-
-def penalty_of(spec: Spec, alpha: float, scale) -> ElasticNet:
-    """The penalty of a spec at an alpha."""
-    return elastic_net(alpha, spec.l1_ratio, scale, _factors(spec), spec.nonnegative)
-
-
-def _factors(spec: Spec) -> np.ndarray | float:
-    return 1.0 if spec.penalty_factors is None else np.asarray(spec.penalty_factors, dtype=np.float64)
+    penalty = spec.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
+    return Problem(data, LOSSES[spec.loss], penalty, spec.fit_intercept, scale)
 
 
 def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
     """The problem with the model of the largest alpha, and that alpha. Features that are always in are fitted first."""
-    factors = _factors(spec)
     start = empty_start(problem)
-    if np.any(np.equal(factors, 0.0)):
-        shut_out = np.where(np.equal(factors, 0.0), 0.0, 1e300)
-        always_in = replace(problem, penalty=replace(problem.penalty, l1=shut_out), start=start)
+    free = np.equal(spec.factors, 0.0)
+    if np.any(free):
+        shut_out = ElasticNet(np.where(free, 0.0, 1e300), nonnegative=problem.penalty.nonnegative)
+        always_in = replace(problem, penalty=shut_out, start=start)
         found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
         start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
     problem = replace(problem, start=start)
-    return problem, alpha_max(problem, spec.l1_ratio, factors)
+    return problem, alpha_max(problem)
 
 
 def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = None) -> Fit:
@@ -117,13 +107,8 @@ def describe(fitted: Fit) -> str:
     text = f"mean {spec.loss} loss"
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
-    elif fitted.alpha is None:
-        text += f" + {spec.ridge:g} / 2 |w|_2^2{unit}" if spec.ridge else ""
-        text += f" over models of at most {spec.k} {spec.counted}"
-    elif spec.l1_ratio == 1:
-        text += f" + {fitted.alpha:.6g} * |w|_1{unit}"
     else:
-        text += f" + {fitted.alpha:.6g} * ({spec.l1_ratio:g} |w|_1 + {1 - spec.l1_ratio:g} / 2 |w|_2^2){unit}"
+        text += spec.family.formula(fitted.alpha, unit)
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
     text += ", no coefficient negative" if spec.nonnegative else ""
     return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")

@@ -21,7 +21,7 @@ from riata.solvers.convex.column_copy import Gathered, gathered
 from riata.solvers.convex.exact import FINE, FIRST, grown
 from riata.solvers.convex.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
 from riata.training.checks import check_spec
-from riata.training.fitting import bare_problem, penalty_of, with_start
+from riata.training.fitting import bare_problem, with_start
 from riata.training.spec import Spec
 
 LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -105,13 +105,13 @@ def _points(problem, spec, largest, alphas, unit, progress: Callable[[float, int
     now = largest
     at_start = int(np.sum(alphas >= largest))
     for alpha in alphas[:at_start]:  # no Newton step: its rounding would let features in
-        its_problem = replace(problem, penalty=penalty_of(spec, alpha, problem.scale))
+        its_problem = replace(problem, penalty=spec.penalty_at(alpha, problem.scale))
         gap = duality_gap(its_problem, w, at) / unit
         yield Point(its_problem, w, b, at=at, gap=gap)
     size = BLOCK_IN_MEMORY if problem.data.in_memory else BLOCK
     for i in range(at_start, len(alphas), size):
         block = alphas[i : i + size]
-        problems = [replace(problem, penalty=penalty_of(spec, alpha, problem.scale)) for alpha in block]
+        problems = [replace(problem, penalty=spec.penalty_at(alpha, problem.scale)) for alpha in block]
         points = _solve_block(problems, state, at, now / max(block[-1], 1e-300), unit, spec)
         for alpha, point in zip(block, points, strict=True):
             yield point

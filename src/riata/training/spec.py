@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty
 from riata.solvers.registry import SOLVERS, choose_solver
 from riata.units import parse_bytes
 
@@ -74,6 +75,26 @@ class Spec:
     def n_choices(self, n_features: int) -> int:
         """How many features there are for k to count, or groups of them."""
         return n_features if self.groups is None else int(np.max(self.groups)) + 1
+
+    @property
+    def family(self) -> Penalty:
+        """The penalty before it has a strength and the units of the data."""
+        if self.k is None:
+            return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio, self.nonnegative)
+        return (
+            Cardinality(self.k, self.ridge)
+            if self.groups is None
+            else GroupCardinality(self.k, self.groups, self.ridge)
+        )
+
+    def penalty_at(self, alpha: float, scale: Numbers) -> Penalty:
+        """The penalty of strength alpha on columns of these scales."""
+        return self.family.at(alpha).scaled(scale, self.factors)
+
+    @property
+    def factors(self) -> Numbers:
+        """What the penalty of each feature is multiplied by."""
+        return 1.0 if self.penalty_factors is None else np.asarray(self.penalty_factors, dtype=np.float64)
 
     @property
     def solver_name(self) -> str:

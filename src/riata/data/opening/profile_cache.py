@@ -8,7 +8,7 @@ from pathlib import Path
 
 from riata.data.formats.source import Source
 from riata.data.opening.profile import Profile, Wishes, learn_profile
-from riata.datasets.table import cache_folder
+from riata.files import cache_folder
 
 logger = logging.getLogger(__name__)
 VERSION = 2  # of what a kept profile means

@@ -34,8 +34,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     # With a squared loss the best intercept is known at every move: that is descent along centred columns.
     means = moments.mean if problem.fit_intercept and loss == Squared() else np.zeros(data.n_features)
     curvatures = loss.curvature * (moments.squares / moments.weight + (moments.mean - means) ** 2)
-    l1 = np.full(data.n_features, penalty.l1)
-    l2 = np.full(data.n_features, penalty.l2)
+    l1, l2 = (np.array(strength) for strength in problem.strengths[:2])
     w, b = np.zeros(data.n_features), 0.0
     z = np.zeros(data.n_rows)
     t = 0

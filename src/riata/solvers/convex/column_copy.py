@@ -23,10 +23,9 @@ class Gathered:
 
     def minimum(self, problem: Problem, w, b):
         """(w, b) at the minimum of F over these features and the intercept, from a start whose other weights are 0."""
-        penalty, W = problem.penalty, self.features
+        W = self.features
         y, weight = problem.data.targets()
-        l1, l2 = (np.broadcast_to(np.asarray(s, dtype=np.float64), w.shape)[W] for s in (penalty.l1, penalty.l2))
-        lower = np.full(len(W), penalty.lower)
+        l1, l2, lower = (strength[W] for strength in problem.strengths)
         loss = problem.loss
         with one_blas_thread():
             v, b = minimise_loss(

@@ -19,7 +19,8 @@ import numpy as np
 
 from riata.data.sample import sample_rows
 from riata.losses import Squared
-from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order
+from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order, pulls
+from riata.outcome.reasons import StopReason
 from riata.solvers.convex.column_copy import gathered
 from riata.solvers.convex.newton import CUTS, NOTHING, State, cut_back, newton_step, read, worse
 from riata.solvers.iterate import Iterate, Options
@@ -27,12 +28,11 @@ from riata.solvers.iterate import Iterate, Options
 FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are cheap and where they are dear
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
-ROUNDED = "rounding hides what a further step would gain"
 SAMPLE_GAP, SAMPLE_STEPS = 1e-3, 20  # a sample is not worth more precision, nor more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
 
-def exact(problem: Problem, options: Options) -> Generator[Iterate, None, str]:
+def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
         arrays, facts = options.resume
@@ -57,7 +57,9 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, str]:
     return (yield from newton(problem, options, state, known=(F, w, b)))
 
 
-def newton(problem: Problem, options: Options, state: State, known=None, resume=None) -> Generator[Iterate, None, str]:
+def newton(
+    problem: Problem, options: Options, state: State, known=None, resume=None
+) -> Generator[Iterate, None, StopReason]:
     """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
 
     The first point of a run that goes on was yielded before it was saved. Returns why it ended.
@@ -81,7 +83,7 @@ def newton(problem: Problem, options: Options, state: State, known=None, resume=
         known = F, state.w, state.b
         _advance(problem, options, state, at, second, keep=gap <= KEEPS * last_gap)
         last_gap = gap
-    return ROUNDED
+    return StopReason.ROUNDING
 
 
 def _read_no_worse(problem, options, state: State, known, ahead):
@@ -132,17 +134,17 @@ def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=F
 def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0, first=FIRST):
     """The working set with the features that want in most, as many as are in use, and how many have to wait.
 
-    A feature wants in where it is pulled by more than `least` times its l1 at any of the points.
+    A feature wants in where it is pulled by more than `least` times its threshold at any of the points.
     """
-    l1 = np.broadcast_to(problem.penalty.l1, state.w.shape)
-    pull = np.max([problem.penalty.pull(at.by_w) for at in ats], axis=0)
-    wanting = pull > least * l1
+    pulled = [pulls(problem.penalty, at.by_w) for at in ats]
+    pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
+    wanting = pull > least * threshold
     wanting[state.features] = False
     candidates = np.flatnonzero(wanting)
     room = max(first, int(np.count_nonzero(state.w)))
     waiting = max(0, len(candidates) - room)
     if waiting:
         with np.errstate(divide="ignore"):
-            urgency = pull[candidates] / l1[candidates]
+            urgency = pull[candidates] / threshold[candidates]
         candidates = candidates[np.argpartition(-urgency, room)[:room]]
     return np.concatenate([state.features, candidates]), waiting

@@ -123,14 +123,13 @@ def _check_memory(size, memory):
 
 def newton_step(problem: Problem, curvature: Curvature, at: FirstOrder, w, b, precision, guess=None):
     """The minimum (w, b) of the quadratic at a point, over the working set and the intercept, searched from a guess."""
-    W, penalty = curvature.features, problem.penalty
-    l1, l2 = (np.broadcast_to(strength, w.shape)[W] for strength in (penalty.l1, penalty.l2))
+    W = curvature.features
+    l1, l2, lower = (strength[W] for strength in problem.strengths)
     slope, H = at.by_w[W], curvature.H
     if problem.fit_intercept:
         slope = slope - at.by_b * curvature.mean
     else:
         H = H + curvature.weight * np.outer(curvature.mean, curvature.mean)
-    lower = np.full(len(W), penalty.lower)
     H = H + np.diag(l2)
     slope = slope + l2 * w[W]
     v = (w if guess is None else guess)[W]

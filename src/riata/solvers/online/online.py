@@ -234,7 +234,7 @@ class Online(Method):
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
 
-def online_method(penalty) -> Online:
+def online_method(penalty: Cardinality | ElasticNet) -> Online:
     """The recipe for k, for an alpha, or, where there is no penalty, for one that it finds itself."""
     if isinstance(penalty, Cardinality):
         return Online(k=penalty.k)

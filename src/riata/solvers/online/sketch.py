@@ -161,7 +161,7 @@ class Sketch(Online):
 def sketch(problem: Problem, options: Options):
     """The recipe on data that may be read several times."""
     method = Sketch(
-        k=problem.penalty.k,
+        k=problem.cardinality.k,
         distinct=float(problem.data.n_rows),
         half_life=options.half_life,
         budget=options.memory or DEFAULT_MEMORY,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riata.objective import Problem, empty_intercept
+from riata.outcome.proofs import NoBetterRound
 from riata.penalties import hard_threshold
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.pursuits.pursuit import Pursuit, largest
@@ -30,4 +31,4 @@ def cosamp(problem: Problem, options: Options) -> Iterator[Iterate]:
         v, b, F, g = pruned, c, F_pruned, g_pruned
         yield pursuit.iterate(v, b, t, F)
     v, b, F = pursuit.best_on(np.flatnonzero(v))
-    yield pursuit.iterate(v, b, t, F, proof="another round of 2k features would not lower the loss")
+    yield pursuit.iterate(v, b, t, F, proof=NoBetterRound(times_k=2))

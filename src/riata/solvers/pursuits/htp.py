@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riata.objective import Problem, empty_intercept
+from riata.outcome.proofs import SameSupport
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.pursuits.pursuit import Pursuit, largest
 
@@ -23,4 +24,4 @@ def htp(problem: Problem, options: Options) -> Iterator[Iterate]:
         before, support = support, largest(v - g / L, pursuit.k)
         repeats = np.array_equal(before, support)
         v, b, F = pursuit.best_on(support)
-        yield pursuit.iterate(v, b, t, F, proof="a gradient step chooses the same features again" if repeats else None)
+        yield pursuit.iterate(v, b, t, F, proof=SameSupport() if repeats else None)

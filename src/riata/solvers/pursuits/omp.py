@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riata.objective import Problem
+from riata.outcome.proofs import AllTaken
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.pursuits.pursuit import Pursuit
 
@@ -21,4 +22,4 @@ def omp(problem: Problem, options: Options) -> Iterator[Iterate]:
         g[support] = 0.0
         support = np.union1d(support, [np.argmax(np.abs(g))])
         v, b, F = pursuit.best_on(support)
-        yield pursuit.iterate(v, b, t, F, proof="all k features have been taken" if t == pursuit.k else None)
+        yield pursuit.iterate(v, b, t, F, proof=AllTaken(t) if t == pursuit.k else None)

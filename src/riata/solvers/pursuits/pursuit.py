@@ -7,6 +7,7 @@ there is no intercept; v are the weights of these columns.
 import numpy as np
 
 from riata.objective import Problem, first_order
+from riata.outcome.proofs import Proof
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.subgradient import largest_eigenvalue
 from riata.solvers.subset.refit import Refits
@@ -21,7 +22,7 @@ class Pursuit:
     """A problem as these methods see it."""
 
     def __init__(self, problem: Problem, options: Options):
-        self.problem, self.k, self._memory = problem, problem.penalty.k, options.memory
+        self.problem, self.k, self._memory = problem, problem.cardinality.k, options.memory
         d = problem.data.n_features
         self._scale = np.broadcast_to(np.asarray(problem.scale, dtype=np.float64), d)
         self._mean = problem.data.moments.mean if problem.fit_intercept else np.zeros(d)
@@ -55,7 +56,7 @@ class Pursuit:
 
         return self.problem.loss.curvature * largest_eigenvalue(second, len(self._scale))
 
-    def iterate(self, v, b, t, F, proof=None) -> Iterate:
+    def iterate(self, v, b, t, F, proof: Proof | None = None) -> Iterate:
         """The point in the units of the data."""
         return Iterate(v / self._scale, self._plain_intercept(v, b), t, F, proof=proof)
 

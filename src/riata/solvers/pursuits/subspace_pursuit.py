@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riata.objective import Problem, empty_intercept
+from riata.outcome.proofs import NoBetterRound
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.pursuits.pursuit import Pursuit, largest
 
@@ -30,4 +31,4 @@ def subspace_pursuit(problem: Problem, options: Options) -> Iterator[Iterate]:
         better = F_found < F
         if better:
             support, v, b, F = found, v_found, b_found, F_found
-    yield pursuit.iterate(v, b, t, F, proof="another round of k features would not lower the loss")
+    yield pursuit.iterate(v, b, t, F, proof=NoBetterRound(times_k=1))

@@ -23,7 +23,7 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     """One iterate after every pass; `batch` is the size of the first one."""
     data = problem.data
     eta = None if options.step is None else float(parse_step(options.step, "constant")(1))
-    batches = Batches(problem, problem.penalty.k, eta)
+    batches = Batches(problem, problem.cardinality.k, eta)
     order, rng = ORDERS[options.order or "shuffled"], generator(options)
     size = float(FIRST if options.batch is None else data.n_rows if options.batch == "full" else options.batch)
     w, b, steps = weights(options, data.n_features)

@@ -22,4 +22,4 @@ class L0Sgd(Method):
 
 def l0_sgd(problem: Problem, options: Options):
     """Hard-thresholded SGD, a row or a batch at a time."""
-    return stochastic(problem, L0Sgd(problem.penalty.k), options)
+    return stochastic(problem, L0Sgd(problem.cardinality.k), options)

@@ -22,7 +22,7 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     """The anchors, one after the other; each costs a pass, and is followed by a pass of steps."""
     data = problem.data
     eta = None if options.step is None else float(parse_step(options.step, "constant")(1))
-    batches = Batches(problem, problem.penalty.k, eta)
+    batches = Batches(problem, problem.cardinality.k, eta)
     order, rng = ORDERS[options.order or "shuffled"], generator(options)
     size = BATCH if options.batch is None else batch_rows(problem, options)
     w, b, steps = weights(options, data.n_features)

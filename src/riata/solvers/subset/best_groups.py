@@ -12,6 +12,8 @@ import numpy as np
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
+from riata.outcome.proofs import SwapOptimal
+from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.group_subset import GroupSubset
@@ -21,9 +23,15 @@ from riata.solvers.subset.subset import PRECISION
 from riata.threads import one_blas_thread
 
 
+def groups_of(problem: Problem) -> GroupCardinality:
+    """The penalty, which is one of groups here."""
+    assert isinstance(problem.penalty, GroupCardinality)
+    return problem.penalty
+
+
 def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
     """The answer at once for the squared loss; for others an iterate for every better support."""
-    k, d = problem.penalty.k, problem.data.n_features
+    k, d = groups_of(problem).k, problem.data.n_features
     check_memory(d, options.memory)
     model, search = searched(problem, np.zeros(d), empty_intercept(problem))
     with one_blas_thread():
@@ -32,14 +40,14 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
         search.swap(k)
     if problem.loss == Squared():
         w, b = model.coefficients(search.look.support, search.look.weights)
-        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=what_is_proved(search, problem.penalty))
+        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, groups_of(problem)))
     else:
         yield from _by_refits(problem, options, search.look.support)
 
 
 def _by_refits(problem, options, support) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is."""
-    penalty, unit = problem.penalty, gap_unit(problem)
+    penalty, unit = groups_of(problem), gap_unit(problem)
     fit = refitted(problem, [support], options)[0]
     proof, t = None, 0
     while proof is None:
@@ -52,7 +60,7 @@ def _by_refits(problem, options, support) -> Iterator[Iterate]:
             proposals = _proposals(model, search, penalty.k)
             better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
-            proof = what_is_proved(search, penalty, len(proposals))
+            proof = swap_optimal(search, penalty, len(proposals))
         yield Iterate(w, fit.intercept, t, fit.objective, proof=proof)
         fit = better or fit
 
@@ -82,7 +90,7 @@ def _proposals(model: LocalModel, search: GroupSubset, k) -> list[Proposal]:
 def searched(problem: Problem, w, b) -> tuple[LocalModel, GroupSubset]:
     """The local model at (w, b) with the products of all columns, a pass or two, and a search from no group."""
     model = LocalModel(problem, w, b, np.arange(problem.data.n_features))
-    search = GroupSubset(model.products, model.h, problem.penalty.groups, 2.0 * PRECISION * gap_unit(problem))
+    search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * PRECISION * gap_unit(problem))
     return model, search
 
 
@@ -103,13 +111,6 @@ def check_memory(d, memory):
         )
 
 
-def what_is_proved(search: GroupSubset, penalty, n_tried: int | None = None) -> str:
-    """The certificate, in words; n_tried is the number of refits, where the local model is not the loss itself."""
-    size, k = len(search.members), penalty.k
-    change = f"swap of one of the {k} groups for one of the other {penalty.n_groups - k}"
-    if size < k:
-        change = "further group"
-    if n_tried:
-        return f"no {change} improves the objective among the {n_tried} that look best to second order, each refitted"
-    to_second_order = "" if n_tried is None else "to second order, "
-    return f"{to_second_order}no {change} improves the objective"
+def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
+    """What is proved where a search ended; `n_refitted` where the local model is not the loss itself."""
+    return SwapOptimal(penalty.k, penalty.n_groups - penalty.k, len(search.members), "groups", n_refitted)

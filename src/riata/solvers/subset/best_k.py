@@ -18,6 +18,7 @@ import numpy as np
 from riata.errors import OptionError
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
+from riata.outcome.proofs import SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.subset.best_groups import best_groups
@@ -36,7 +37,7 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
     if isinstance(problem.penalty, GroupCardinality):
         yield from best_groups(problem, options)
         return
-    k, d, resume = problem.penalty.k, problem.data.n_features, options.resume
+    k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
     if resume is not None and problem.loss != Squared():
         yield from by_refits(problem, options, None, None)
         return
@@ -57,7 +58,7 @@ def _by_model(model, k, rounds, done):
     """Iterates of the squared loss, of which the local model knows all."""
     for t, (support, outlook, settled) in enumerate(rounds, done + 1):
         w, b = model.coefficients(support, outlook.weights)
-        proof = what_is_proved(len(support), k, len(w)) if settled else None
+        proof = SwapOptimal(k, len(w) - k, len(support)) if settled else None
         arrays = {"support": support, "outlook.weights": outlook.weights, "outlook.gains": outlook.gains,
                   "outlook.partners": outlook.partners}  # fmt: skip
         save = partial(_saved, model, arrays, rounds=t, fall=outlook.fall)
@@ -161,10 +162,3 @@ def row_limit(k, d, options):
 def first_count(k):
     """How many candidates to start with: enough that forward selection has a choice."""
     return max(2 * k, 128)
-
-
-def what_is_proved(size, k, d):
-    """The certificate of the squared loss, in words."""
-    if size < k:
-        return f"{size} features do as well as {k}: no other changes the objective"
-    return f"no swap of one of the {k} features for one of the other {d - k} improves the objective"

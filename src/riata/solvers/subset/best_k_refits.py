@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from riata.objective import Problem, gap_unit
+from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.subset.local_quadratic import LocalModel
 from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Refits
@@ -25,7 +26,7 @@ NEWCOMERS = 256  # candidates that a check adds
 
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
-    k, unit = problem.penalty.k, gap_unit(problem)
+    k, unit = problem.cardinality.k, gap_unit(problem)
     room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
     t = 0
     if options.resume is not None:
@@ -55,18 +56,18 @@ def _iterate(problem: Problem, fit: Fitted, t, **more) -> Iterate:
     return Iterate(w, fit.intercept, t, fit.objective, **more)
 
 
-def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None, str, np.ndarray]:
+def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None, Proof, np.ndarray]:
     """A better fit one swap away, if one is found, or else what was shown; and the gains of all features."""
-    k, d = problem.penalty.k, problem.data.n_features
+    k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
-        return None, "the loss is within a millionth of zero, which no model can beat: add a ridge", np.zeros(d)
+        return None, ZeroLoss(), np.zeros(d)
     w = np.zeros(d)
     w[fit.support] = fit.coef
     gains = LocalModel(problem, w, fit.intercept).outlook(fit.support, k).gains
     best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
     rivals = Contest(problem, np.union1d(fit.support, best), memory, unit)
     better, n_refitted = rivals.challenged(fit, REFITS)
-    return better, what_looks_best(len(fit.support), k, d, n_refitted), gains
+    return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains
 
 
 def _saved(fit: Fitted, candidates, rounds) -> Saved:
@@ -98,11 +99,3 @@ def wanting(gains, known, count):
 def next_count(k):
     """How many candidates to add at a time: fewer would cost a pass all the same."""
     return max(k, 64)
-
-
-def what_looks_best(size, k, d, n_refitted):
-    """The certificate, in words."""
-    change = f"swap of one of the {k} features for one of the other {d - k}" if size == k else "further feature"
-    if n_refitted == 0:
-        return f"to second order, no {change} improves the objective"
-    return f"no {change} improves the objective among the {n_refitted} that look best, each refitted"

@@ -13,6 +13,7 @@ import numpy as np
 
 from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
+from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
@@ -29,8 +30,7 @@ class KPath:
     """A model for every number of features, the smallest first, as far as features are of use (or the empty one)."""
 
     models: list[Fitted]
-    proof: str
-    certified: bool = True  # whether that is one, and not just how the models were found
+    proof: SwapOptimalPath | RefittedSupports
 
     @property
     def objectives(self) -> np.ndarray:
@@ -56,8 +56,8 @@ def _group_path(problem, k_max, options):
         supports.append(search.look.support)
     if problem.loss == Squared() or not supports:
         models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
-        return KPath(models, "for every size, no swap of one group inside for one outside improves the objective")
-    return KPath(refitted(problem, supports, options), "supports are those of the local model, refitted", False)
+        return KPath(models, SwapOptimalPath("groups"))
+    return KPath(refitted(problem, supports, options), RefittedSupports(1))
 
 
 def _k_path(problem, k_max, options):
@@ -67,14 +67,14 @@ def _k_path(problem, k_max, options):
     supports = _settled(model, k_max, worthwhile, limit)
     if problem.loss == Squared() or not supports:
         models = [_fitted(model, support) for support in supports]
-        return KPath(models, "for every size, no swap of one feature inside for one outside improves the objective")
+        return KPath(models, SwapOptimalPath())
     models = refitted(problem, supports, options)
     w = np.zeros(d)
     w[models[-1].support] = models[-1].coef
     others = _settled(LocalModel(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
     found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
-    return KPath(best, "supports are the better of those of two local models, refitted", False)
+    return KPath(best, RefittedSupports(2))
 
 
 def _objective(model: Fitted) -> float:

@@ -63,7 +63,7 @@ class LocalModel:
         self._by_d = by_d  # sum of D (x - shift)
         self._centre = by_d / total if problem.fit_intercept else np.zeros(d)
         self._intercept_step = -slope / total if problem.fit_intercept else 0.0
-        l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), d)
+        l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), d)
         variance = (squares - self._centre * by_d) / n
         if problem.loss != Squared():
             variance += DAMPING * total / n * data.moments.squares / data.moments.weight

@@ -50,7 +50,7 @@ class Refits:
         self._problem, self._columns = problem, columns
         self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
         self._scale = moments.scale
-        self._l2 = np.broadcast_to(np.asarray(problem.penalty.l2, dtype=np.float64), data.n_features)
+        self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
         self._memory = DEFAULT_MEMORY if memory is None else memory
         self._rows = None if data.in_memory else self._narrowed(columns)

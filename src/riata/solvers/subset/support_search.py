@@ -77,7 +77,7 @@ class Contest:
 
     def _tried(self, fit: Fitted, count) -> tuple[LocalModel, Subset, list[Swap]]:
         """The local model at the fit, a search from there, and the swaps that promise most, each with its trial."""
-        k, worthwhile = self._problem.penalty.k, 2.0 * PRECISION * self._unit
+        k, worthwhile = self._problem.cardinality.k, 2.0 * PRECISION * self._unit
         w = np.zeros(len(self._columns))
         w[fit.support] = fit.coef
         model = LocalModel(self._problem, w, fit.intercept, np.arange(len(w)))
@@ -124,8 +124,8 @@ class Contest:
 
 def _way(model: LocalModel, search: Subset) -> Iterator[Proposal]:
     """Where a search leads: to as many members as there may be, then one swap further each time."""
-    if search.size < model.problem.penalty.k:
-        search.forward(model.problem.penalty.k)
+    if search.size < model.problem.cardinality.k:
+        search.forward(model.problem.cardinality.k)
         yield _proposal(model, search)
     for _ in search.swaps():
         yield _proposal(model, search)
@@ -149,5 +149,5 @@ def _cut_to(problem: Problem, columns, memory) -> Problem:
 
     data = held(problem.data, cut, len(columns), memory)
     data.n_features = len(columns)
-    l2 = np.broadcast_to(problem.penalty.l2, problem.data.n_features)[columns]
-    return replace(problem, data=data, penalty=replace(problem.penalty, l2=l2))
+    l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
+    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2))

@@ -38,7 +38,7 @@ def _along(problem, columns, start, step):
 
     Margins are had in float64, losses in float32: they only rank what is then refitted.
     """
-    loss, l2 = problem.loss, np.broadcast_to(problem.penalty.l2, problem.data.n_features)[columns]
+    loss, l2 = problem.loss, np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
 
     def part(chunk):
         X = some_columns(chunk.X, columns)

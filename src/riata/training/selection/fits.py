@@ -37,7 +37,7 @@ def fit_selected(
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
     result = Result(
-        path.coefs[i], float(path.intercepts[i]), F, gap, path.converged, path.reason, passes, len(path), seconds,
+        path.coefs[i], float(path.intercepts[i]), F, gap, path.stop, passes, len(path), seconds,
         [Record(passes, len(path), seconds, F, gap, n_selected)],
     )  # fmt: skip
     return SelectedFit(result, chosen.solver_name, alpha, chosen, problem, path, selection)

@@ -6,10 +6,13 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.objective import empty_intercept, empty_loss
+from riata.outcome.proofs import DualityGap
+from riata.outcome.sentences import why
+from riata.outcome.stop import Stop
 from riata.solvers.subset.k_path import k_path as best_models
 from riata.solvers.subset.refit import Fitted
 from riata.training.checks import check_spec
-from riata.training.fitting import bare_problem, make_problem, penalty_of, solver_options
+from riata.training.fitting import bare_problem, make_problem, solver_options
 from riata.training.path import LENGTH, REACH, path
 from riata.training.spec import Spec
 
@@ -25,11 +28,23 @@ class ModelPath:
     losses: np.ndarray  # the mean loss, without the penalty
     objectives: np.ndarray  # with it
     gaps: np.ndarray | None  # certified, relative to the loss of the empty model; None along k
-    converged: bool
-    reason: str  # why, in words
+    stop: Stop
     passes: float
-    certified: bool = False  # whether the reason is a gap within the tolerance, or a proof
     n_choices: int | None = None  # how many features, or groups of them, there are for k to count
+
+    @property
+    def converged(self) -> bool:
+        return self.stop.converged
+
+    @property
+    def reason(self) -> str:
+        """Why it ended there, in words."""
+        return why(self.stop)
+
+    @property
+    def certified(self) -> bool:
+        """Whether it is proved of every model that none of its kind is better, as the proof says."""
+        return self.stop.reason.certified
 
     @property
     def n_selected(self) -> np.ndarray:
@@ -50,14 +65,11 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     """Models for these alphas, or for `length` of them from the alpha of the empty model to `reach` times it."""
     found = path(data, spec, alphas, length=length, reach=reach)
     scale = bare_problem(data, spec).scale
-    penalties = [penalty_of(spec, alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
-    reason = f"the largest relative duality gap of the path, {found.gaps.max():.1e}, is within {spec.tol:.1e}"
-    if not found.converged:
-        reason = reason.replace("is within", "did not get within")
+    penalties = [spec.penalty_at(alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
+    stop = Stop.at_gap(DualityGap(float(found.gaps.max()), spec.tol, of_path=True))
     return ModelPath(
         "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
-        np.maximum(found.gaps, 0.0),
-        found.converged, reason, found.passes, certified=found.converged,
+        np.maximum(found.gaps, 0.0), stop, found.passes,
     )  # fmt: skip
 
 
@@ -77,6 +89,6 @@ def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
     objectives = np.array([model.objective for model in models])
     return ModelPath(
         "k", np.arange(len(models)), coefs, np.array([model.intercept for model in models]),
-        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, True, found.proof,
-        data.passes - passes_before, found.certified, spec.n_choices(data.n_features),
+        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, Stop.proved(found.proof),
+        data.passes - passes_before, spec.n_choices(data.n_features),
     )  # fmt: skip

@@ -1,0 +1,112 @@
+"""What is known of the point where a method ended: a class for each kind of proof, with the numbers that belong to it.
+
+`reason` is the reason for which a fit stops that has such a proof.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from riata.outcome.reasons import StopReason
+
+
+@dataclass(frozen=True)
+class DualityGap:
+    """No model of the kind has an objective lower by more than `relative` times the empty model's loss."""
+
+    reason: ClassVar = StopReason.CERTIFIED_GAP
+    relative: float
+    tol: float
+    of_path: bool = False  # whether it is the largest of all models of a path
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within the tolerance."""
+        return self.relative <= self.tol
+
+
+@dataclass(frozen=True)
+class SwapOptimal:
+    """No swap of one chosen feature, or group of them, for another lowers the objective.
+
+    Where fewer than k are chosen, none of the others lowers it by coming in.
+    """
+
+    reason: ClassVar = StopReason.SWAP_OPTIMAL
+    k: int
+    n_others: int
+    size: int  # how many are chosen
+    counted: str = "features"  # or "groups"
+    n_refitted: int | None = None  # swaps that look best to second order, each refitted; None: all of them are known
+
+    @property
+    def full(self) -> bool:
+        """Whether k are chosen, so that one more needs the place of another."""
+        return self.size == self.k
+
+
+@dataclass(frozen=True)
+class SwapOptimalPath:
+    """The same for the models of every size up to k."""
+
+    reason: ClassVar = StopReason.SWAP_OPTIMAL
+    counted: str = "features"  # or "groups"
+
+
+@dataclass(frozen=True)
+class RefittedSupports:
+    """Supports that are best for local models of the loss, refitted to the loss itself: no proof, but how they came."""
+
+    reason: ClassVar = StopReason.SUPPORTS_REFITTED
+    n_local_models: int  # of which the better support was taken
+
+
+@dataclass(frozen=True)
+class Stationary:
+    """No small change of the model lowers the objective: a far one may."""
+
+    reason: ClassVar = StopReason.STATIONARY
+    residual: float  # distance from stationarity, relative as the method says
+    tol: float
+
+
+@dataclass(frozen=True)
+class ZeroLoss:
+    """The loss is as good as zero, which no model can beat."""
+
+    reason: ClassVar = StopReason.ZERO_LOSS
+
+
+@dataclass(frozen=True)
+class AllTaken:
+    """All features that there may be were taken, one after the other."""
+
+    reason: ClassVar = StopReason.PURSUIT_ENDED
+    k: int
+
+
+@dataclass(frozen=True)
+class SameSupport:
+    """A gradient step chooses the features that are chosen."""
+
+    reason: ClassVar = StopReason.PURSUIT_ENDED
+
+
+@dataclass(frozen=True)
+class NoBetterRound:
+    """Another round, with `times_k` times k further features to choose from, would not lower the loss."""
+
+    reason: ClassVar = StopReason.PURSUIT_ENDED
+    times_k: int
+
+
+Proof = (
+    DualityGap
+    | SwapOptimal
+    | SwapOptimalPath
+    | RefittedSupports
+    | Stationary
+    | ZeroLoss
+    | AllTaken
+    | SameSupport
+    | NoBetterRound
+)

@@ -1,0 +1,125 @@
+"""Why a fit stopped, in words. Sentences are made here, for people; no code reads them."""
+
+from collections.abc import Iterable
+from functools import singledispatch
+
+from riata.outcome.proofs import (
+    AllTaken,
+    DualityGap,
+    NoBetterRound,
+    Proof,
+    RefittedSupports,
+    SameSupport,
+    Stationary,
+    SwapOptimal,
+    SwapOptimalPath,
+    ZeroLoss,
+)
+from riata.outcome.reasons import StopReason
+from riata.outcome.stop import Stop
+
+IN_SHORT = {
+    StopReason.CERTIFIED_GAP: "the relative duality gap is within the tolerance",
+    StopReason.SWAP_OPTIMAL: "no swap of one feature inside for one outside improves the objective",
+    StopReason.STATIONARY: "it is a stationary point: no small change lowers the objective",
+    StopReason.ZERO_LOSS: "the loss is within a millionth of zero, which no model can beat: add a ridge",
+    StopReason.PURSUIT_ENDED: "the method came to its end",
+    StopReason.SUPPORTS_REFITTED: "supports are those of local models, refitted",
+    StopReason.OBJECTIVE_STALLED: "the objective has not moved for some passes",
+    StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
+    StopReason.ROUNDING: "rounding hides what a further step would gain",
+    StopReason.MAX_PASSES: "it reached max_passes",
+    StopReason.LAST_STEP: "the solver ended at its last step",
+    StopReason.INTERRUPTED: "it was interrupted",
+    StopReason.STREAM_ENDED: "the stream ended",
+}
+
+
+def why(stop: Stop) -> str:
+    """Why a fit stopped, as the end of a sentence."""
+    if stop.proof is not None:
+        return what_is_proved(stop.proof)
+    if stop.short_of is not None:
+        return _gap(stop.short_of, "did not get within")
+    if stop.reason is StopReason.MAX_PASSES and stop.passes is not None:
+        return f"it reached max_passes={stop.passes}"
+    if stop.reason is StopReason.OBJECTIVE_STALLED and stop.passes is not None:
+        return f"the objective has not moved for {stop.passes} passes"
+    return IN_SHORT[stop.reason]
+
+
+def why_all(stops: Iterable[Stop]) -> str:
+    """The same for fits of several classes, what they share said once."""
+    return "; ".join(sorted({why(stop) for stop in stops}))
+
+
+@singledispatch
+def what_is_proved(proof: Proof) -> str:
+    """A proof in words."""
+    raise TypeError(f"no sentence says what {type(proof).__name__} is")
+
+
+@what_is_proved.register
+def _(proof: DualityGap) -> str:
+    return _gap(proof, "is within")
+
+
+def _gap(gap: DualityGap, relation: str) -> str:
+    if gap.of_path:
+        return f"the largest relative duality gap of the path, {gap.relative:.1e}, {relation} {gap.tol:.1e}"
+    return f"the relative duality gap {gap.relative:.1e} {relation} {gap.tol:.1e}"
+
+
+@what_is_proved.register
+def _(proof: SwapOptimal) -> str:
+    k, counted = proof.k, proof.counted
+    if proof.full:
+        change = f"swap of one of the {k} {counted} for one of the other {proof.n_others}"
+    else:
+        change = f"further {counted.removesuffix('s')}"
+    if proof.n_refitted:
+        return f"no {change} improves the objective among the {proof.n_refitted} that look best, each refitted"
+    if proof.n_refitted == 0:
+        return f"to second order, no {change} improves the objective"
+    if proof.full or counted != "features":
+        return f"no {change} improves the objective"
+    return f"{proof.size} features do as well as {k}: no other changes the objective"
+
+
+@what_is_proved.register
+def _(proof: SwapOptimalPath) -> str:
+    one = proof.counted.removesuffix("s")
+    return f"for every size, no swap of one {one} inside for one outside improves the objective"
+
+
+@what_is_proved.register
+def _(proof: RefittedSupports) -> str:
+    if proof.n_local_models == 1:
+        return "supports are those of the local model, refitted"
+    return "supports are the better of those of two local models, refitted"
+
+
+@what_is_proved.register
+def _(proof: Stationary) -> str:
+    return f"it is a stationary point: no small change lowers the objective (residual {proof.residual:.1e})"
+
+
+@what_is_proved.register
+def _(proof: ZeroLoss) -> str:
+    return IN_SHORT[StopReason.ZERO_LOSS]
+
+
+@what_is_proved.register
+def _(proof: AllTaken) -> str:
+    return "all k features have been taken"
+
+
+@what_is_proved.register
+def _(proof: SameSupport) -> str:
+    return "a gradient step chooses the same features again"
+
+
+@what_is_proved.register
+def _(proof: NoBetterRound) -> str:
+    many = "k" if proof.times_k == 1 else f"{proof.times_k}k"
+    return f"another round of {many} features would not lower the loss"

@@ -1,0 +1,31 @@
+"""How a fit stopped: the reason, and what belongs to it."""
+
+from dataclasses import dataclass
+
+from riata.outcome.proofs import DualityGap, Proof
+from riata.outcome.reasons import StopReason
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a fit stopped, with the proof where there is one. `sentences.why` says it in words."""
+
+    reason: StopReason
+    proof: Proof | None = None
+    passes: int | None = None  # the limit that was reached, or those in which the objective did not move
+    short_of: DualityGap | None = None  # the gap that did not get within its tolerance
+
+    @classmethod
+    def proved(cls, proof: Proof) -> "Stop":
+        """The end of a fit that has a proof."""
+        return cls(proof.reason, proof)
+
+    @classmethod
+    def at_gap(cls, gap: DualityGap) -> "Stop":
+        """The end of a fit by its gap, within the tolerance or not."""
+        return cls.proved(gap) if gap.holds else cls(StopReason.GAP_ABOVE_TOL, short_of=gap)
+
+    @property
+    def converged(self) -> bool:
+        """Whether the method came to where it was going."""
+        return self.reason.converged

@@ -1,0 +1,95 @@
+"""The elastic net: absolute values and squares, with the Lasso as its special case."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.penalties.penalty import Numbers, SeparablePenalty, Strengths
+
+
+@dataclass(frozen=True)
+class ElasticNet(SeparablePenalty):
+    """sum_j l1_j |w_j| + l2_j / 2 w_j^2, each strength one number or one per feature; perhaps over w >= 0 only."""
+
+    l1: Numbers = 1.0
+    l2: Numbers = 0.0
+    nonnegative: bool = False
+
+    convex = True
+
+    @property
+    def has(self) -> frozenset[str]:
+        names = {
+            "separable step": True,
+            "strengths": True,
+            "no groups": True,
+            "uniform": np.ndim(self.l1) == np.ndim(self.l2) == 0,
+            "no l2 part": not np.any(self.l2),
+            "any sign": not self.nonnegative,
+        }
+        return frozenset(name for name, there in names.items() if there)
+
+    def value(self, w: np.ndarray) -> float:
+        if self.nonnegative and np.any(w < 0):
+            return np.inf
+        return _weighted_sum(self.l1, np.abs(w)) + (0.5 * _weighted_sum(self.l2, w * w) if np.any(self.l2) else 0.0)
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        values = self.l1 * np.abs(w) + 0.5 * self.l2 * w * w
+        return np.where(w < 0.0, np.inf, values) if self.nonnegative else values
+
+    def prox(self, v: np.ndarray, step: float) -> np.ndarray:
+        v = np.maximum(v, 0.0) if self.nonnegative else v
+        return soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """Its compiled twin is `kernels.quadratic.best_value`."""
+        centre = np.maximum(centre, 0.0) if self.nonnegative else centre
+        return soft_threshold(centre, self.l1) / (curvature + self.l2)
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Its compiled twin is `kernels.quadratic.violation`."""
+        sign, ridge = np.sign(w), self.l2 * w
+        low = np.where(w == 0.0, -np.inf if self.nonnegative else -self.l1, self.l1 * sign + ridge)
+        return low, np.where(w == 0.0, self.l1, self.l1 * sign + ridge)
+
+    def threshold(self, n_features: int) -> np.ndarray:
+        return np.broadcast_to(np.asarray(self.l1, dtype=np.float64), n_features)
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        return np.maximum(-slope, 0.0) if self.nonnegative else np.abs(slope)
+
+    def strengths(self, n_features: int) -> Strengths:
+        """The strengths of all features, one number each, not to be written to."""
+        lower = 0.0 if self.nonnegative else -np.inf
+        every = (np.asarray(strength, dtype=np.float64) for strength in (self.l1, self.l2, lower))
+        return Strengths(*(np.broadcast_to(strength, n_features) for strength in every))
+
+    def of(self, features: np.ndarray) -> "ElasticNet":
+        l1, l2 = (s[features] if isinstance(s, np.ndarray) else s for s in (self.l1, self.l2))
+        return ElasticNet(l1, l2, self.nonnegative)
+
+    def at(self, alpha: float) -> "ElasticNet":
+        """alpha times this penalty."""
+        return ElasticNet(alpha * self.l1, alpha * self.l2, self.nonnegative)
+
+    def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "ElasticNet":
+        return ElasticNet(self.l1 * scale * factors, self.l2 * scale**2 * factors, self.nonnegative)
+
+    def formula(self, alpha: float | None, unit: str = "") -> str:
+        """That of alpha times a penalty with one strength for all features."""
+        if not self.l2 and self.l1 == 1.0:
+            text = f" + {alpha:.6g} * |w|_1{unit}"
+        else:
+            text = f" + {alpha:.6g} * ({self.l1:g} |w|_1 + {self.l2:g} / 2 |w|_2^2){unit}"
+        return text
+
+
+def _weighted_sum(strength: Numbers, v: np.ndarray) -> float:
+    """The sum of strength * v; the strength is one number or one per feature."""
+    return float(strength @ v if isinstance(strength, np.ndarray) and strength.ndim else strength * v.sum())
+
+
+def soft_threshold(v: np.ndarray, threshold: Numbers) -> np.ndarray:
+    """Each v_j moved towards zero by `threshold`, and no further than zero."""
+    return v - np.clip(v, -threshold, threshold)

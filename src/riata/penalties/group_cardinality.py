@@ -1,0 +1,40 @@
+"""At most k groups of coefficients that are not zero, perhaps with a ridge."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.penalties.cardinality import beside_ridge, hard_threshold, ridge_formula
+from riata.penalties.penalty import Numbers, Penalty
+
+
+@dataclass(frozen=True)
+class GroupCardinality(Penalty):
+    """sum_j l2_j / 2 w_j^2 where at most k groups have a coefficient that is not zero, infinite elsewhere."""
+
+    k: int
+    groups: np.ndarray  # the group of every feature, numbered from 0
+    l2: Numbers = 0.0
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.groups.max()) + 1
+
+    @property
+    def has(self) -> frozenset[str]:
+        return beside_ridge(self.l2)
+
+    def value(self, w: np.ndarray) -> float:
+        used = np.unique(self.groups[np.flatnonzero(w)])
+        return float(0.5 * np.sum(self.l2 * w * w)) if len(used) <= self.k else np.inf
+
+    def prox(self, v: np.ndarray, step: float) -> np.ndarray:
+        bend = 1.0 + step * self.l2
+        worth = np.bincount(self.groups, v * v / bend)
+        return np.where(hard_threshold(worth, self.k)[self.groups] > 0, v / bend, 0.0)
+
+    def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "GroupCardinality":
+        return GroupCardinality(self.k, self.groups, self.l2 * np.square(scale) * factors)
+
+    def formula(self, alpha: float | None = None, unit: str = "") -> str:
+        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} groups of features"

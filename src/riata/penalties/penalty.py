@@ -1,0 +1,163 @@
+"""What a penalty is: the contract that solvers, paths and reports rely on.
+
+A penalty is a function of the coefficients w, in units that its owner chooses; `scaled` puts it into the user's. Most
+are sums over the features, and those derive from `SeparablePenalty`: three functions of arrays are enough.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import is_dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from riata.errors import OptionError
+
+Numbers = np.ndarray | float  # one number, or one for every feature
+
+
+class Strengths(NamedTuple):
+    """sum_j l1_j |w_j| + l2_j / 2 w_j^2 over w_j >= lower_j, which is 0 or minus infinity: what compiled loops take."""
+
+    l1: np.ndarray
+    l2: np.ndarray
+    lower: np.ndarray
+
+
+class Penalty(ABC):
+    """A function of the coefficients. A constraint is a penalty that is 0 or infinite.
+
+    Solvers ask for what they need by name, and `has` says what there is; `riata.solvers.capabilities` lists the names.
+    """
+
+    convex: bool = False  # then a stationary point is a minimum
+    nonnegative: bool = False  # whether only w >= 0 counts
+
+    @abstractmethod
+    def value(self, w: np.ndarray) -> float:
+        """The penalty of these coefficients."""
+
+    @abstractmethod
+    def prox(self, v: np.ndarray, step: float) -> np.ndarray:
+        """The u that minimises |u - v|^2 / 2 + step * value(u)."""
+
+    @property
+    @abstractmethod
+    def has(self) -> frozenset[str]:
+        """What solvers may rely on."""
+
+    def strengths(self, n_features: int) -> Strengths | None:
+        """Those of all features, where the penalty is an elastic net."""
+        return None
+
+    def at(self, alpha: float) -> Self:
+        """The penalty of strength alpha, for paths: by default the same with another `alpha`."""
+        if is_dataclass(self) and hasattr(self, "alpha"):
+            changed: Any = replace(self, alpha=alpha)
+            return changed
+        raise OptionError(f"{type(self).__name__} has no strength alpha to set: give it a field alpha, or a method at")
+
+    def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "Penalty":
+        """The penalty of w in the user's units: this one at scale * w, that of each feature times its factor."""
+        raise OptionError(f"{type(self).__name__} cannot act on scaled columns: take standardize=False")
+
+    def formula(self, alpha: float | None, unit: str = "") -> str:
+        """What is added to the mean loss, in a formula; `unit` says of which columns."""
+        return f" + {alpha:.6g} * {self!r}{unit}"
+
+
+class SeparablePenalty(Penalty):
+    """A sum over the features of a function p of one coefficient, which is 0 at 0.
+
+    A penalty of your own gives `values`, `best_value` and `subdifferential`, all of them elementwise on arrays, and a
+    field `alpha` that its threshold is in proportion to. The rest follows.
+    """
+
+    @abstractmethod
+    def values(self, w: np.ndarray) -> np.ndarray:
+        """p of every coefficient."""
+
+    @abstractmethod
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """The v that minimises curvature / 2 v^2 - centre v + p(v), everywhere and not only nearby."""
+
+    @abstractmethod
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high), between which the slopes of p at each coefficient lie; both are p' where p has a derivative."""
+
+    def of(self, features: np.ndarray) -> "SeparablePenalty":
+        """The penalty of some features alone. Here all are alike."""
+        return self
+
+    @property
+    def has(self) -> frozenset[str]:
+        return frozenset({"separable step", "uniform", "any sign", "no groups", "no l2 part"})
+
+    def value(self, w: np.ndarray) -> float:
+        return float(np.sum(self.values(w)))
+
+    def prox(self, v: np.ndarray, step: float) -> np.ndarray:
+        return self.best_value(v / step, np.full(len(v), 1.0 / step))
+
+    def violation(self, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """How far each coefficient is from its optimality condition, where the loss has this slope."""
+        low, high = self.subdifferential(w)
+        return np.maximum(0.0, np.maximum(slope + low, -slope - high))
+
+    def threshold(self, n_features: int) -> np.ndarray:
+        """The pull that a coefficient of 0 withstands."""
+        return self.subdifferential(np.zeros(n_features))[1]
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """How strongly the slopes of the loss pull coefficients away from 0, to be compared with `threshold`."""
+        low, high = self.subdifferential(np.zeros(len(slope)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            down = np.where(low < 0.0, high / -low, 1.0)  # a pull downwards, in units of the threshold upwards
+        return np.maximum(-slope, down * slope)
+
+    def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "SeparablePenalty":
+        if np.ndim(scale) == 0 and np.ndim(factors) == 0 and scale == factors == 1.0:
+            return self
+        return Scaled(self, scale, factors)
+
+
+class Scaled(SeparablePenalty):
+    """sum_j factor_j p(scale_j w_j): a penalty of coefficients in other units."""
+
+    def __init__(self, base: SeparablePenalty, scale: Numbers, factors: Numbers):
+        self.base, self.convex, self.nonnegative = base, base.convex, base.nonnegative
+        self.scale, self.factors = np.broadcast_arrays(np.asarray(scale, float), np.asarray(factors, float))
+
+    @property
+    def has(self) -> frozenset[str]:
+        return self.base.has - (frozenset() if np.all(self.factors == self.factors.flat[0]) else {"uniform"})
+
+    def at(self, alpha: float) -> "Scaled":
+        return Scaled(self.base.at(alpha), self.scale, self.factors)
+
+    def of(self, features: np.ndarray) -> "SeparablePenalty":
+        scale, factors = (x[features] if x.ndim else x for x in (self.scale, self.factors))
+        return Scaled(self.base.of(features), scale, factors)
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        return self.factors * self.base.values(self.scale * w)
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """In u = scale * v, divided by the factor, the problem is one of the base; a factor of 0 leaves a parabola."""
+        free = self.factors == 0.0
+        unit = np.where(free, 1.0, self.factors) * self.scale
+        penalised = self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
+        return np.where(free, centre / curvature, penalised)
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = self.base.subdifferential(self.scale * w)
+        unit = self.factors * self.scale
+        with np.errstate(invalid="ignore"):  # 0 * inf: no penalty has no slope
+            return np.nan_to_num(unit * low, nan=0.0, posinf=np.inf, neginf=-np.inf), np.nan_to_num(
+                unit * high, nan=0.0, posinf=np.inf, neginf=-np.inf
+            )
+
+    def formula(self, alpha: float | None, unit: str = "") -> str:
+        return self.base.formula(alpha, unit)
+
+    def __repr__(self) -> str:
+        return f"Scaled({self.base!r})"

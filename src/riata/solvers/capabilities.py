@@ -1,0 +1,58 @@
+"""Who goes with whom: solvers say what they need, penalties and losses what they have, and one function compares.
+
+Of a penalty (`Penalty.has`):
+    "separable step"    the minimiser in one coordinate, and the optimality condition there
+    "strengths"         l1 and l2 of every feature, as compiled loops take them
+    "cardinality"       a number k of features, or of groups of them
+    "no l2 part"        no squares beside it
+    "no groups"         features enter one by one
+    "uniform"           no penalty factors
+    "any sign"          coefficients may be negative
+
+Of a loss:
+    "second derivative"    for Newton steps
+    "bounded curvature"    the second derivative has a bound, which sets safe steps
+
+A need may name alternatives: "strengths or cardinality".
+"""
+
+import numpy as np
+
+from riata.losses import Loss
+from riata.penalties import Penalty
+
+EXACT_ONLY = "solver {solver!r} has no penalty_factors and no nonnegative; take solver 'exact'"
+SENTENCES = {
+    "no l2 part": "solver {solver!r} has no l2 part; leave l1_ratio at 1",
+    "no ridge": "ridge goes with k and a solver that takes it; {solver!r} does not",  # the l2 part beside k
+    "no groups": "groups go with k and solver 'best-k', not with solver {solver!r}",
+    "uniform": EXACT_ONLY,
+    "any sign": EXACT_ONLY,
+    "separable step": "solver {solver!r} takes sums over the features, which {penalty} is not",
+    "strengths": "solver {solver!r} takes the elastic net, not {penalty}; take solver 'exact'",
+    "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
+    "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
+    "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
+    "bounded curvature": "loss {loss!r} bends without bound, which solver {solver!r} cannot have; take solver 'exact'",
+}
+
+
+def of_loss(loss: Loss) -> frozenset[str]:
+    """What a loss has."""
+    facts = {
+        "second derivative": hasattr(loss, "second_derivative"),
+        "bounded curvature": bool(np.isfinite(loss.curvature)),
+    }
+    return frozenset(name for name, there in facts.items() if there)
+
+
+def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: tuple[str, Loss]) -> str | None:
+    """Why a solver of this name and these needs cannot have this penalty or loss, in one sentence; None if it can."""
+    name, its_loss = loss
+    there = penalty.has | of_loss(its_loss)
+    for need in SENTENCES:  # in their order: the first is what the user hears
+        if need in needs and there.isdisjoint(need.split(" or ")):
+            beside_k = need == "no l2 part" and "cardinality" in penalty.has
+            sentence = SENTENCES["no ridge" if beside_k else need]
+            return sentence.format(solver=solver, penalty=type(penalty).__name__, loss=name)
+    return None

@@ -1,0 +1,76 @@
+"""Why a fit stopped and what it proved are types; sentences are made from them."""
+
+import typing
+
+import pytest
+
+from riata.outcome import proofs
+from riata.outcome.proofs import DualityGap, Proof, SwapOptimal
+from riata.outcome.reasons import StopReason
+from riata.outcome.sentences import what_is_proved, why, why_all
+from riata.outcome.stop import Stop
+
+EXAMPLES = [
+    (DualityGap(3.21e-7, 1e-6), "the relative duality gap 3.2e-07 is within 1.0e-06"),
+    (DualityGap(3e-7, 1e-6, of_path=True), "the largest relative duality gap of the path, 3.0e-07, is within 1.0e-06"),
+    (SwapOptimal(3, 5, 3), "no swap of one of the 3 features for one of the other 5 improves the objective"),
+    (SwapOptimal(6, 3, 2), "2 features do as well as 6: no other changes the objective"),
+    (SwapOptimal(6, 3, 2, "groups"), "no further group improves the objective"),
+    (SwapOptimal(6, 3, 2, n_refitted=0), "to second order, no further feature improves the objective"),
+    (
+        SwapOptimal(3, 5, 3, "groups", n_refitted=16),
+        "no swap of one of the 3 groups for one of the other 5 improves the objective among the 16 that look best, "
+        "each refitted",
+    ),
+    (
+        proofs.SwapOptimalPath("groups"),
+        "for every size, no swap of one group inside for one outside improves the objective",
+    ),
+    (proofs.RefittedSupports(1), "supports are those of the local model, refitted"),
+    (proofs.RefittedSupports(2), "supports are the better of those of two local models, refitted"),
+    (
+        proofs.Stationary(2e-9, 1e-6),
+        "it is a stationary point: no small change lowers the objective (residual 2.0e-09)",
+    ),
+    (proofs.ZeroLoss(), "the loss is within a millionth of zero, which no model can beat: add a ridge"),
+    (proofs.AllTaken(3), "all k features have been taken"),
+    (proofs.SameSupport(), "a gradient step chooses the same features again"),
+    (proofs.NoBetterRound(1), "another round of k features would not lower the loss"),
+    (proofs.NoBetterRound(2), "another round of 2k features would not lower the loss"),
+]
+
+
+@pytest.mark.parametrize(("proof", "sentence"), EXAMPLES, ids=repr)
+def test_a_proof_has_its_sentence_and_ends_a_fit_that_converged(proof, sentence):
+    stop = Stop.proved(proof)
+    assert what_is_proved(proof) == why(stop) == sentence
+    assert stop.converged
+
+
+def test_every_kind_of_proof_is_among_the_examples():
+    assert {type(proof) for proof, _ in EXAMPLES} == set(typing.get_args(Proof))
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_every_reason_has_a_sentence_of_its_own(reason):
+    said = {why(Stop(other)) for other in StopReason if other is not reason}
+    assert why(Stop(reason)) not in said
+
+
+def test_limits_are_named_with_their_numbers():
+    assert why(Stop(StopReason.MAX_PASSES, passes=7)) == "it reached max_passes=7"
+    assert why(Stop(StopReason.OBJECTIVE_STALLED, passes=10)) == "the objective has not moved for 10 passes"
+
+
+def test_a_gap_above_its_tolerance_proves_nothing():
+    stop = Stop.at_gap(DualityGap(2e-3, 1e-6, of_path=True))
+    assert stop.reason is StopReason.GAP_ABOVE_TOL
+    assert stop.proof is None
+    assert not stop.converged
+    assert why(stop) == "the largest relative duality gap of the path, 2.0e-03, did not get within 1.0e-06"
+    assert not Stop.at_gap(DualityGap(float("nan"), 1e-6)).converged
+
+
+def test_what_several_fits_share_is_said_once():
+    stops = [Stop(StopReason.ROUNDING), Stop(StopReason.INTERRUPTED), Stop(StopReason.ROUNDING)]
+    assert why_all(stops) == "it was interrupted; rounding hides what a further step would gain"
