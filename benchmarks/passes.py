@@ -16,6 +16,7 @@ import riata
 from problems import LOADERS, SHARED
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.facts import Facts
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -28,15 +29,15 @@ class InChunks(Dataset):
     """Rows of a matrix in a few chunks, offering nothing but `visit`."""
 
     def __init__(self, X, y):
-        super().__init__()
+        super().__init__(Facts(*X.shape))
         whole = Chunk(X, y, np.ones(len(y)))
         cuts = np.linspace(0, len(y), min(CHUNKS, len(y)) + 1).astype(int)
         self._chunks = [whole.rows(slice(a, b)) for a, b in pairwise(cuts)]
-        self.n_rows, self.n_features, self.n_chunks = *X.shape, len(self._chunks)
+        self.n_chunks = len(self._chunks)
 
     def visit(self, order=None):
         for i in range(self.n_chunks) if order is None else order:
-            self.rows_read += self._chunks[i].n_rows
+            self.ledger.count(self._chunks[i].n_rows)
             yield self._chunks[i]
 
 

@@ -86,6 +86,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path, data, rng):
                                  {"solver": "truncated", "alpha": 0.01}], ids=str)  # fmt: skip
 def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
     spec = Spec(**how, loss="logistic", max_passes=3, seed=0, tol=0.0)
+    assert data.total_weight == data.n_rows  # read once, and known to both fits
     expected = fit(data, spec).result
     fit(data, replace(spec, checkpoint=tmp_path, every=0.0))  # its last checkpoint lies inside the last pass
     resumed = fit(data, replace(spec, checkpoint=tmp_path, resume=True)).result
@@ -136,7 +137,7 @@ class Chunks(SlowChunks):
     def visit(self, order=None):
         for i in range(self.n_chunks) if order is None else order:
             chunk = self._chunk.rows(slice(i, None, self.n_chunks))
-            self.rows_read += chunk.n_rows
+            self.ledger.count(chunk.n_rows)
             yield chunk
 
 
@@ -163,7 +164,7 @@ def test_a_folder_that_cannot_be_is_refused_before_any_pass(tmp_path, data):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CheckpointError, match="cannot save checkpoints"):
         SparseRegressor(solver="online", checkpoint=str(tmp_path / "file" / "folder")).fit(data)
-    assert data.rows_read == 0
+    assert data.ledger.rows_read == 0
 
 
 def test_options_that_make_no_sense_are_refused(tmp_path, data):

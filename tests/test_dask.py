@@ -1,6 +1,7 @@
 """On a cluster of processes everything comes to what it comes to here."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -298,3 +299,18 @@ riata.open("nothing.csv", target="y", engine="dask")
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stderr.splitlines()[-1].startswith("riata.errors.MissingPackageError: a cluster needs Dask")
     assert "riata[dask]" in found.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("spec", [Spec(alpha_ratio=0.1), Spec(alpha_ratio=0.1, loss="huber"), Spec(k=3)])
+def test_reported_passes_are_what_the_workers_read(client, spec, tmp_path):
+    X, y = problem()
+
+    def noted(chunk):
+        with open(tmp_path / str(os.getpid()), "a") as file:
+            file.write(f"{chunk.n_rows}\n")
+        return chunk
+
+    data = on_workers(client, X, y, 130).map(noted)
+    result = fit(data, spec).result
+    read = sum(int(line) for file in tmp_path.iterdir() for line in file.read_text().split())
+    assert result.passes == data.passes == read / N

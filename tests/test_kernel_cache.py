@@ -59,6 +59,13 @@ def test_a_change_of_a_helper_in_another_file_is_heeded(copy):
     assert answer(start(copy)) == ([2, 1, 0], "")
 
 
+def test_a_constant_of_a_loss_is_part_of_the_code(copy):
+    assert answer(start(copy))[0] == [2, 0, 1]
+    with (copy / "riata/losses/__init__.py").open("a") as file:
+        file.write("BEND = 2.0\n")
+    assert answer(start(copy))[0] == [2, 0, 1]
+
+
 def test_two_processes_with_an_empty_cache_both_work(copy):
     both = [start(copy), start(copy)]
     assert [answer(process)[0][0] for process in both] == [2, 2]

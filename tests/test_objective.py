@@ -68,7 +68,7 @@ def test_the_moments_tell_what_a_pass_at_the_empty_model_would(loss, layout, fit
         w, b, at = empty_start(problem)
         assert data.passes == 1
         read = first_order(problem, w, b)
-        data.rows_read = data.n_rows
+        data.ledger.rows_read = data.n_rows
         assert_allclose(at.by_w, read.by_w, atol=1e-12)
         assert_allclose([at.loss, at.by_b], [read.loss, read.by_b], atol=1e-12)
         assert_allclose(

@@ -5,6 +5,16 @@ import typing
 import pytest
 
 from riata.outcome import proofs
+from riata.outcome.choice_sentences import why_chosen
+from riata.outcome.choices import (
+    Choice,
+    LastWithinSize,
+    LeastScore,
+    PathModel,
+    ScoredOn,
+    Scores,
+    WithinOneStandardError,
+)
 from riata.outcome.proofs import DualityGap, Proof, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import what_is_proved, why, why_all
@@ -69,6 +79,45 @@ def test_a_gap_above_its_tolerance_proves_nothing():
     assert not stop.converged
     assert why(stop) == "the largest relative duality gap of the path, 2.0e-03, did not get within 1.0e-06"
     assert not Stop.at_gap(DualityGap(float("nan"), 1e-6)).converged
+
+
+MODEL, LATER = PathModel("k", 3, 3), PathModel("k", 5, 5)
+SCORES = Scores("mse", ScoredOn.FOLDS, 5)
+CHOICES = [
+    (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mse, 1.25, over 5 folds"),
+    (
+        LeastScore(PathModel("alpha", 0.125, 1), Scores("mse", ScoredOn.HELD_OUT_ROWS, 30), 1.25, True),
+        "alpha = 0.125 (1 feature) has the least mse, 1.25, on 30 rows held out; that is the last of the path, and a "
+        "smaller alpha_reach may find a better one",
+    ),
+    (
+        LeastScore(LATER, Scores("bic", ScoredOn.TRAINING_ROWS, 6), 1.25, True),
+        "k = 5 has the least bic, 1.25, of 6 models; that is the last of the path, and a larger k_max may find a better"
+        " one",
+    ),
+    (
+        WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, MODEL, 1.25),
+        "k = 3 has the least mse over 5 folds, 1.25, and no sparser model comes within one standard error, 0.1, of it",
+    ),
+    (
+        WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, LATER, 1.2),
+        "k = 3 is the sparsest whose mse over 5 folds, 1.25, comes within one standard error, 0.1, of the least, 1.2 at"
+        " k = 5",
+    ),
+    (
+        LastWithinSize(PathModel("alpha", 0.5, 2), 2),
+        "alpha = 0.5 (2 features) is the smallest alpha before the path has more than 2 features",
+    ),
+]
+
+
+@pytest.mark.parametrize(("choice", "sentence"), CHOICES, ids=repr)
+def test_a_choice_has_its_sentence(choice, sentence):
+    assert why_chosen(choice) == sentence
+
+
+def test_every_kind_of_choice_is_among_the_examples():
+    assert {type(choice) for choice, _ in CHOICES} == set(typing.get_args(Choice))
 
 
 def test_what_several_fits_share_is_said_once():

@@ -60,8 +60,7 @@ def test_regression(rows, chunk_rows):
 def test_two_classes(rows, chunk_rows, loss):
     X, y, weight = rows
     labels = (y > 0).astype(int)
-    data = Chunked(X, labels, chunk_rows, weight)
-    data.classes = np.array(["no", "yes"])
+    data = Chunked(X, labels, chunk_rows, weight, np.array(["no", "yes"]))
     model = model_of("classification", loss, [0.9, -1.1, 0.4, 0.1], ["no", "yes"])
     found, z = quality(model, data), model.margins(X)
     assert_allclose(found.scores["accuracy"], metrics.accuracy_score(labels, z > 0, sample_weight=weight))
@@ -86,8 +85,7 @@ def test_two_classes(rows, chunk_rows, loss):
 def test_several_classes(rows):
     X, y, weight = rows
     labels = np.digitize(y, [-1, 1])
-    data = Chunked(X, labels, 50, weight)
-    data.classes = np.array(["low", "mid", "top"])
+    data = Chunked(X, labels, 50, weight, np.array(["low", "mid", "top"]))
     model = model_of(
         "classification", "logistic", [[-1, 1, 0, 0], [0, 0, 0, 0.1], [1, -1, 0.5, 0]], ["low", "mid", "top"]
     )

@@ -13,6 +13,7 @@ from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
+from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.training.fitting import fit
@@ -22,6 +23,8 @@ from riata.training.selection.products import products_serve
 from riata.training.selection.scoring import criterion, held_out
 from riata.training.selection.search import Search, _least, _one_standard_error, search_path
 from riata.training.spec import Spec
+
+MSE = Scores("mse", ScoredOn.FOLDS, 5)
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
@@ -147,14 +150,15 @@ def test_one_standard_error_goes_to_the_sparser_side(by):
     path = path_of([1, 2, 3, 4, 5], by=by)
     scores = np.array([3.0, 1.1, 1.0, 1.05, 1.5])
     errors = np.full(5, 0.2)
-    chosen = _one_standard_error(path, "mse", scores, errors, np.tile(scores, (5, 1)))
+    chosen = _one_standard_error(path, MSE, scores, errors, np.tile(scores, (5, 1)))
     assert chosen.index == 1
     assert path.n_selected[chosen.index] < path.n_selected[np.argmin(scores)]
+    assert chosen.choice == WithinOneStandardError(path.model(1), MSE, 1.1, 0.2, path.model(2), 1.0)
     assert "is the sparsest" in chosen.reason
 
 
 def test_of_equal_scores_the_sparsest_is_taken():
-    assert _least(path_of([1, 2, 3]), "cv", "mse", np.array([2.0, 1.0, 1.0]), "").index == 1
+    assert _least(path_of([1, 2, 3]), "cv", MSE, np.array([2.0, 1.0, 1.0])).index == 1
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
@@ -163,19 +167,19 @@ def test_criteria_are_their_formulas(loss):
     path = path_of([0, 2, 5], losses, d=d)
     m = np.array([0, 2, 5])
     deviance = n * np.log(2 * losses) if loss == "squared" else 2 * n * losses
-    assert_allclose(criterion("aic", path, loss, n), deviance + 2 * m)
-    assert_allclose(criterion("bic", path, loss, n), deviance + np.log(n) * m)
-    assert_allclose(criterion("ebic", path, loss, n), deviance + np.log(n) * m + 2 * np.log(comb(d, m)))
+    assert_allclose(criterion("aic", path, LOSSES[loss], n), deviance + 2 * m)
+    assert_allclose(criterion("bic", path, LOSSES[loss], n), deviance + np.log(n) * m)
+    assert_allclose(criterion("ebic", path, LOSSES[loss], n), deviance + np.log(n) * m + 2 * np.log(comb(d, m)))
 
 
 def test_criteria_leave_out_models_that_could_fit_anything():
     path = path_of([0, 3, 8], [1.0, 0.5, 1e-12])
-    assert_array_equal(np.isfinite(criterion("bic", path, "squared", 10)), [True, True, False])
+    assert_array_equal(np.isfinite(criterion("bic", path, LOSSES["squared"], 10)), [True, True, False])
 
 
 def test_criteria_need_a_likelihood():
     with pytest.raises(OptionError, match="'huber' is no likelihood"):
-        criterion("bic", path_of([0, 1]), "huber", 10)
+        criterion("bic", path_of([0, 1]), LOSSES["huber"], 10)
 
 
 @pytest.mark.parametrize("rule", ["bic", "ebic", "cv-1se"])
@@ -197,8 +201,9 @@ def test_a_validation_set_is_scored_by_its_mean_loss(loss):
     expected = (y_other[:, None] - z) ** 2 if loss == "squared" else np.log1p(np.exp(-y_other[:, None] * z))
     assert_allclose(chosen.scores, expected.mean(axis=0))
     assert chosen.index == np.argmin(expected.mean(axis=0))
+    assert chosen.choice.scores == Scores(chosen.score, ScoredOn.HELD_OUT_ROWS, 30)
     assert "30 rows held out" in chosen.reason
-    chunked = held_out(Chunked(sp.csr_array(X_other), y_other, 4), path, loss)
+    chunked = held_out(Chunked(sp.csr_array(X_other), y_other, 4), path, LOSSES[loss])
     assert_allclose(chosen.scores, chunked.scores)
 
 
@@ -222,7 +227,7 @@ def test_all_groups_are_the_end_of_a_path():
     spec = Spec(groups=np.arange(8) // 4)
     path, _ = search_path(InMemory(X, y), spec, Search("k", "bic"))
     assert path.values[-1] == path.n_choices == 2
-    assert "k_max" not in _least(path, "bic", "bic", np.array([2.0, 1.5, 1.0]), "").reason
+    assert "k_max" not in _least(path, "bic", MSE, np.array([2.0, 1.5, 1.0])).reason
 
 
 @pytest.mark.parametrize(("loss", "certified"), [("squared", True), ("logistic", False)])
@@ -232,9 +237,9 @@ def test_refitted_supports_are_no_certificate(loss, certified):
 
 
 def test_the_end_of_a_path_is_pointed_out():
-    assert "smaller alpha_reach" in _least(path_of([1, 2]), "cv", "mse", np.array([2.0, 1.0]), "").reason
-    assert "larger k_max" in _least(path_of([1, 2], by="k"), "cv", "mse", np.array([2.0, 1.0]), "").reason
-    assert "k_max" not in _least(path_of([1, 2], by="k", d=2), "cv", "mse", np.array([2.0, 1.0]), "").reason
+    assert "smaller alpha_reach" in _least(path_of([1, 2]), "cv", MSE, np.array([2.0, 1.0])).reason
+    assert "larger k_max" in _least(path_of([1, 2], by="k"), "cv", MSE, np.array([2.0, 1.0])).reason
+    assert "k_max" not in _least(path_of([1, 2], by="k", d=2), "cv", MSE, np.array([2.0, 1.0])).reason
 
 
 @pytest.mark.usefixtures("way")

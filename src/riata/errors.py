@@ -9,6 +9,10 @@ class DataError(RiataError, ValueError):
     """The data cannot be read or used: the message says where and what to do."""
 
 
+class MissingFileError(DataError):
+    """There is no such file."""
+
+
 class OptionError(RiataError, ValueError):
     """An option, or a combination of options, makes no sense."""
 

@@ -28,7 +28,7 @@ from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
 from riata.kernels.first_order import csr_first_order, dense_first_order
 from riata.kernels.rows import in_rows
-from riata.losses import Loss, Squared
+from riata.losses import Loss
 from riata.matrices import device_sums as parts
 from riata.matrices.rows import DeviceRows
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
@@ -208,7 +208,7 @@ def empty_loss(problem: Problem) -> float:
 
 def gap_unit(problem: Problem) -> float:
     """What gaps are measured against: the empty model's loss, unless that is rounding, as for a constant target."""
-    digits = 1e-15 if problem.loss == Squared() else 1e-9  # the others are differences of larger numbers
+    digits = 1e-15 if problem.loss.quadratic else 1e-9  # the others are differences of larger numbers
     return max(empty_loss(problem), digits * _constant_loss(problem, 0.0), 1e-300)
 
 
@@ -218,7 +218,7 @@ def _constant_loss(problem, b) -> float:
     if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
-    if problem.loss == Squared() and not data.in_memory:
+    if problem.loss.quadratic and not data.in_memory:
         moments = data.target_moments
         return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
     return mean_loss(problem, None, b)
@@ -260,7 +260,7 @@ def empty_start(problem: Problem) -> Start:
     """The model without features: the moments, and a pass where they do not tell."""
     data, loss = problem.data, problem.loss
     w, b = np.zeros(data.n_features), empty_intercept(problem)
-    told = (loss.labels or loss == Squared()) and not data.in_memory and not data.wide
+    told = loss.moments_tell_slopes and not data.in_memory and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if told else first_order(problem, w, b))
 
 

@@ -154,7 +154,7 @@ def test_rows_without_target_or_weight_are_left_out_and_counted():
     X, data = opened(frame, weight="w")
     assert_allclose(X["a"], [1, 3])
     assert (data.profile.without_target, data.profile.zero_weight, data.profile.n_read) == (1, 1, 4)
-    assert data.profile.columns["a"]["largest"] == 3  # such rows change nothing, the profile included
+    assert data.profile.columns["a"].largest == 3  # such rows change nothing, the profile included
 
 
 def test_a_column_that_gives_the_target_away_is_pointed_out(rng):

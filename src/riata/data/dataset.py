@@ -6,18 +6,21 @@
 | `data.gather(columns)` | these columns of all rows, in memory                   | working sets         |
 
 A file format or a cluster is one class that offers `visit`; the other two follow from it and may be
-overridden where there is a faster way. Rows of weight zero are never shown. Every row that is read is counted
-in `rows_read`, so that the number of passes a fit reports is what it really cost.
+overridden where there is a faster way. Rows of weight zero are never shown. What is known of the rows is in `facts`,
+and every row that is read is counted in `ledger`; views share both, so that the number of passes a fit reports is what
+it really cost.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, added, columns_of
+from riata.data.facts import Facts
+from riata.data.ledger import Ledger
 from riata.data.moments import Moments, chunk_moments
 
 if TYPE_CHECKING:
@@ -31,24 +34,52 @@ WIDE = 1 << 20  # features of which no vector is made that can be avoided
 class Dataset(ABC):
     """Rows of features with a target and a weight each, read in chunks as often as needed."""
 
-    n_rows: int
-    n_features: int
     n_chunks: int
-    feature_names: Sequence[str] | None = None
-    classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
     in_memory = False  # whether a pass is cheap
-    once = False  # whether it can be read only once
-    passes_to_make = 0.0  # passes over other data that were read for it
-    memory: int | None = None  # the budget it was opened with, in bytes, which solvers keep to as well
-    encoding: "Encoding | None" = None  # how the rows of a file or frame became features
-    profile: "Profile | None" = None  # what the first pass over them found
 
-    def __init__(self) -> None:
-        self.rows_read = 0
-        self._n_observed: int | None = None
+    def __init__(self, facts: Facts, ledger: Ledger | None = None) -> None:
+        self.facts = facts
+        self.ledger = ledger or Ledger(facts.n_rows)
         self._moments: Moments | None = None
         self._target_moments: Moments | None = None
         self._starts: np.ndarray | None = None
+
+    @property
+    def n_rows(self) -> int:
+        return self.facts.n_rows
+
+    @property
+    def n_features(self) -> int:
+        return self.facts.n_features
+
+    @property
+    def feature_names(self) -> Sequence[str] | None:
+        return self.facts.feature_names
+
+    @property
+    def classes(self) -> np.ndarray | None:
+        """Labels; the target of a row is then the position of its label."""
+        return self.facts.classes
+
+    @property
+    def encoding(self) -> "Encoding | None":
+        """How the rows of a file or frame became features."""
+        return self.facts.encoding
+
+    @property
+    def profile(self) -> "Profile | None":
+        """What the first pass over a file or frame found."""
+        return self.facts.profile
+
+    @property
+    def memory(self) -> int | None:
+        """The budget it was opened with, in bytes, which solvers keep to as well."""
+        return self.facts.memory
+
+    @property
+    def once(self) -> bool:
+        """Whether it can be read only once."""
+        return self.facts.single_pass
 
     @abstractmethod
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
@@ -100,6 +131,11 @@ class Dataset(ABC):
         """A copy of the rows of these numbers; only data in memory can offer it."""
         raise NotImplementedError
 
+    def apart(self) -> Self:
+        """This copy of some rows with a ledger of its own: what is read of it costs the data nothing."""
+        self.ledger = Ledger(self.n_rows)
+        return self
+
     def held(self, chunk: Chunk) -> "Dataset":
         """Rows of this data that were put into one chunk, held where passes over them are cheap."""
         from riata.data.in_memory import InMemory
@@ -123,17 +159,17 @@ class Dataset(ABC):
     @property
     def n_observed(self) -> int:
         """How many rows there are behind these: more, where a few stand for many."""
-        return self.n_rows if self._n_observed is None else self._n_observed
+        return self.n_rows if self.facts.n_summarised is None else self.facts.n_summarised
 
     @property
     def stands_in(self) -> bool:
         """Whether these rows have no more than the statistics of others."""
-        return self._n_observed is not None
+        return self.facts.n_summarised is not None
 
     @property
     def passes(self) -> float:
         """How many times the data has been read so far."""
-        return self.rows_read / max(self.n_rows, 1)
+        return self.ledger.passes
 
     @property
     def moments(self) -> Moments:
@@ -164,23 +200,18 @@ class Mapped(Dataset):
     """Another dataset seen through a function of its chunks: row normalisation, one class against the rest, ..."""
 
     def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]):
-        super().__init__()
+        super().__init__(data.facts.but(classes=None), data.ledger)
         self._data, self._f = data, f
-        self.n_rows, self.n_features, self.n_chunks = data.n_rows, data.n_features, data.n_chunks
-        self.feature_names, self.in_memory, self.memory = data.feature_names, data.in_memory, data.memory
-        self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
+        self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
 
     @property
     def in_order(self):
         return self._data.in_order
 
     def visit(self, order=None):
-        for chunk in self._data.visit(order):
-            self.rows_read += chunk.n_rows
-            yield self._f(chunk)
+        return map(self._f, self._data.visit(order))
 
     def sum(self, f):
-        self.rows_read += self.n_rows
         return self._data.sum(lambda chunk: f(self._f(chunk)))
 
     @property
@@ -193,4 +224,4 @@ class Columns(Mapped):
 
     def __init__(self, data: Dataset, ids: np.ndarray):
         super().__init__(data, lambda chunk: chunk._replace(X=columns_of(chunk.X, ids)))
-        self.n_features, self.feature_names, self.encoding = len(ids), None, None
+        self.facts = self.facts.but(n_features=len(ids), feature_names=None, encoding=None)

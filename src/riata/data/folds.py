@@ -55,20 +55,16 @@ class SomeRows(Dataset):
     """A view of the rows of another dataset that are kept."""
 
     def __init__(self, data: Dataset, keep: Keep):
-        super().__init__()
-        self._data, self._keep = data, keep
-        self.n_features, self.n_chunks, self.in_memory = data.n_features, data.n_chunks, data.in_memory
-        self.feature_names, self.classes, self.encoding = data.feature_names, data.classes, data.encoding
         starts = range(0, data.n_rows, COUNTED_AT_ONCE)
-        self.n_rows = sum(
-            int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts
-        )
+        n_rows = sum(int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts)
+        super().__init__(data.facts.but(n_rows=n_rows), data.ledger)
+        self._data, self._keep = data, keep
+        self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
 
     def visit(self, order=None):
         for start, chunk in self._placed(order):
             kept = chunk.rows(np.flatnonzero(self._keep(np.arange(start, start + chunk.n_rows))))
             if kept.n_rows:
-                self.rows_read += kept.n_rows
                 yield kept
 
     def sum(self, f):

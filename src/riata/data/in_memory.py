@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset
+from riata.data.facts import Facts
+from riata.data.ledger import Ledger
 from riata.threads import n_cores, one_blas_thread
 
 BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
@@ -21,16 +23,27 @@ class InMemory(Dataset):
     in_memory = True
     n_chunks = 1
 
-    def __init__(self, X, y, weight=None, feature_names: Sequence[str] | None = None, classes=None):
-        super().__init__()
+    def __init__(
+        self,
+        X,
+        y,
+        weight=None,
+        feature_names: Sequence[str] | None = None,
+        classes=None,
+        *,
+        facts: Facts | None = None,
+        ledger: Ledger | None = None,
+    ):
+        """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
         X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
         y = np.asarray(y, dtype=np.float64)
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         self._chunk = Chunk(X, y, weight)
         if not weight.all():
             self._chunk = self._chunk.rows(weight > 0)
-        self.n_rows, self.n_features = self._chunk.X.shape
-        self.feature_names, self.classes = feature_names, classes
+        n_rows, n_features = self._chunk.X.shape
+        facts = facts or Facts(n_rows, n_features, feature_names, classes)
+        super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
 
     @property
     def X(self):
@@ -43,11 +56,11 @@ class InMemory(Dataset):
 
     def visit(self, order=None):
         for _ in [0] if order is None else order:
-            self.rows_read += self.n_rows
+            self.ledger.count(self.n_rows)
             yield self._chunk
 
     def sum(self, f: Callable[[Chunk], object]):
-        self.rows_read += self.n_rows
+        self.ledger.count(self.n_rows)
         blocks = self._blocks
         with one_blas_thread():  # small products wait longer for a second thread than they take
             if min(len(blocks), n_cores()) == 1:
@@ -85,7 +98,7 @@ class InMemory(Dataset):
         return float(self._chunk.weight.sum())
 
     def gather(self, columns):
-        self.rows_read += self.n_rows
+        self.ledger.count(self.n_rows)
         columns_of_x: Any = self._chunk.X[:, columns]
         return columns_of_x.tocsc() if sp.issparse(self.X) else columns_of_x
 
@@ -93,12 +106,7 @@ class InMemory(Dataset):
         return self._chunk.y, self._chunk.weight
 
     def take(self, rows) -> "InMemory":
-        data = InMemory(*self._chunk.rows(rows), self.feature_names, self.classes)
-        data.encoding = self.encoding
-        return data
+        return InMemory(*self._chunk.rows(rows), facts=self.facts, ledger=self.ledger)
 
     def map(self, f):
-        X, y, weight = f(self._chunk)
-        data = InMemory(X, y, weight, self.feature_names)
-        data.encoding, data.profile = self.encoding, self.profile
-        return data
+        return InMemory(*f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)

@@ -16,7 +16,7 @@ from riata.data.chunk import Chunk, added
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
-from riata.data.encoding import Encoding
+from riata.data.facts import Facts
 from riata.data.formats.source import Source, rebatch
 from riata.data.in_memory import InMemory
 from riata.data.opening.profile import Profile
@@ -33,24 +33,17 @@ ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass make
 class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
-    memory: int
-
-    encoding: Encoding
-    profile: Profile
-
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
-        super().__init__()
-        self.source, self.profile, self.encoding, self.memory = source, profile, profile.encoding, memory
-        self.n_rows, self.n_features, self.once = profile.n_rows, self.encoding.n_features, source.once
-        self.feature_names = self.encoding.feature_names if profile.named else None
-        self.classes = self.encoding.target.labels if self.encoding.target else None
-        per_row = max(self.encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
+        super().__init__(facts_of(profile, profile.n_rows, memory, source.once))
+        self.source, self._encoding, self._budget = source, profile.encoding, memory
+        per_row = max(self._encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
         self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
-        self._caching = bool(cache) and not source.fast and not self.encoding.hashed  # whose names are not kept
+        self._caching = bool(cache) and not source.fast and not self._encoding.hashed  # whose names are not kept
         self._rows: EncodedRows | None = None
-        self._as_it_lies = self.encoding.is_matrix and bool(profile.columns)  # whose first look saw finite numbers only
+        # a matrix whose first look saw finite numbers only
+        self._as_it_lies = self._encoding.is_matrix and bool(profile.columns)
 
     @classmethod
     def converted(cls, rows: EncodedRows, source: Source, profile: Profile, memory: int) -> "OutOfCore":
@@ -69,7 +62,7 @@ class OutOfCore(Dataset):
     @property
     def n_bytes(self) -> float:
         """Of all encoded rows, about."""
-        return self.n_rows * self.encoding.row_bytes
+        return self.n_rows * self._encoding.row_bytes
 
     def visit(self, order=None):
         if self._rows is None and self._caching and order is not None:
@@ -77,15 +70,16 @@ class OutOfCore(Dataset):
                 pass
         for number, chunk in self._numbered(order):
             if chunk.n_rows:
-                self.rows_read += chunk.n_rows
+                self.ledger.count(chunk.n_rows)
                 yield chunk
             if self._rows is not None:
                 self._rows.release(number)
         if self.source.once:
-            self.n_rows = self.rows_read  # nobody knew before
+            self.ledger.n_rows = self.ledger.rows_read  # nobody knew before
+            self.facts = self.facts.but(n_rows=self.ledger.n_rows)
 
     def sum(self, f):
-        self.rows_read += self.n_rows
+        self.ledger.count(self.n_rows)
 
         def of_next(numbered):
             number, chunk = numbered
@@ -101,9 +95,9 @@ class OutOfCore(Dataset):
 
         if self._rows is None and self.source.fast and self.source.jumps:  # each thread reads its own chunks
             numbers = watched(range(self.n_chunks), "reading rows", lambda _: self.chunk_rows, self.n_rows)
-            values = in_parallel(of_own, numbers, held_bytes(self.memory))
+            values = in_parallel(of_own, numbers, held_bytes(self._budget))
         else:
-            values = in_parallel(of_next, self._numbered(None), held_bytes(self.memory))
+            values = in_parallel(of_next, self._numbered(None), held_bytes(self._budget))
         with one_blas_thread():
             return added(filter(_is_there, values))
 
@@ -137,14 +131,14 @@ class OutOfCore(Dataset):
 
     def _slice(self, i: int) -> Chunk | None:
         """Chunk i straight from the source; None where it cannot jump there."""
-        rows = self.encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
+        rows = self._encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
         found = self.source.matrix_apart(*rows) if self._as_it_lies else None
         batch, matrix = found or (self.source.slice(*rows), None)
         return None if batch is None else self._encode(batch, rows[1], matrix)
 
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
-        batches = self.source.batches(self.encoding.columns, self.chunk_rows)
+        batches = self.source.batches(self._encoding.columns, self.chunk_rows)
         if not self.source.once:  # the rows of a stream that is not kept may be few and far between: as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
@@ -154,7 +148,7 @@ class OutOfCore(Dataset):
 
     def _encode(self, batch, first_row, matrix=None) -> Chunk:
         try:
-            return self.encoding.chunk(batch, matrix)
+            return self._encoding.chunk(batch, matrix)
         except BadRow as bad:
             raise DataError(f"{self.source.where(first_row + bad.row)}: {bad.sentence}") from bad
 
@@ -168,7 +162,7 @@ class OutOfCore(Dataset):
                 yield from write_chunks(handle, self._sequential())
                 if not handle.tell():
                     return  # no chunk, no file
-                self._rows = EncodedRows(handle, self.n_features, held_bytes(self.memory))
+                self._rows = EncodedRows(handle, self.n_features, held_bytes(self._budget))
         except OSError as error:
             raise DataError(
                 f"the encoded rows (about {in_words(self.n_bytes)}) cannot be kept in {folder}: {error}; name another "
@@ -181,13 +175,26 @@ class OutOfCore(Dataset):
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
         X = (
             sp.vstack([c.X for c in chunks], format="csr")
-            if self.encoding.sparse
+            if self._encoding.sparse
             else np.concatenate([c.X for c in chunks])
         )
         y, weight = np.concatenate([c.y for c in chunks]), np.concatenate([c.weight for c in chunks])
-        data = InMemory(X, y, weight, self.feature_names, self.classes)
-        data.encoding, data.profile = self.encoding, self.profile
-        return data
+        return InMemory(X, y, weight, facts=self.facts)
+
+
+def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:
+    """What a profile tells of the rows that are encoded by it."""
+    encoding = profile.encoding
+    return Facts(
+        n_rows,
+        encoding.n_features,
+        encoding.feature_names if profile.named else None,
+        encoding.target.labels if encoding.target else None,
+        encoding,
+        profile,
+        memory,
+        single_pass,
+    )
 
 
 def _is_there(value) -> bool:

@@ -30,8 +30,8 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         return data.some_rows(_in_runs(rng, n_runs, data.n_rows)).persisted(_itself)
     if data.in_memory:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
-        data.rows_read += len(rows)
-        return data.take(rows)
+        data.ledger.count(len(rows))
+        return data.take(rows).apart()
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # it is held twice while it is put together
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):

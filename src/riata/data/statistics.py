@@ -20,6 +20,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.gram import Gram, grams_of
 from riata.data.in_memory import InMemory
+from riata.data.ledger import Ledger, SummaryLedger
 from riata.errors import DataError
 from riata.files import replacing
 
@@ -62,9 +63,9 @@ class Statistics:
         pairs = zip(self.folds, other.folds, strict=True) if by_folds else [(self.total, other.total)]
         return Statistics(tuple(operator(a, b) for a, b in pairs), readings, self.feature_names, self.encoding)
 
-    def as_data(self, passes_to_make: float = 0.0) -> "StandIn":
-        """A few rows that every solver takes for all of them."""
-        return StandIn(self, passes_to_make)
+    def as_data(self, of: Ledger | None = None) -> "StandIn":
+        """A few rows that every solver takes for all of them; `of` is the ledger of those, if they were read here."""
+        return StandIn(self, of)
 
     def save(self, path) -> None:
         """Write a NumPy .npz file."""
@@ -82,14 +83,10 @@ class Statistics:
 class StandIn(InMemory):
     """A few rows with the statistics of many: no row of the data is read when they are."""
 
-    def __init__(self, statistics: Statistics, passes_to_make: float = 0.0):
-        super().__init__(*statistics.total.as_rows(), statistics.feature_names)
-        self.statistics, self.encoding = statistics, statistics.encoding
-        self._n_observed, self.passes_to_make = statistics.total.rows, passes_to_make
-
-    @property
-    def passes(self):
-        return 0.0
+    def __init__(self, statistics: Statistics, of: Ledger | None = None):
+        super().__init__(*statistics.total.as_rows(), statistics.feature_names, ledger=SummaryLedger(of))
+        self.statistics = statistics
+        self.facts = self.facts.but(encoding=statistics.encoding, n_summarised=statistics.total.rows)
 
 
 def statistics_of(data: Dataset, n_folds: int = 1, seed: int = 0, memory: int | None = None) -> Statistics:

@@ -1,7 +1,7 @@
 """The target of a row: a number, or the position of its label among the classes."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.column import BadRow, as_floats, as_strings
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
 from riata.errors import DataError
@@ -123,12 +124,7 @@ class TargetLearner:
             ordered = [int(label) for label in ordered]
         return Target(self.column, tuple(ordered))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ColumnProfile:
         if self.text:
-            return {
-                "type": "target",
-                "missing": 0,
-                "levels": len(self.labels),
-                "most frequent": sorted(self.labels)[:3],
-            }
-        return self.numbers.summary() | {"type": "target", "explains": 1.0}
+            return ColumnProfile("target", levels=len(self.labels), most_frequent=sorted(self.labels)[:3])
+        return replace(self.numbers.summary(), type="target", explains=1.0)

@@ -19,6 +19,7 @@ from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import place_named
 from riata.errors import DataError, OptionError
 from riata.estimators.input_checks import parts_of
+from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.rows import DeviceRows
 from riata.model.model import Model
@@ -53,7 +54,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "squared",
+        loss: str | Loss = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,

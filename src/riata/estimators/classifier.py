@@ -16,9 +16,16 @@ from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.input_checks import check_alone, checked_target
+from riata.losses import LOSSES, Loss, loss_of
 from riata.model.model import probabilities
 from riata.model.quality import quality
 from riata.training.streams import Learner
+
+
+def gives_probabilities(estimator: "SparseClassifier") -> bool:
+    """Whether the chosen loss does; a name that is none is refused by fit, not here."""
+    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    return isinstance(loss, Loss) and loss.link.probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
@@ -28,7 +35,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared", "squared-hinge"}
+    loss : {"logistic", "squared", "squared-hinge"} or riata.Loss
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
@@ -61,7 +68,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
-        loss: str = "logistic",
+        loss: str | Loss = "logistic",
         class_weight: dict | str | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -147,12 +154,12 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         z = self.decision_function(X)
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
-    @available_if(lambda estimator: estimator.loss == "logistic")
+    @available_if(gives_probabilities)
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(self.decision_function(X))
+        return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""

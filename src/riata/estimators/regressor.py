@@ -16,7 +16,7 @@ from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import mean_target
+from riata.losses import loss_of
 from riata.model.quality import quality
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -51,7 +51,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"}
+    loss : {"squared", "huber", "poisson"} or riata.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -163,7 +163,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
-        return mean_target(self.loss, self._margins(X)[:, 0])
+        return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
     def score(self, X, y=None, sample_weight=None) -> float:
         """R2, on arrays or on a `Dataset` that brings its own target: one pass."""

@@ -1,8 +1,8 @@
 """Machine code of kernels, kept on disk between processes.
 
 Numba's own cache looks at a kernel's own file only: after a change of a function that it calls from another file, old
-machine code would run. Here the folder's name is a hash of all files beside this one and of everything that translates
-them, so what is found was made from exactly this code, whichever checkout or installation made it first.
+machine code would run. Here the folder's name is a hash of all files that kernels are made of and of everything that
+translates them, so what is found was made from exactly this code, whichever checkout or installation made it first.
 """
 
 import hashlib
@@ -26,7 +26,8 @@ from riata.files import cache_folder, replacing
 
 log = logging.getLogger(__name__)
 
-SOURCES = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
+ROOMS = ("kernels", "losses")  # what ends in machine code; a contract on imports keeps it at that
 # settings of numba that change machine code
 SETTINGS = ("NUMBA_OPT", "NUMBA_BOUNDSCHECK", "NUMBA_DEBUGINFO", "NUMBA_LOOP_VECTORIZE", "NUMBA_SLP_VECTORIZE")
 DAY = 86400.0
@@ -36,14 +37,14 @@ KEPT_FOLDERS = 20  # or when so many newer ones are there
 
 def _content_hash() -> str | None:
     """A hash of the kernels' code and of what translates it; None where there is no code to read (in a zip)."""
-    files = sorted(SOURCES.glob("*.py"))
+    files = [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))]
     if not files:
         return None
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine())
     digest = hashlib.sha256(repr((versions, [os.environ.get(name) for name in SETTINGS])).encode())
     for file in files:
         content = file.read_bytes()
-        digest.update(f"{file.name} {len(content)} ".encode())
+        digest.update(f"{file.relative_to(ROOT).as_posix()} {len(content)} ".encode())
         digest.update(content)
     return digest.hexdigest()[:32]
 

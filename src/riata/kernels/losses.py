@@ -6,7 +6,7 @@
 import math
 
 from riata.kernels.compiled import compiled
-from riata.losses import HUBER_BEND
+from riata.losses.huber import HUBER_BEND
 
 
 @compiled(inline="always")

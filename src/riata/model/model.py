@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from riata import __version__
 from riata.data.chunk import Chunk, columns_of, unit_rows
@@ -19,7 +18,7 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
-from riata.losses import mean_target
+from riata.losses import LINKS, LOSSES, Link, Loss, recalled_loss
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -41,6 +40,17 @@ class Model:
     normalize: str | None = None
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: dict[str, Any] = field(default_factory=dict)
+    link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
+
+    @property
+    def link_function(self) -> Link:
+        """What is predicted at a margin."""
+        return LOSSES[self.loss].link if self.link is None else LINKS[self.link]
+
+    @property
+    def loss_function(self) -> Loss:
+        """The loss, or what is known of it here: it may be somebody's own."""
+        return recalled_loss(self.loss, self.link_function)
 
     @property
     def target(self) -> str | None:
@@ -84,7 +94,7 @@ class Model:
         """Numbers, or labels."""
         z = self.margins(X, feature_names)
         if self.classes is None:
-            return mean_target(self.loss, z)
+            return self.link_function.mean(z)
         return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     def _columns(self, n_columns, feature_names):
@@ -142,14 +152,21 @@ def load_model(path: str | Path) -> Model:
             intercept=intercept,
             encoding=document.get("encoding"),
             training=document["training"],
+            link=_link_in(document),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is a damaged riata model: {error!r} is wrong or missing") from None
 
 
-def probabilities(z: np.ndarray) -> np.ndarray:
-    """Class probabilities of a logistic model; one-against-rest ones are scaled to sum to one."""
-    p = expit(z)
+def _link_in(document: dict[str, Any]) -> str:
+    """The link that a model's file names; older files name only a loss, one of riata's own."""
+    link = document.get("link")
+    return (LOSSES[document["loss"]].link if link is None else LINKS[link]).name
+
+
+def probabilities(link: Link, z: np.ndarray) -> np.ndarray:
+    """Class probabilities by a link that gives them; one-against-rest ones are scaled to sum to one."""
+    p = link.mean(z)
     if p.ndim == 1:
         return np.column_stack([1.0 - p, p])
     total = p.sum(axis=1, keepdims=True)

@@ -11,7 +11,6 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.files import replacing
-from riata.losses import mean_target
 from riata.model.model import Model, probabilities
 
 
@@ -32,11 +31,11 @@ def _tables(model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
 
 def _columns(model, z) -> dict[str, np.ndarray]:
     if model.classes is None:
-        return {"prediction": mean_target(model.loss, z)}
+        return {"prediction": model.link_function.mean(z)}
     chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
     columns = {"prediction": np.asarray(model.classes)[chosen]}
-    if model.loss == "logistic":
-        p = probabilities(z)
+    if model.link_function.probabilities:
+        p = probabilities(model.link_function, z)
         columns |= {f"probability_{label}": p[:, i] for i, label in enumerate(model.classes)}
     return columns
 

@@ -9,14 +9,13 @@ Of a penalty (`Penalty.has`):
     "uniform"           no penalty factors
     "any sign"          coefficients may be negative
 
-Of a loss:
+Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
+    "compiled"             a twin in kernels/losses.py, for sweeps over single rows
 
 A need may name alternatives: "strengths or cardinality".
 """
-
-import numpy as np
 
 from riata.losses import Loss
 from riata.penalties import Penalty
@@ -34,25 +33,16 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "bounded curvature": "loss {loss!r} bends without bound, which solver {solver!r} cannot have; take solver 'exact'",
+    "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
 }
 
 
-def of_loss(loss: Loss) -> frozenset[str]:
-    """What a loss has."""
-    facts = {
-        "second derivative": hasattr(loss, "second_derivative"),
-        "bounded curvature": bool(np.isfinite(loss.curvature)),
-    }
-    return frozenset(name for name, there in facts.items() if there)
-
-
-def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: tuple[str, Loss]) -> str | None:
+def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) -> str | None:
     """Why a solver of this name and these needs cannot have this penalty or loss, in one sentence; None if it can."""
-    name, its_loss = loss
-    there = penalty.has | of_loss(its_loss)
+    there = penalty.has | loss.has
     for need in SENTENCES:  # in their order: the first is what the user hears
         if need in needs and there.isdisjoint(need.split(" or ")):
             beside_k = need == "no l2 part" and "cardinality" in penalty.has
             sentence = SENTENCES["no ridge" if beside_k else need]
-            return sentence.format(solver=solver, penalty=type(penalty).__name__, loss=name)
+            return sentence.format(solver=solver, penalty=type(penalty).__name__, loss=loss.name)
     return None

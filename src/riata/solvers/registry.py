@@ -33,6 +33,7 @@ ALIKE = frozenset({"uniform", "any sign"})  # every feature is penalised alike
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
+SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 FEW = ALIKE | {"cardinality", "no l2 part", "no groups"}
 
@@ -54,31 +55,41 @@ class Solver:
 
 SOLVERS = {
     "exact": Solver(exact, "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True),
-    "cd": Solver(cd, "alpha", ELASTIC_NET | BOUNDED, 10_000),
+    "cd": Solver(cd, "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
     "subgradient": Solver(
-        subgradient, "alpha", LASSO | BOUNDED, 20, stochastic=True, method=lambda penalty: Subgradient(penalty.l1)
+        subgradient,
+        "alpha",
+        LASSO | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: Subgradient(penalty.l1),
     ),
     "fobos": Solver(
         fobos,
         "alpha",
-        ELASTIC_NET | BOUNDED,
+        ELASTIC_NET | BOUNDED | SWEEPS,
         20,
         stochastic=True,
         method=lambda penalty: Fobos(penalty.l1, penalty.l2),
     ),
     "ftrl": Solver(
-        ftrl, "alpha", ELASTIC_NET, 20, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)
+        ftrl, "alpha", ELASTIC_NET | SWEEPS, 20, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)
     ),
     "rda": Solver(
-        rda, "alpha", ELASTIC_NET | BOUNDED, 20, stochastic=True, method=lambda penalty: Rda(penalty.l1, penalty.l2)
+        rda,
+        "alpha",
+        ELASTIC_NET | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: Rda(penalty.l1, penalty.l2),
     ),
     "truncated": Solver(
-        truncated, "alpha", LASSO | BOUNDED, 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)
+        truncated, "alpha", LASSO | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)
     ),
     "online": Solver(
         online,
         "alpha or k",
-        ALIKE | {"strengths or cardinality", "no l2 part", "no groups"},
+        ALIKE | {"strengths or cardinality", "no l2 part", "no groups", "compiled"},
         1,
         stochastic=True,
         own_alpha=True,
@@ -87,24 +98,24 @@ SOLVERS = {
     "sketch": Solver(
         sketch,
         "k",
-        FEW,
+        FEW | SWEEPS,
         1,
         stochastic=True,
         own_alpha=True,
         any_width=True,
         method=lambda penalty: Sketch(k=penalty.k),
     ),
-    "svrg": Solver(svrg, "alpha", LASSO | BOUNDED, 100, stochastic=True, saves=True),
-    "saga": Solver(saga, "alpha", LASSO | BOUNDED, 100, stochastic=True, saves=True),
-    "hsg-ht": Solver(hsg_ht, "k", FEW | BOUNDED, 50, stochastic=True, saves=True),
-    "svrg-ht": Solver(svrg_ht, "k", FEW | BOUNDED, 20, stochastic=True, saves=True),
+    "svrg": Solver(svrg, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "saga": Solver(saga, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "hsg-ht": Solver(hsg_ht, "k", FEW | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
+    "svrg-ht": Solver(svrg_ht, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
     "best-k": Solver(best_k, "k", BEST_K, 100, saves=True),
     "omp": Solver(omp, "k", FEW | BOUNDED, 10**9),
     "iht": Solver(iht, "k", FEW | BOUNDED, 1000),
     "htp": Solver(htp, "k", FEW | BOUNDED, 100),
     "cosamp": Solver(cosamp, "k", FEW | BOUNDED, 100),
     "subspace-pursuit": Solver(subspace_pursuit, "k", FEW | BOUNDED, 100),
-    "l0-sgd": Solver(l0_sgd, "k", FEW | BOUNDED, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
+    "l0-sgd": Solver(l0_sgd, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}
 

@@ -11,7 +11,7 @@ from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
-from riata.losses import BY_TASK, LOSSES
+from riata.losses import loss_for
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
@@ -27,8 +27,7 @@ def check_request(spec: Spec, task: str) -> None:
     """Refuse what makes no sense whatever the data is; a folder for checkpoints is tried out."""
     if spec.normalize not in (None, "rows"):
         raise OptionError(f"normalize must be None or 'rows', not {spec.normalize!r}")
-    if spec.loss not in BY_TASK[task]:
-        raise OptionError(f"loss must be one of {', '.join(BY_TASK[task])} here, not {spec.loss!r}")
+    loss_for(task, spec.loss)
     if spec.checkpoint is not None:
         check_folder(spec.checkpoint)
     check_class_weight(spec.class_weight)
@@ -56,7 +55,6 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
         *_factor_checks(spec, n_features),
         (spec.nonnegative and spec.k is not None, EXACT_ONLY.format(solver=spec.solver_name)),
-        (spec.loss not in LOSSES, f"there is no loss {spec.loss!r}; there are {', '.join(LOSSES)}"),
         *_capability_checks(spec, solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
@@ -85,12 +83,10 @@ def check_spec(spec: Spec, n_features: int) -> None:
 
 def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
     """What the solver needs, and the penalty or the loss has not."""
-    if spec.loss not in LOSSES:
-        return []  # a sentence of its own
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
-    sentence = why_not(spec.solver_name, solver.needs, penalty, (spec.loss, LOSSES[spec.loss]))
+    sentence = why_not(spec.solver_name, solver.needs, penalty, spec.loss_function)
     return [] if sentence is None else [(True, sentence)]
 
 
@@ -132,13 +128,14 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
-    if data.stands_in and (spec.loss != "squared" or SOLVERS[spec.solver_name].stochastic):
-        what = f"the squared loss only, not {spec.loss!r}"
-        if spec.loss == "squared":
+    loss = spec.loss_function
+    if data.stands_in and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
+        what = f"the squared loss only, not {loss.name!r}"
+        if loss.quadratic:
             what = f"no rows for solver {spec.solver_name!r} to visit"
         raise OptionError(f"there are statistics in place of rows, and they know {what}")
-    if spec.loss == "poisson" and data.sum(lambda chunk: int(namespace(chunk.y).any(chunk.y < 0))):
-        raise DataError("the target has negative values, and the Poisson loss is for counts: take loss 'squared'")
+    if not loss.takes_all and data.sum(lambda chunk: int(not namespace(chunk.y).all(loss.takes(chunk.y)))):
+        raise DataError(loss.refusal)
 
 
 def check_target_varies(data: Dataset) -> None:

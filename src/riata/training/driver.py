@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -91,8 +92,8 @@ def run(
     """
     data = problem.data
     started, passes_before = time.perf_counter(), data.passes
-    unit = gap_unit(problem)
-    watching = data.passes - passes_before  # passes that were read only to watch F
+    with data.ledger.monitoring() if data.in_memory else nullcontext():
+        unit = gap_unit(problem)
     history: list[Record] = []
     if resumed is not None:
         history = [Record(**record) for record in resumed.facts["history"]]
@@ -104,12 +105,11 @@ def run(
     for point in _until_interrupted(iterates, ending):
         F = point.objective
         if F is None and point.whole and data.in_memory:
-            read_before = data.passes
-            F = _objective_at(problem, point)
-            watching += data.passes - read_before
+            with data.ledger.monitoring():
+                F = _objective_at(problem, point)
         _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
-        passes = data.passes - passes_before - watching
+        passes = data.passes - passes_before
         seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
         record = Record(passes, point.steps, seconds, F, gap, n_selected, whole=point.whole)
         if point.met is not None:
@@ -137,7 +137,7 @@ def run(
     gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
     return Result(
         point.coef, float(point.intercept), F, gap, stop or Stop(ending[0]),
-        data.passes - passes_before - watching, point.steps, time.perf_counter() - started, history, point.features,
+        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features,
     )  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
     if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
         free = spec.family.at(0.0) if spec.k is None else spec.family
-        return Problem(data, LOSSES[spec.loss], free, spec.fit_intercept), None
+        return Problem(data, spec.loss_function, free, spec.fit_intercept), None
     bare = bare_problem(data, spec)
     if spec.k is not None:
         return bare, None
@@ -57,7 +57,7 @@ def bare_problem(data: Dataset, spec: Spec) -> Problem:
     """The problem of a spec of k, or of an alpha at alpha = 1."""
     scale = data.moments.scale if spec.standardize else 1.0
     penalty = spec.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
-    return Problem(data, LOSSES[spec.loss], penalty, spec.fit_intercept, scale)
+    return Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale)
 
 
 def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
@@ -96,7 +96,9 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
     if spec.checkpoint is None:
         return None
     every = parse_seconds(spec.every)
-    shaping = {name: np.array(value).tolist() for name, value in asdict(spec).items() if name not in NOT_SHAPING}
+    loss = spec.loss_function
+    options = asdict(spec) | {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
+    shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
 
@@ -104,7 +106,7 @@ def describe(fitted: Fit) -> str:
     """What was minimised, as a formula in words."""
     problem, spec = fitted.problem, fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
-    text = f"mean {spec.loss} loss"
+    text = f"mean {spec.loss_function.name} loss"
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     else:

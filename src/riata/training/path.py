@@ -15,7 +15,6 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
 from riata.solvers.convex.column_copy import Gathered, gathered
 from riata.solvers.convex.exact import FINE, FIRST, grown
@@ -124,7 +123,7 @@ def _points(problem, spec, largest, alphas, unit, progress: Callable[[float, int
 def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> list[Point]:
     """The models of a few alphas, from the last model, whose alpha was `drop` times the block's last."""
     smallest = problems[-1]
-    if smallest.loss != Squared():  # curvature that is read anew is read of no more features than need be
+    if not smallest.loss.quadratic:  # curvature that is read anew is read of no more features than need be
         state.features = np.flatnonzero(state.w)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST))
     model = _model(smallest, state, spec)
@@ -167,7 +166,7 @@ def _model(problem, state: State, spec) -> Gathered | Curvature:
     columns = gathered(problem, state.features)
     if columns is not None:
         return columns
-    if problem.loss == Squared() or not len(state.curvature.features):
+    if problem.loss.quadratic or not len(state.curvature.features):
         second = read(problem, state, first=False, second=True, memory=spec.memory_bytes)[1]
         state.curvature = second or state.curvature
     return state.curvature
@@ -182,7 +181,7 @@ def _minimum(problem, model: Gathered | Curvature, at: FirstOrder, here: tuple[n
 
 def _changes(problem, model: Gathered | Curvature) -> bool:
     """Whether the curvature differs from place to place, and has to be read with the slopes."""
-    return problem.loss != Squared() and not isinstance(model, Gathered)
+    return not problem.loss.quadratic and not isinstance(model, Gathered)
 
 
 def _certify(points: list[Point], features):

@@ -33,14 +33,14 @@ def rows_or_statistics(data: Dataset, spec: Spec) -> Dataset:
     data, search = rows_seen(data, spec), search_of(spec)
     if not data.once or SOLVERS[spec.solver_name].stochastic:
         return data
-    if spec.loss != "squared":
+    if not spec.loss_function.quadratic:
         raise OptionError(
-            f"one reading is enough for the squared loss and not for {spec.loss!r}: keep the stream while it is "
-            "read (cache=True), or take solver 'online'"
+            f"one reading is enough for the squared loss and not for {spec.loss_function.name!r}: keep the stream "
+            "while it is read (cache=True), or take solver 'online'"
         )
     n_folds = 1 if search is None else search.n_folds
     statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory_bytes or data.memory)
-    return statistics.as_data(passes_to_make=data.passes)
+    return statistics.as_data(data.ledger)
 
 
 def _unit_rows_of(chunk: Chunk) -> Chunk:

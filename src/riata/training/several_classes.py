@@ -14,9 +14,13 @@ ClassWeight = Mapping[Any, float] | str | None
 
 
 def count_classes(data: Dataset) -> np.ndarray:
-    """How many rows each class has, two of them at least: a pass."""
+    """How many rows each class has, two of them at least: a pass, unless the targets are at hand."""
     classes = np.asarray(data.classes)
-    counts = data.sum(lambda chunk: np.bincount(to_host(chunk.y).astype(np.intp), minlength=len(classes)))
+
+    def counted(y: Any) -> np.ndarray:
+        return np.bincount(to_host(y).astype(np.intp), minlength=len(classes))
+
+    counts = counted(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counted(chunk.y))
     if np.count_nonzero(counts) < 2:
         raise DataError("the target has one class only: there is nothing to tell apart")
     if not counts.all():

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty
 from riata.solvers.registry import SOLVERS, choose_solver
 from riata.units import parse_bytes
@@ -24,7 +25,7 @@ class Spec:
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups
     nonnegative: bool = False
-    loss: str = "squared"
+    loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
     solver: str = "auto"
     fit_intercept: bool = True
@@ -61,6 +62,11 @@ class Spec:
     def learns_online(self) -> bool:
         """Whether the solver can take rows as they come."""
         return self.solver in SOLVERS and SOLVERS[self.solver].method is not None
+
+    @property
+    def loss_function(self) -> Loss:
+        """The loss itself, where `loss` is its name."""
+        return loss_of(self.loss)
 
     @property
     def counted(self) -> str:

@@ -18,7 +18,6 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
-from riata.losses import LOSSES
 from riata.objective import elastic_net
 from riata.penalties import Cardinality
 from riata.solvers.online.progressive_validation import Tally, tally
@@ -49,7 +48,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
         sentence = "a stream has no full batch: give batch a number"
     if sentence:
         raise OptionError(sentence)
-    loss = LOSSES[spec.loss]
+    loss = spec.loss_function
     penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
     if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
@@ -79,7 +78,7 @@ class Margins:
 
     def _met(self, learnt: list[Any]) -> Tally:
         """Of the margins' losses the mean, of several labels the one of the largest margin."""
-        loss = LOSSES[self.spec.loss]
+        loss = self.spec.loss_function
         tallies = [tally(loss, y, z, weight) for y, z, weight in learnt]
         if len(tallies) == 1:
             return tallies[0]
@@ -197,7 +196,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
         diary.note(learner, found, last=True)
     met = learner.margins.met
     course = Course(
-        formula=f"mean {spec.loss} loss, each row before it was learnt",
+        formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
         alphas=[spec.alpha],
         ks=[spec.k],
         histories=[diary.history],

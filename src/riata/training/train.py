@@ -70,13 +70,11 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
 
 def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
     """A regression."""
+    passes_before = data.passes
     data = rows_or_statistics(data, spec)
     others = None if validation is None else rows_seen(validation, spec)
-    passes_before = data.passes
     check_target_varies(data)
-    checking = data.passes - passes_before
-    fitted = _fit_margin(data, spec, others, warn)
-    return _trained([fitted], data, spec, checking)
+    return _trained([_fit_margin(data, spec, others, warn)], data, spec, passes_before)
 
 
 def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -88,7 +86,6 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
         )
     classes, passes_before = np.asarray(data.classes), data.passes
     counts = count_classes(data)
-    counting = 0.0 if data.in_memory else data.passes - passes_before
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     data = rows_seen(data, spec)
@@ -100,7 +97,7 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
         rows = one_against_rest(data, position, weights)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
         fits.append(_fit_margin(rows, of_class, chosen_by, warn, str(classes[position])))
-    return replace(_trained(fits, data, spec, counting, classes), class_count=counts)
+    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts)
 
 
 def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn, label: str = "") -> Fit:
@@ -128,8 +125,10 @@ def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     return fitted
 
 
-def _trained(fits: list[Fit], data: Dataset, spec: Spec, passes: float, classes: np.ndarray | None = None) -> Trained:
-    """What the fits of all margins come to; `passes` were read before they began."""
+def _trained(
+    fits: list[Fit], data: Dataset, spec: Spec, passes_before: float, classes: np.ndarray | None = None
+) -> Trained:
+    """What the fits of all margins come to; the ledger stood at `passes_before` when they began."""
     results = [one.result for one in fits]
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
@@ -139,13 +138,14 @@ def _trained(fits: list[Fit], data: Dataset, spec: Spec, passes: float, classes:
         if isinstance(one, SelectedFit)
     ]
     hashed = results[0].features is not None
+    scale = None if hashed else data.moments.scale  # before passes are counted: it may take one
     course = Course(
         formula=_formula(fits, spec),
         alphas=[one.alpha for one in fits],
         ks=[one.spec.k for one in fits],
         histories=[result.history for result in results],
         n_rows=data.n_observed,
-        passes=data.passes_to_make + passes + sum(result.passes for result in results),
+        passes=data.passes - passes_before,
         seconds=sum(result.seconds for result in results),
         objective=sum(result.objective for result in results),
         gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
@@ -161,7 +161,7 @@ def _trained(fits: list[Fit], data: Dataset, spec: Spec, passes: float, classes:
         max(sum(record.whole for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,
-        scale=None if hashed else data.moments.scale,
+        scale=scale,
         known=known_features(results) if hashed else {},
         encoding=data.encoding,
         profile=data.profile,

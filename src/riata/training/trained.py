@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from riata.data.encoding import Encoding
 from riata.data.opening.profile import Profile
+from riata.losses import Loss
 from riata.model.model import Model
 from riata.training.coefficients import dense_part, support_of
 from riata.training.driver import Record
@@ -105,10 +106,12 @@ class Trained:
         encoding = self.encoding
         if encoding is not None and spec.normalize is None:  # the norm of a row needs every column
             encoding = encoding.of_features(names)
-        formula = f"mean {spec.loss} loss, learnt from a stream by {self.solver}"
+        loss = spec.loss_function
+        formula = f"mean {loss.name} loss, learnt from a stream by {self.solver}"
         return Model(
             task=self.task,
-            loss=spec.loss,
+            loss=loss.name,
+            link=loss.link.name,
             objective=formula if self.course is None else self.course.formula,
             classes=None if self.classes is None else self.classes.tolist(),
             n_features=self.n_features,
@@ -160,7 +163,9 @@ def one_or_all(values: Sequence[Any]) -> Any:
 
 
 def _as_plain(value: Any) -> Any:
-    """A number of NumPy's, or a list of them, as Python's own, which JSON can say."""
+    """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
+    if isinstance(value, Loss):
+        return value.name
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

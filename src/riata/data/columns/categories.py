@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.strings import BucketNames, bucket_of, hashes_of
 
@@ -116,11 +117,10 @@ class CategoryLearner(Learner):
         frequent = sorted(level for level, count in self.counts.items() if count >= fewest)
         return Category(self.column, tuple(frequent), len(frequent) < len(self.counts), self.n_missing > 0)
 
-    def summary(self):
+    def summary(self) -> ColumnProfile:
         ranked = sorted(self.counts, key=lambda level: (-self.counts[level], level))
         hashed = self.buckets is not None
-        return {
-            "type": "category", "missing": self.n_missing,
-            "levels": None if hashed else len(self.counts), "hashed": hashed,
-            "most frequent": ranked[:3], "counts": [self.counts[level] for level in ranked[:MOST_BINS]],
-        }  # fmt: skip
+        return ColumnProfile(
+            "category", self.n_missing, levels=None if hashed else len(self.counts), hashed=hashed,
+            most_frequent=ranked[:3], counts=[self.counts[level] for level in ranked[:MOST_BINS]],
+        )  # fmt: skip

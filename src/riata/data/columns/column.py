@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import numbers_of
 from riata.errors import DataError
 
@@ -94,7 +95,7 @@ class Learner(ABC):
         """The encoder of what was seen."""
 
     @abstractmethod
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ColumnProfile:
         """What a person wants to know about the column."""
 
     single = True  # whether all values are exact in float32

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.column import MISSING, Encoder, Learner, as_floats, as_strings
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.hashed import Levels
 
 
@@ -103,5 +104,5 @@ class CrossLearner(Learner):
             inner = Combination(inner.column)
         return Cross(inner.column, self.crossed, self.numeric, inner)
 
-    def summary(self):
+    def summary(self) -> ColumnProfile:
         return self.inner.summary()

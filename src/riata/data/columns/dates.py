@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
+from riata.data.columns.column_profile import ColumnProfile
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 PARTS = {"month": 13, "weekday": 7, "hour": 24}  # with the number of codes
@@ -90,14 +91,11 @@ class DateLearner(Learner):
         origin = int(np.floor(self.least)) if self.weight else 0
         return Date(self.column, origin, float(self.mean), parts, self.n_missing > 0)
 
-    def summary(self):
+    def summary(self) -> ColumnProfile:
         ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
-        return {
-            "type": "date",
-            "missing": self.n_missing,
-            "least": ends[0] if ends else None,
-            "largest": ends[-1] if ends else None,
-        }
+        if not ends:
+            return ColumnProfile("date", self.n_missing)
+        return ColumnProfile("date", self.n_missing, least=ends[0], largest=ends[-1])
 
 
 def as_instants(column: pa.Array, name: str) -> pa.Array:

@@ -6,7 +6,7 @@ it occurs in are at hand. All columns share the numbers: `carrier=UA` has the ha
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of, words_of
 from riata.data.columns.texts import phrase
 from riata.kernels.text_hashing import joined_hashes
@@ -134,8 +135,8 @@ class LevelsLearner(Learner):
     def encoder(self, n_rows):
         return Levels(self.column)
 
-    def summary(self):
-        return {"type": "category", "missing": self.n_missing, "levels": None, "hashed": True, "most frequent": []}
+    def summary(self) -> ColumnProfile:
+        return ColumnProfile("category", self.n_missing, hashed=True)
 
 
 class WordsLearner(LevelsLearner):
@@ -157,5 +158,5 @@ class WordsLearner(LevelsLearner):
     def encoder(self, n_rows):
         return Words(self.column, self.pairs, self.n_words / max(self.n_rows, 1))
 
-    def summary(self):
-        return super().summary() | {"type": "text"}
+    def summary(self) -> ColumnProfile:
+        return replace(super().summary(), type="text")

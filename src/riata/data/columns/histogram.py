@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from math import floor, frexp, ldexp
-from typing import Any
 
 import numpy as np
+
+from riata.data.columns.column_profile import Bins
 
 MOST_BINS = 64
 DIGITS = 50  # bits of a bin's number, at most: doubles have 53
@@ -52,8 +53,10 @@ class Histogram:
         first = int(numbers[0])
         return Histogram(exponent, first, np.bincount(numbers - first, self.counts), self.most)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"start": self.first * self.width, "width": self.width, "counts": self.counts.astype(np.int64).tolist()}
+    @property
+    def bins(self) -> Bins:
+        """The counts as plain numbers."""
+        return Bins(self.first * self.width, self.width, self.counts.astype(np.int64).tolist())
 
 
 def histogram_of(values: np.ndarray, weight: np.ndarray | None = None, most: int = MOST_BINS) -> Histogram:

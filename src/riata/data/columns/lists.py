@@ -8,6 +8,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.columns.column import BadRow, Encoder, Learner
+from riata.data.columns.column_profile import ColumnProfile
 
 
 class Numbered(Sequence):
@@ -194,8 +195,8 @@ class DenseLearner(Learner):
         width = self.width or 0
         return Dense(self.column, width, self.n_nonzero / max(self.n_rows * width, 1), self.names)
 
-    def summary(self):
-        return {"type": "list", "missing": 0, "levels": self.width}
+    def summary(self) -> ColumnProfile:
+        return ColumnProfile("list", levels=self.width)
 
 
 class SparseLearner(Learner):
@@ -233,13 +234,8 @@ class SparseLearner(Learner):
             self.indices, self.values, width, self.counts_from, self.n_pairs / max(self.n_rows, 1), self.names
         )
 
-    def summary(self):
-        return {
-            "type": "sparse",
-            "missing": 0,
-            "levels": self.largest + 1 - self.counts_from,
-            "counts from": self.counts_from,
-        }
+    def summary(self) -> ColumnProfile:
+        return ColumnProfile("sparse", levels=self.largest + 1 - self.counts_from, counts_from=self.counts_from)
 
 
 def exact_in_single(values: np.ndarray) -> bool:

@@ -1,10 +1,11 @@
 """Columns of numbers: the value itself, the mean where it is missing, and a feature that says it was."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
+from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.histogram import Histogram, histogram_of
 
 
@@ -109,18 +110,16 @@ class NumberLearner(Learner):
         share = 1.0 - self.n_zero / max(self.n_rows, 1)
         return Number(self.column, float(self.means[0]), self.n_missing > 0, share)
 
-    def summary(self):
-        spread = np.sqrt(self.products[0, 0] / self.weight) if self.weight else 0.0
-        seen = self.weight > 0
-        return {
-            "type": "number", "missing": self.n_missing,
-            "mean": float(self.means[0]) if seen else None, "deviation": float(spread) if seen else None,
-            "least": float(self.least) if seen else None, "largest": float(self.largest) if seen else None,
-            "explains": self.explains, "histogram": self._bins(),
-        }  # fmt: skip
+    def summary(self) -> ColumnProfile:
+        found = ColumnProfile("number", self.n_missing, explains=self.explains, histogram=self._bins())
+        if self.weight == 0:
+            return found
+        deviation = float(np.sqrt(self.products[0, 0] / self.weight))
+        least, largest = float(self.least), float(self.largest)
+        return replace(found, mean=float(self.means[0]), deviation=deviation, least=least, largest=largest)
 
-    def _bins(self) -> dict | None:
+    def _bins(self) -> Bins | None:
         """How the values are spread; whole numbers in bins of whole numbers."""
         if self.histogram is None:
             return None
-        return (self.histogram.coarser(0) if self.whole else self.histogram).to_json()
+        return (self.histogram.coarser(0) if self.whole else self.histogram).bins

@@ -12,6 +12,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.columns.column import Encoder, Learner, as_strings
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import BucketNames, bucket_of, words_of
 from riata.kernels.text_hashing import look_up, make_table
 
@@ -142,10 +143,10 @@ class TextLearner(Learner):
         chosen = [self.names[h] for h in self.hashes[order[frequent[order]]][: self.max_words].tolist()]
         return Text(self.column, tuple(sorted(chosen)), self.pairs, per_row)
 
-    def summary(self):
+    def summary(self) -> ColumnProfile:
         top = np.argsort(-self.rows, kind="stable")[:3]
         frequent = [self.names[h] for h in self.hashes[top].tolist()]
-        return {"type": "text", "missing": self.n_missing, "levels": len(self.hashes), "most frequent": frequent}
+        return ColumnProfile("text", self.n_missing, levels=len(self.hashes), most_frequent=frequent)
 
 
 def phrase(raw: str) -> str:

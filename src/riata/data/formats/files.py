@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 from pyarrow import fs
 
-from riata.errors import DataError, MissingPackageError
+from riata.errors import DataError, MissingFileError, MissingPackageError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
 FORMATS = {
@@ -221,7 +221,7 @@ def find_files(source: str, filesystem=None) -> list[File]:
     ]
     if not files:
         what = "matches no file" if _is_glob(path) else "holds no file that can be read"
-        raise DataError(f"{source} {what}; check the path")
+        raise MissingFileError(f"{source} {what}; check the path")
     return sorted(files, key=lambda file: file.path)
 
 
@@ -273,7 +273,7 @@ def _matching(filesystem, path):
         found = filesystem.get_file_info(fs.FileSelector(stem, recursive=True))
         return [info for info in found if fnmatch(info.path, path)], ""
     if info.type is fs.FileType.NotFound:
-        raise DataError(f"there is no file {path}, nor a folder or a data set of that name (see riata datasets)")
+        raise MissingFileError(f"there is no file {path}, nor a folder or a data set of that name (see riata datasets)")
     found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
     return [i for i in found if not i.base_name.startswith((".", "_")) and i.size], path
 

@@ -44,7 +44,7 @@ from riata.data.opening.profile_cache import profile_of
 from riata.data.out_of_core import OutOfCore
 from riata.data.statistics import is_statistics, load_statistics
 from riata.data.target import TASKS, GrowingTarget, Target, TargetLearner
-from riata.errors import DataError, OptionError
+from riata.errors import DataError, MissingFileError, OptionError
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
 EXPANSION = 4  # of a row in memory over its bytes in a file, before any has been read
@@ -169,7 +169,7 @@ def open_data(
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
         profile.notes += _narrow(profile.encoding, n_features)
     data = OutOfCore(rows, profile, budget, cache)
-    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not data.encoding.hashed
+    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not profile.encoding.hashed
     return data.load() if held else data
 
 
@@ -294,9 +294,7 @@ def _values(wish, role, names, reading) -> Source:
         return Table(column_table(wish, role))
     try:
         return open_source(wish, reading)
-    except DataError as error:
-        if "no file" not in str(error):
-            raise
+    except MissingFileError:
         raise DataError(
             f"there is no column {str(wish)!r}; it has {listed(names)}, and there is no such file"
         ) from None

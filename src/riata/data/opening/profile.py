@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
@@ -61,17 +62,19 @@ class Profile:
     without_target: int
     zero_weight: int
     row_bytes: float  # of a row as Arrow holds it
-    columns: dict[str, dict[str, Any]]
+    columns: dict[str, ColumnProfile]
     encoding: Encoding
     named: bool = True  # whether the features have names of their own
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
-        return vars(self) | {"encoding": self.encoding.to_json()}
+        columns = {name: found.to_json() for name, found in self.columns.items()}
+        return vars(self) | {"columns": columns, "encoding": self.encoding.to_json()}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Profile":
-        return cls(**plain | {"encoding": Encoding.from_json(plain["encoding"])})
+        columns = {name: ColumnProfile.from_json(found) for name, found in plain["columns"].items()}
+        return cls(**plain | {"columns": columns, "encoding": Encoding.from_json(plain["encoding"])})
 
 
 def check_columns(schema: pa.Schema, wishes: Wishes) -> None:
@@ -312,7 +315,7 @@ class FirstPass:
             columns, encoding, has_names(self.source) and not hashed, self.notes,
         )  # fmt: skip
 
-    def _remarks(self, columns, target) -> Iterator[str]:
+    def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
         """What should not pass silently."""
         if target is not None and self.wishes.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
@@ -322,12 +325,12 @@ class FirstPass:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
         if self.skipped:
             yield f"{self.skipped} rows could not be read: left out"
-        for name, summary in columns.items():
-            if "counts from" in summary and self.source.any_base:
-                yield f"the indices count from {summary['counts from']}"
-            if target is not None and name != target.column and summary.get("explains", 0.0) > LEAK:
+        for name, found in columns.items():
+            if found.counts_from is not None and self.source.any_base:
+                yield f"the indices count from {found.counts_from}"
+            if target is not None and name != target.column and (found.explains or 0.0) > LEAK:
                 yield (
-                    f"column {name!r} alone explains {summary['explains']:.0%} of {target.column!r}: if it is not "
+                    f"column {name!r} alone explains {found.explains:.0%} of {target.column!r}: if it is not "
                     f"known when predicting, drop it (drop=[{name!r}], or --drop {name})"
                 )
 

@@ -1,14 +1,14 @@
 """Data on a GPU: held there as a whole where it fits, and otherwise sent there chunk by chunk in every pass."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import scipy.sparse as sp
 
 from riata.arrays import to_host
 from riata.data.chunk import Chunk, add
 from riata.data.dataset import Dataset
+from riata.data.facts import Facts
 from riata.data.in_memory import InMemory
+from riata.data.ledger import Ledger
 from riata.errors import DataError, OptionError
 
 SENT_AT_ONCE = 1 << 28  # bytes of a chunk in flight
@@ -19,7 +19,7 @@ def on_device(data: Dataset, place) -> Dataset:
     """The data, in its place, or sent there as passes need it."""
     if isinstance(data, InMemory) and place.nbytes(data.X) <= place.room:
         y, weight = data.targets()
-        return OnDevice(place, place.rows(data.X), y, weight, data.feature_names, data.classes).like(data)
+        return OnDevice(place, place.rows(data.X), y, weight, facts=data.facts, ledger=data.ledger)
     return Streamed(data, place)
 
 
@@ -46,31 +46,37 @@ class OnDevice(Dataset):
     in_memory = True
     n_chunks = 1
 
-    def __init__(self, place, rows, y, weight=None, feature_names: Sequence[str] | None = None, classes=None):
-        super().__init__()
+    def __init__(
+        self,
+        place,
+        rows,
+        y,
+        weight=None,
+        classes=None,
+        *,
+        facts: Facts | None = None,
+        ledger: Ledger | None = None,
+    ):
+        """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
         self._place = place
         weight = np.ones(rows.shape[0]) if weight is None else weight
         counts = to_host(weight) > 0
         if not counts.all():
             rows, y, weight = rows[np.flatnonzero(counts)], to_host(y)[counts], to_host(weight)[counts]
         self._chunk = Chunk(rows, place.vector(y), place.vector(weight))
-        self.n_rows, self.n_features = rows.shape
-        self.feature_names, self.classes = feature_names, classes
-
-    def like(self, data: Dataset) -> "OnDevice":
-        """With what is known of the same data elsewhere."""
-        self.encoding, self.profile, self.memory = data.encoding, data.profile, data.memory
-        return self
+        n_rows, n_features = rows.shape
+        facts = facts or Facts(n_rows, n_features, classes=classes)
+        super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
 
     def visit(self, order=None):
         raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
 
     def sum(self, f):
-        self.rows_read += self.n_rows
+        self.ledger.count(self.n_rows)
         return f(self._chunk)
 
     def gather(self, columns):
-        self.rows_read += self.n_rows
+        self.ledger.count(self.n_rows)
         return to_host(self._chunk.X.columns(np.arange(self.n_features)[columns]))
 
     def targets(self):
@@ -78,18 +84,17 @@ class OnDevice(Dataset):
 
     def take(self, rows) -> "OnDevice":
         X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
-        return OnDevice(self._place, X, y, weight, self.feature_names, self.classes)
+        return OnDevice(self._place, X, y, weight, facts=self.facts, ledger=self.ledger)
 
     def map(self, f):
-        X, y, weight = f(self._chunk)
-        return OnDevice(self._place, X, y, weight, self.feature_names).like(self)
+        return OnDevice(self._place, *f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)
 
 
 class Streamed(Dataset):
     """Chunks that lie elsewhere and are summed on a device, the next one on its way while one is summed."""
 
     def __init__(self, data: Dataset, place):
-        super().__init__()
+        super().__init__(data.facts, data.ledger)
         self._data, self._place = data, place
         self._blocks = None
         if isinstance(data, InMemory):
@@ -97,19 +102,14 @@ class Streamed(Dataset):
             for array in (data.X.data, data.X.indices) if sp.issparse(data.X) else (data.X,):
                 place.pin(array)
         self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
-        self.n_rows, self.n_features = data.n_rows, data.n_features
-        self.feature_names, self.classes, self.memory = data.feature_names, data.classes, data.memory
-        self.encoding, self.profile, self.once = data.encoding, data.profile, data.once
 
     def visit(self, order=None):
-        chunks = self._data.visit(order) if self._blocks is None else self._in(order)
-        for chunk in chunks:
-            self.rows_read += chunk.n_rows
-            yield chunk
-
-    def _in(self, order):
-        assert self._blocks is not None
-        return (self._blocks[i] for i in (range(self.n_chunks) if order is None else order))
+        if self._blocks is None:
+            yield from self._data.visit(order)
+            return
+        for i in range(self.n_chunks) if order is None else order:
+            self.ledger.count(self._blocks[i].n_rows)
+            yield self._blocks[i]
 
     def sum(self, f):
         total = None

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riata.data.facts import Facts
+from riata.data.ledger import Ledger
 from riata.data.remote import Remote
 from riata.data.row_events import watched
 from riata.engines.dask.cluster import Client, Future, carry, in_tree, result_of, submit, submit_all
@@ -35,24 +37,29 @@ READY = 8  # chunks that wait on workers while one is visited here
 class OnWorkers(Remote):
     """Parts on workers, seen through a view; a view of a view shares its parts. Chunk i is all of part i."""
 
-    def __init__(self, client: Client, parts: Sequence[Future], starts: Sequence[Starts], n_rows: int, n_features: int):
-        super().__init__()
-        self.client, self._parts, self._places = client, list(parts), list(starts)
-        self.n_rows, self.n_features, self.n_chunks = n_rows, n_features, len(self._parts)
+    def __init__(
+        self,
+        client: Client,
+        parts: Sequence[Future],
+        starts: Sequence[Starts],
+        facts: Facts,
+        row_bytes: float,
+        ledger: Ledger | None = None,
+    ):
+        super().__init__(facts, ledger)
+        self.client, self._parts, self._places, self.row_bytes = client, list(parts), list(starts), row_bytes
+        self.n_chunks = len(self._parts)
         self._view: View = ()
-        self._origin: tuple[OnWorkers, int] | None = None  # whose rows are read for these, and how many a pass
+        self._rows_per_pass = facts.n_rows  # that are read for a pass over these, which may be fewer
 
-    def _seen_as(self, parts, starts, n_rows, view) -> "OnWorkers":
-        other = OnWorkers(self.client, parts, starts, n_rows, self.n_features)
-        for name in ("feature_names", "classes", "memory", "encoding", "profile", "row_bytes"):
-            setattr(other, name, getattr(self, name))
-        other._view = view
+    def _seen_as(self, view: View, starts: Sequence[Starts], facts: Facts) -> "OnWorkers":
+        """A view, which counts what it reads in the same ledger."""
+        other = OnWorkers(self.client, self._parts, starts, facts, self.row_bytes, self.ledger)
+        other._view, other._rows_per_pass = view, self._rows_per_pass
         return other
 
     def map(self, f):
-        other = self._seen_as(self._parts, self._places, self.n_rows, (*self._view, Mapping(f)))
-        other._origin = self, self.n_rows
-        return other
+        return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.but(classes=None))
 
     def some_rows(self, keep):
         view = (*self._view, Keeping(keep))
@@ -60,14 +67,15 @@ class OnWorkers(Remote):
         counts = np.array(result_of(self.client, self._tasks(rows_of_part, unknown, view)))
         firsts = np.cumsum([0, *counts[:, 0]])
         starts = [(*its, int(first)) for its, first in zip(self._places, firsts[:-1], strict=True)]
-        other = self._seen_as(self._parts, starts, int(firsts[-1]), view)
-        other._origin = self, int(counts[:, 1].sum())
+        other = self._seen_as(view, starts, self.facts.but(n_rows=int(firsts[-1])))
+        other._rows_per_pass = int(counts[:, 1].sum())
         return other
 
     def persisted(self, f):
         parts = self._tasks(held_part, self._places, (*self._view, Mapping(f)))
         self._count(self.n_rows)
-        return self._seen_as(parts, [its[-1:] for its in self._places], self.n_rows, ())
+        facts = self.facts.but(classes=None)
+        return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
     def sum(self, f):
         return self._total(self._tasks(sum_of_part, self._places, (self._view, f)), FAN_IN)
@@ -118,15 +126,12 @@ class OnWorkers(Remote):
         self._count(self.n_rows)
         return total
 
-    def _count(self, n_rows):
-        """Rows that have been read, here and where they come from."""
-        self.rows_read += n_rows
-        if self._origin is None:
-            for _ in watched([n_rows], "reading rows", int, self.n_rows):
-                pass
-        else:
-            origin, per_pass = self._origin
-            origin._count(round(n_rows * per_pass / max(self.n_rows, 1)))
+    def _count(self, n_rows: int) -> None:
+        """So many of these rows have been read, and for them perhaps others."""
+        read = round(n_rows * self._rows_per_pass / max(self.n_rows, 1))
+        self.ledger.count(read)
+        for _ in watched([read], "reading rows", int, self.ledger.n_rows):
+            pass
 
     def __reduce__(self):
         raise TypeError("rows on workers stay there: a function that is sent to them must not hold the dataset")

@@ -16,7 +16,7 @@ from riata.data.formats.source import Source
 from riata.data.in_memory import InMemory
 from riata.data.opening.profile import FirstPass, Profile, Wishes, has_names, known_encoding
 from riata.data.opening.profile_cache import profile_of
-from riata.data.out_of_core import ROW_OVERHEAD
+from riata.data.out_of_core import ROW_OVERHEAD, facts_of
 from riata.engines.dask.cluster import Client, carry, in_tree, n_threads, result_of, submit_all
 from riata.engines.dask.collections import blocks_of, first_look
 from riata.engines.dask.on_workers import OnWorkers
@@ -102,11 +102,8 @@ def _encoded(client, task, parts, profile: Profile, memory: int, folder) -> OnWo
     counting = submit_all(client, rows_of_part, encoded, [(0,)] * len(parts), [nothing] * len(parts))
     counts = np.array(result_of(client, counting))
     firsts = np.cumsum([0, *counts[:, 0]])
-    data = OnWorkers(client, encoded, [(int(i),) for i in firsts[:-1]], int(firsts[-1]), encoding.n_features)
-    data.feature_names = encoding.feature_names if profile.named else None
-    data.classes = encoding.target.labels if encoding.target else None
-    data.memory, data.encoding, data.profile, data.row_bytes = memory, encoding, profile, encoding.row_bytes
-    return data
+    facts = facts_of(profile, int(firsts[-1]), memory)
+    return OnWorkers(client, encoded, [(int(i),) for i in firsts[:-1]], facts, encoding.row_bytes)
 
 
 def send_rows(client: Client, data: InMemory) -> OnWorkers:
@@ -114,8 +111,5 @@ def send_rows(client: Client, data: InMemory) -> OnWorkers:
     n_parts = min(PARTS_PER_THREAD * n_threads(client), data.n_rows)
     cuts = [i * data.n_rows // n_parts for i in range(n_parts + 1)]
     parts = submit_all(client, RowsInMemory, [[data.chunk.rows(slice(a, b))] for a, b in pairwise(cuts)])
-    sent = OnWorkers(client, parts, [(a,) for a in cuts[:-1]], data.n_rows, data.n_features)
-    for name in ("feature_names", "classes", "memory", "encoding", "profile"):
-        setattr(sent, name, getattr(data, name))
-    sent.row_bytes = RowsInMemory([data.chunk]).__sizeof__() / data.n_rows
-    return sent
+    row_bytes = RowsInMemory([data.chunk]).__sizeof__() / data.n_rows
+    return OnWorkers(client, parts, [(a,) for a in cuts[:-1]], data.facts, row_bytes)

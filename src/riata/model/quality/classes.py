@@ -47,8 +47,8 @@ def class_quality(model: Model, data: Dataset) -> ClassQuality:
         np.add.at(confusion, (truth, predicted), weight)
         for i, table in enumerate(curves.values()):
             table.add(z if z.ndim == 1 else z[:, i], truth == first + i, weight)
-        if model.loss == "logistic":
-            p = probabilities(z)
+        if model.link_function.probabilities:
+            p = probabilities(model.link_function, z)
             tenths += _by_tenth(p, truth, weight)
             surprise -= weight @ np.log(np.maximum(p[np.arange(len(p)), truth], np.finfo(float).eps))
     if n_rows == 0:
@@ -57,7 +57,7 @@ def class_quality(model: Model, data: Dataset) -> ClassQuality:
     curves = {label: table for label, table in curves.items() if table.both}
     if len(labels) == 2 and curves:
         scores["auc"] = curves[str(labels[1])].auc
-    if model.loss != "logistic":
+    if not model.link_function.probabilities:
         return ClassQuality(n_rows, scores, labels, confusion, curves, None)
     scores["log_loss"] = float(surprise / confusion.sum())
     weight, predicted, observed = tenths[:, tenths[0] > 0]

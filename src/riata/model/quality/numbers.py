@@ -7,7 +7,6 @@ import numpy as np
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.losses import mean_target
 from riata.model.model import Model
 
 SAMPLE = 1000  # rows that pictures show
@@ -30,7 +29,7 @@ def number_quality(model: Model, data: Dataset) -> NumberQuality:
         raise DataError("the model predicts numbers, but the target of the data holds classes")
     sample, sums, residuals, origin = Sample(), np.zeros(4), None, None
     for z, chunk in model.visit(data):
-        predicted = mean_target(model.loss, z)
+        predicted = model.link_function.mean(z)
         if not np.isfinite(predicted).all():
             raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
         origin = chunk.y[0] if origin is None else origin  # sums about a target lose no digits

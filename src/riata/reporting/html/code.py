@@ -50,7 +50,7 @@ def estimator_code(trained: Trained) -> str:
     kind, usual = ("SparseClassifier", "logistic") if classifies else ("SparseRegressor", "squared")
     given = [(one, value) for one, value in set_options(OF_SPEC, vars(trained.spec)) if _shapes(one)]
     arguments = {one.argument: value for one, value in given if one.name != "loss"}
-    if trained.spec.loss != usual:
+    if trained.spec.loss_function.name != usual:
         arguments["loss"] = trained.spec.loss
     return f"riata.{kind}({_arguments(arguments)[2:]})"
 

@@ -3,13 +3,6 @@
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
-LOSSES = {
-    "squared": "squared error",
-    "huber": "Huber loss (the squared error, but straight beyond 1.35)",
-    "poisson": "Poisson loss (half the deviance of counts)",
-    "logistic": "logistic loss (minus the logarithm of the probability given to the true class)",
-    "squared-hinge": "squared hinge loss",
-}
 SCORES = {
     "r2": "R²", "mse": "mean squared error", "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
     "loss": "loss", "aic": "AIC", "bic": "BIC", "ebic": "EBIC", "features": "features",
@@ -27,7 +20,7 @@ def lead(facts: Facts) -> str:
 def asked(facts: Facts) -> list[str]:
     """What was minimised, over which models, a sentence each."""
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
-    loss = f"the mean {LOSSES.get(facts.model.loss, facts.model.loss)} over the rows"
+    loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
         counted = "groups of features" if "groups" in facts.model.objective.split() else "features"
         said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from riata.data.columns.column_profile import ColumnProfile
 from riata.model.model import Model
 
 TOP = 10
@@ -89,22 +90,22 @@ def show_profile(name: str, data) -> None:
     for title in ("column", "type", "features", "missing", "what it holds"):
         table.add_column(title, justify="right" if title in ("features", "missing") else "left")
     for column, found in profile.columns.items():
-        table.add_row(column, found["type"], str(widths.get(column, "")), f"{found['missing']:,}", holds(found))
+        table.add_row(column, found.type, str(widths.get(column, "")), f"{found.missing:,}", holds(found))
     console.print(table)
     for note in profile.notes:
         console.print(f"[bold]note[/] {note}", markup=True)
 
 
-def holds(found: dict) -> str:
+def holds(found: ColumnProfile) -> str:
     """A few words on the values of a column."""
-    if found.get("mean") is not None:
-        return f"{found['least']:.6g} to {found['largest']:.6g}, mean {found['mean']:.6g}"
-    if found["type"] == "date":
-        return f"{found['least']} to {found['largest']}"
-    if found.get("hashed"):
+    if found.mean is not None:
+        return f"{found.least:.6g} to {found.largest:.6g}, mean {found.mean:.6g}"
+    if found.type == "date":
+        return f"{found.least} to {found.largest}"
+    if found.hashed:
         return "many levels, hashed"
-    words = f": {', '.join(map(str, found['most frequent']))}, ..." if found.get("most frequent") else ""
-    return f"{found['levels']:,} different{words}" if found.get("levels") is not None else "nothing"
+    words = f": {', '.join(map(str, found.most_frequent))}, ..." if found.most_frequent else ""
+    return f"{found.levels:,} different{words}" if found.levels is not None else "nothing"
 
 
 def show_stability(found, names, as_json: bool) -> None:

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
 from riata.kernels.rows import CsrRows, DenseRows
-from riata.losses import Squared
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
@@ -32,7 +31,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     weight = weight / weight.sum()
     moments = data.moments
     # With a squared loss the best intercept is known at every move: that is descent along centred columns.
-    means = moments.mean if problem.fit_intercept and loss == Squared() else np.zeros(data.n_features)
+    means = moments.mean if problem.fit_intercept and loss.quadratic else np.zeros(data.n_features)
     curvatures = loss.curvature * (moments.squares / moments.weight + (moments.mean - means) ** 2)
     l1, l2 = (np.array(strength) for strength in problem.strengths[:2])
     w, b = np.zeros(data.n_features), 0.0
@@ -43,7 +42,8 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
         b = coordinate_pass(columns, loss.code, y, weight, curvatures, means, l1, l2, w, z, b)
-        data.rows_read += data.n_rows
+        if data.in_memory:  # elsewhere the columns are a copy, and nothing is read
+            data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))
         gap = duality_gap(problem, w, first_order(problem, w, b)) if t % PASSES_PER_CHECK == 0 else None
         yield Iterate(w.copy(), b, t, objective, gap)

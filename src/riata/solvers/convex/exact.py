@@ -18,7 +18,6 @@ from itertools import count, islice
 import numpy as np
 
 from riata.data.sample import sample_rows
-from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order, pulls
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.column_copy import gathered
@@ -50,7 +49,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
         for point in islice(steps, SAMPLE_STEPS):
             if point.gap is not None and point.gap <= SAMPLE_GAP * F:
                 break
-        if problem.loss == Squared():
+        if problem.loss.quadratic:
             state.curvature = NOTHING  # only that of all rows can serve all further steps
         if not problem.data.in_memory:
             state.features = _likely(replace(problem, data=sample), state)
@@ -94,7 +93,7 @@ def _read_no_worse(problem, options, state: State, known, ahead):
     for _ in range(1 + CUTS):
         at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
         F = float(at.loss + problem.penalty.value(state.w))
-        exact = second is not None and problem.loss == Squared()  # the next step is as good from a bad sample's answer
+        exact = second is not None and problem.loss.quadratic  # the next step is as good from a bad sample's answer
         if known is None or exact or not worse(F, known[0]):
             return at, second, F
         state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))

@@ -14,7 +14,6 @@ from riata.arrays import at_least
 from riata.data.chunk import margins
 from riata.data.products import Products, chunk_products
 from riata.errors import OptionError
-from riata.losses import Squared
 from riata.objective import FirstOrder, Problem, first_order_part, summarise
 from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.iterate import Saved
@@ -74,7 +73,7 @@ class State:
 def read(problem: Problem, state: State, *, first: bool, second: bool, memory: int | None = None):
     """One pass for the first-order means, for the curvature of the working set (None if it is known), or for both."""
     loss, features, known = problem.loss, state.features, state.curvature
-    if loss != Squared():
+    if not loss.quadratic:
         known = NOTHING
     left = features[len(known.features) :]
     second = second and len(left) > 0
@@ -105,7 +104,7 @@ def _products_part(loss, w, b, left, features):
 
     def part(chunk):
         X, y, weight = chunk
-        if loss != Squared():
+        if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, margins(X, w, b)), loss.least_curvature)
         return chunk_products(X, weight, left, right)
 

@@ -12,7 +12,6 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from riata.data.gram import gram_bytes, gram_of
 from riata.kernels.subgradient import subgradient_sweep
-from riata.losses import Squared
 from riata.objective import Problem, first_order
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.method import Method, stochastic
@@ -41,7 +40,7 @@ def full_subgradient(problem: Problem, options: Options) -> Iterator[Iterate]:
     d = problem.data.n_features
     l1, _ = problem.standardised_strengths
     fits = options.memory is None or gram_bytes(d + 1) <= options.memory
-    smooth, curvature = (_by_gram if problem.loss == Squared() and fits else _by_passes)(problem)
+    smooth, curvature = (_by_gram if problem.loss.quadratic and fits else _by_passes)(problem)
     step = parse_step(1.0 / curvature if options.step is None else options.step, "constant")
     strengths = np.append(np.full(d, l1), np.zeros(int(problem.fit_intercept)))
     v, t, best = np.zeros(len(strengths)), 0, None

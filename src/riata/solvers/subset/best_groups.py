@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from riata.errors import OptionError
-from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import SwapOptimal
 from riata.penalties import GroupCardinality
@@ -38,7 +37,7 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
         search.forward(2 * k)
         search.backward(k)
         search.swap(k)
-    if problem.loss == Squared():
+    if problem.loss.quadratic:
         w, b = model.coefficients(search.look.support, search.look.weights)
         yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, groups_of(problem)))
     else:

@@ -16,7 +16,6 @@ from itertools import islice
 import numpy as np
 
 from riata.errors import OptionError
-from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import SwapOptimal
 from riata.penalties import GroupCardinality
@@ -38,7 +37,7 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
         yield from best_groups(problem, options)
         return
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
-    if resume is not None and problem.loss != Squared():
+    if resume is not None and not problem.loss.quadratic:
         yield from by_refits(problem, options, None, None)
         return
     if resume is None:
@@ -46,7 +45,7 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
     else:
         model = LocalModel.resumed(problem, resume.arrays)
     rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options), resume)
-    if problem.loss == Squared():
+    if problem.loss.quadratic:
         yield from _by_model(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
     else:
         *_, (support, outlook, _) = islice(rounds, EARLY)  # to settle a model that is about to change is not worth it

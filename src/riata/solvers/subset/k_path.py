@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from riata.losses import Squared
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.penalties import GroupCardinality
@@ -54,7 +53,7 @@ def _group_path(problem, k_max, options):
             break
         search.swap(k)
         supports.append(search.look.support)
-    if problem.loss == Squared() or not supports:
+    if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
         return KPath(models, SwapOptimalPath("groups"))
     return KPath(refitted(problem, supports, options), RefittedSupports(1))
@@ -65,7 +64,7 @@ def _k_path(problem, k_max, options):
     limit, worthwhile = row_limit(k_max, d, options), 2.0 * PRECISION * gap_unit(problem)
     model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
     supports = _settled(model, k_max, worthwhile, limit)
-    if problem.loss == Squared() or not supports:
+    if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports]
         return KPath(models, SwapOptimalPath())
     models = refitted(problem, supports, options)

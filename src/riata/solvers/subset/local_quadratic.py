@@ -23,7 +23,6 @@ from riata.arrays import at_least, namespace
 from riata.data.chunk import margins
 from riata.kernels.columns import csr_sums, dense_sums
 from riata.kernels.subset import swap_gains
-from riata.losses import Squared
 from riata.matrices.rows import DeviceRows
 from riata.objective import Problem
 from riata.solvers.subset.column_products import column_products
@@ -65,7 +64,7 @@ class LocalModel:
         self._intercept_step = -slope / total if problem.fit_intercept else 0.0
         l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), d)
         variance = (squares - self._centre * by_d) / n
-        if problem.loss != Squared():
+        if not problem.loss.quadratic:
             variance += DAMPING * total / n * data.moments.squares / data.moments.weight
         variance[variance <= (CONSTANT * mean) ** 2] = 0.0
         norm2 = variance + l2
@@ -235,7 +234,7 @@ class LocalModel:
         loss = self.problem.loss
         curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
         D = weight * curvature
-        if loss != Squared() and isinstance(D, np.ndarray):
+        if not loss.quadratic and isinstance(D, np.ndarray):
             D[D <= FLAT * D.max(initial=0.0)] = 0.0
         return weight * loss.value(y, z), weight * loss.derivative(y, z), D
 

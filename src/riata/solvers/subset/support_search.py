@@ -148,6 +148,6 @@ def _cut_to(problem: Problem, columns, memory) -> Problem:
         return chunk._replace(X=X if sp.issparse(X) else np.ascontiguousarray(X))
 
     data = held(problem.data, cut, len(columns), memory)
-    data.n_features = len(columns)
+    data.facts = data.facts.but(n_features=len(columns))
     l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
     return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2))

@@ -6,6 +6,8 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.objective import empty_intercept, empty_loss
+from riata.outcome.choice_sentences import named
+from riata.outcome.choices import PathModel
 from riata.outcome.proofs import DualityGap
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
@@ -56,9 +58,11 @@ class ModelPath:
 
     def named(self, i: int) -> str:
         """A model of the path, in words."""
-        n = np.count_nonzero(self.coefs[i])
-        features = f"{n} feature{'' if n == 1 else 's'}"
-        return f"k = {self.values[i]}" if self.by == "k" else f"alpha = {self.values[i]:.4g} ({features})"
+        return named(self.model(i))
+
+    def model(self, i: int) -> PathModel:
+        """Which model of the path it is."""
+        return PathModel(self.by, self.values[i].item(), int(np.count_nonzero(self.coefs[i])))
 
 
 def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=REACH) -> ModelPath:

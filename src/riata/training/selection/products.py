@@ -30,7 +30,7 @@ def products_serve(data: Dataset, spec: Spec, n_folds: int) -> bool:
     d = data.n_features
     fit = gram_bytes(d, n_folds) <= parse_memory(spec.memory) // 2
     cheap = not data.in_memory or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not sp.issparse(data.X))
-    return spec.loss == "squared" and data.n_rows >= 2 * d and fit and cheap
+    return spec.loss_function.quadratic and data.n_rows >= 2 * d and fit and cheap
 
 
 def _check_folds(statistics: Statistics, n_folds: int) -> None:

@@ -17,13 +17,11 @@ from riata.arrays import namespace, to_host
 from riata.data.chunk import some_columns
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.losses import LOSSES
+from riata.losses import Loss
 from riata.training.selection.paths import ModelPath
 
-SCORES = {"squared": ("mse", 2.0), "logistic": ("log_loss", 1.0)}  # the name of the mean loss, and times what
 CRITERIA = ("aic", "bic", "ebic")
 ROWS_AT_ONCE = 4096  # a margin for every model is held of so many rows
-ROUNDING = 1e-14  # of the first model's squared error: below, an error is zero
 
 
 class HeldOut(NamedTuple):
@@ -33,15 +31,10 @@ class HeldOut(NamedTuple):
     weight: float
 
 
-def score_name(loss: str) -> str:
-    """What the mean of this loss is called."""
-    return SCORES.get(loss, ("loss", 1.0))[0]
-
-
-def held_out(data: Dataset, path: ModelPath, loss: str) -> HeldOut:
+def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
     used = np.flatnonzero(np.any(path.coefs != 0, axis=0))
-    W, value = np.ascontiguousarray(path.coefs[:, used].T), LOSSES[loss].value
+    W, value = np.ascontiguousarray(path.coefs[:, used].T), loss.value
     intercepts = path.intercepts
 
     def part(chunk):
@@ -57,25 +50,19 @@ def held_out(data: Dataset, path: ModelPath, loss: str) -> HeldOut:
     return scored_loss(loss, total / weight, weight)
 
 
-def scored_loss(loss: str, mean_losses: np.ndarray, weight: float) -> HeldOut:
+def scored_loss(loss: Loss, mean_losses: np.ndarray, weight: float) -> HeldOut:
     """Mean losses by the name and the unit that people have for them."""
-    return HeldOut(SCORES.get(loss, ("", 1.0))[1] * mean_losses, float(weight))
+    return HeldOut(loss.score_factor * mean_losses, float(weight))
 
 
-def criterion(name: str, path: ModelPath, loss: str, n_rows: int) -> np.ndarray:
+def criterion(name: str, path: ModelPath, loss: Loss, n_rows: int) -> np.ndarray:
     """AIC, BIC or EBIC of every model; infinite where there are too many features to say."""
     m, d = path.n_selected, path.coefs.shape[1]
     price = {"aic": 2.0 * m, "bic": np.log(n_rows) * m, "ebic": np.log(n_rows) * m + 2.0 * _log_choices(d, m)}[name]
-    return np.where(m <= n_rows / 2, _deviance(path, loss, n_rows) + price, np.inf)
-
-
-def _deviance(path, loss, n_rows):
-    if loss in ("logistic", "poisson"):
-        return 2.0 * n_rows * path.losses
-    if loss != "squared":
-        raise OptionError(f"loss {loss!r} is no likelihood, so there is no AIC or BIC: select by cv or validation")
-    errors = 2.0 * path.losses
-    return n_rows * np.log(np.maximum(errors, max(ROUNDING * errors[0], 1e-300)))
+    deviance = loss.deviance(path.losses, n_rows)
+    if deviance is None:
+        raise OptionError(f"loss {loss.name!r} is no likelihood, so there is no AIC or BIC: select by cv or validation")
+    return np.where(m <= n_rows / 2, deviance + price, np.inf)
 
 
 def _log_choices(d, m):

@@ -16,11 +16,13 @@ from riata.data.folds import inside, outside, some_rows
 from riata.data.gram import Gram
 from riata.data.statistics import Statistics
 from riata.errors import DataError, OptionError
-from riata.losses import LOSSES
+from riata.losses import Loss
+from riata.outcome.choice_sentences import why_chosen
+from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.training.checks import check_rows
 from riata.training.selection.paths import ModelPath, alpha_path, k_path
 from riata.training.selection.products import fold_statistics
-from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, score_name, scored_loss
+from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
 from riata.training.spec import Spec
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
@@ -70,7 +72,12 @@ class Selection:
     errors: np.ndarray | None  # their standard errors over folds
     fold_scores: np.ndarray | None  # folds x models
     index: int
-    reason: str
+    choice: Choice
+
+    @property
+    def reason(self) -> str:
+        """Why it was chosen, in words."""
+        return why_chosen(self.choice)
 
 
 def search_path(
@@ -92,17 +99,18 @@ def search_path(
         return path, _by_size(path, search.target_k)
     if search.rule == "validation":
         assert validation is not None
-        scores = held_out(validation, path, spec.loss).scores
-        return path, _least(path, search.rule, score_name(spec.loss), scores, f"on {validation.n_rows} rows held out")
+        scores = held_out(validation, path, spec.loss_function).scores
+        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
+        return path, _least(path, search.rule, of, scores)
     if search.rule in CRITERIA:
-        scores = criterion(search.rule, path, spec.loss, data.n_observed)
-        return path, _least(path, search.rule, search.rule, scores, f"of {len(path)} models")
+        scores = criterion(search.rule, path, spec.loss_function, data.n_observed)
+        return path, _least(path, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, len(path)), scores)
     parts = []
     for fold in range(n_folds):
         if progress is not None:
             progress(fold + 1, n_folds + 1)
         parts.append(folds.held_out(fold, path))
-    return path, _cross_validated(path, search.rule, score_name(spec.loss), parts)
+    return path, _cross_validated(path, search.rule, spec.loss_function.score, parts)
 
 
 def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
@@ -152,11 +160,8 @@ class RowFolds:
         """What models like those of a path, but fitted to the other folds, score on this one."""
         data, which = self.data, (fold, self.n_folds, self.spec.seed or 0)
         training, rest = some_rows(data, outside(*which)), some_rows(data, inside(*which))
-        _check_fold(training.moments.y_varies, self.spec.loss, fold, self.n_folds)
-        scored = held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss)
-        if data.in_memory:  # then these are copies, and reading them has to be counted
-            data.rows_read += training.rows_read + rest.rows_read
-        return scored
+        _check_fold(training.moments.y_varies, self.spec.loss_function, fold, self.n_folds)
+        return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss_function)
 
 
 @dataclass(frozen=True)
@@ -175,9 +180,9 @@ class ProductFolds:
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to the other folds, score on this one."""
         others, rest = self.statistics.without(fold), self.statistics.folds[fold]
-        _check_fold(others.y_varies, self.spec.loss, fold, len(self.statistics.folds))
+        _check_fold(others.y_varies, self.spec.loss_function, fold, len(self.statistics.folds))
         models = self._path_of(others, like=path)
-        return scored_loss(self.spec.loss, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
+        return scored_loss(self.spec.loss_function, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
 
     def _path_of(self, gram: Gram, like=None) -> ModelPath:
         return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
@@ -203,58 +208,61 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
     return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
 
 
-def _check_fold(y_varies: bool, loss, fold, n_folds) -> None:
+def _check_fold(y_varies: bool, loss: Loss, fold: int, n_folds: int) -> None:
     """Refuse rows that have only one class, or one value of the target."""
     if y_varies:
         return
-    what = "one of the two classes" if LOSSES[loss].labels else "all rows whose target differs from the rest"
+    what = "one of the two classes" if loss.labels else "all rows whose target differs from the rest"
     raise DataError(
         f"fold {fold + 1} of {n_folds} holds {what}, so the other folds have nothing to learn from: take "
         "other folds (cv, random_state), more rows, or another rule (select)"
     )
 
 
-def _cross_validated(path, rule, name, parts: list[HeldOut]) -> Selection:
+def _cross_validated(path: ModelPath, rule: str, name: str, parts: list[HeldOut]) -> Selection:
     """The choice by scores on folds: their mean, by weight, and its standard error."""
     fold_scores = np.array([part.scores for part in parts])
     scores = np.average(fold_scores, axis=0, weights=[part.weight for part in parts])
     errors = fold_scores.std(axis=0, ddof=1) / np.sqrt(len(parts))
+    of = Scores(name, ScoredOn.FOLDS, len(parts))
     if rule == "cv":
-        return _least(path, rule, name, scores, f"over {len(parts)} folds", errors, fold_scores)
-    return _one_standard_error(path, name, scores, errors, fold_scores)
+        return _least(path, rule, of, scores, errors, fold_scores)
+    return _one_standard_error(path, of, scores, errors, fold_scores)
 
 
-def _least(path, rule, name, scores, where, errors=None, fold_scores=None) -> Selection:
+def _least(
+    path: ModelPath,
+    rule: str,
+    of: Scores,
+    scores: np.ndarray,
+    errors: np.ndarray | None = None,
+    fold_scores: np.ndarray | None = None,
+) -> Selection:
     """The model of least score; of equals the sparsest."""
     i = int(np.argmin(scores))
-    reason = f"{path.named(i)} has the least {name}, {scores[i]:.5g}, {where}{_at_the_end(path, i)}"
-    return Selection(rule, name, scores, errors, fold_scores, i, reason)
+    choice = LeastScore(path.model(i), of, float(scores[i]), _could_go_on(path, i))
+    return Selection(rule, of.name, scores, errors, fold_scores, i, choice)
 
 
-def _one_standard_error(path, name, scores, errors, fold_scores) -> Selection:
+def _one_standard_error(
+    path: ModelPath, of: Scores, scores: np.ndarray, errors: np.ndarray, fold_scores: np.ndarray
+) -> Selection:
     """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
     best = int(np.argmin(scores))
     i = int(np.argmax(scores <= scores[best] + errors[best]))
-    where = f"over {len(fold_scores)} folds"
-    if i == best:
-        reason = f"{path.named(i)} has the least {name} {where}, {scores[i]:.5g}, and no sparser model comes"
-    else:
-        reason = f"{path.named(i)} is the sparsest whose {name} {where}, {scores[i]:.5g}, comes"
-    reason += f" within one standard error, {errors[best]:.3g}, of "
-    reason += "it" if i == best else f"the least, {scores[best]:.5g} at {path.named(best)}"
-    reason += _at_the_end(path, best)
-    return Selection("cv-1se", name, scores, errors, fold_scores, i, reason)
+    choice = WithinOneStandardError(
+        path.model(i), of, float(scores[i]), float(errors[best]), path.model(best), float(scores[best]),
+        _could_go_on(path, best),
+    )  # fmt: skip
+    return Selection("cv-1se", of.name, scores, errors, fold_scores, i, choice)
 
 
-def _at_the_end(path, i) -> str:
-    """A hint where the least score is that of the last model: further ones might be better."""
-    if i < len(path) - 1 or (path.by == "k" and path.values[i] == path.n_choices):
-        return ""
-    more = "a larger k_max" if path.by == "k" else "a smaller alpha_reach"
-    return f"; that is the last of the path, and {more} may find a better one"
+def _could_go_on(path: ModelPath, i: int) -> bool:
+    """Whether this is the last model of a path that could be longer: further ones might be better."""
+    return i == len(path) - 1 and not (path.by == "k" and path.values[i] == path.n_choices)
 
 
-def _by_size(path, k) -> Selection:
+def _by_size(path: ModelPath, k: int) -> Selection:
     """The last model before one of more than k features."""
     too_many = np.flatnonzero(path.n_selected > k)
     if len(too_many) and too_many[0] == 0:
@@ -263,7 +271,5 @@ def _by_size(path, k) -> Selection:
             "or give them a penalty"
         )
     i = int(too_many[0]) - 1 if len(too_many) else len(path) - 1
-    reason = f"{path.named(i)} is the smallest alpha before the path has more than {k} features"
-    if not len(too_many):
-        reason += _at_the_end(path, i)
-    return Selection("target k", "features", None, None, None, i, reason)
+    choice = LastWithinSize(path.model(i), k, not len(too_many) and _could_go_on(path, i))
+    return Selection("target k", "features", None, None, None, i, choice)

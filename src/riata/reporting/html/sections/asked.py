@@ -17,7 +17,7 @@ def asked_section(facts: Facts) -> Section:
     body = rendered(
         "asked.html",
         words=asked(facts),
-        loss=facts.model.loss,
+        loss=facts.model.loss_function,
         k=facts.k,
         alpha=facts.alpha,
         l1_ratio=parameters.get("l1_ratio", 1.0),

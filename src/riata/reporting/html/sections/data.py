@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 from markupsafe import Markup
 
+from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.hashed import SPACE
 from riata.reporting.html.charts import Bar, bar_chart, sparkline
 from riata.reporting.html.facts import Facts
@@ -49,9 +50,9 @@ def _listed(value) -> str | None:
 def _of_profile(facts: Facts) -> list[tuple[str, str | None]]:
     profile = facts.profile
     assert profile is not None
-    kinds = Counter(found["type"] for found in profile.columns.values() if found["type"] != "target")
+    kinds = Counter(found.type for found in profile.columns.values() if found.type != "target")
     names = {"number": "of numbers", "category": "of categories", "date": "of dates", "text": "of text"}
-    with_gaps = sum(found["missing"] > 0 for found in profile.columns.values())
+    with_gaps = sum(found.missing > 0 for found in profile.columns.values())
     left_out = profile.n_read - profile.n_rows
     return [
         ("columns", ", ".join(f"{n} {names.get(kind, kind)}" for kind, n in kinds.most_common())),
@@ -83,8 +84,7 @@ def _columns(facts: Facts) -> Markup:
         encoder = encoders.get(name)
         used = None if encoder is None else _count(encoder, chosen)
         width = None if encoder is None or encoder.width == SPACE else encoder.width
-        missing = int(found["missing"])
-        rows.append([name, found["type"], width, used, missing, holds(found), spread(found)])
+        rows.append([name, found.type, width, used, found.missing, holds(found), spread(found)])
     rows.sort(key=lambda row: (row[1] != "target", not row[3]))
     columns = [
         Column("column"),
@@ -105,11 +105,11 @@ def _count(encoder, chosen: set[str]) -> int:
     return sum(name in chosen for name in encoder.names)
 
 
-def spread(found: dict) -> Markup | str:
+def spread(found: ColumnProfile) -> Markup | str:
     """A small picture of the values of a column, or of the counts of its levels."""
-    if found.get("histogram"):
-        start, width, counts = (found["histogram"][part] for part in ("start", "width", "counts"))
+    if found.histogram is not None:
+        start, width, counts = found.histogram
         return sparkline(start + width * np.arange(len(counts) + 1), counts)
-    if found.get("counts"):
-        return sparkline(np.arange(len(found["counts"]) + 1), found["counts"])
+    if found.counts:
+        return sparkline(np.arange(len(found.counts) + 1), found.counts)
     return ""

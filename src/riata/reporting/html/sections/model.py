@@ -36,9 +36,9 @@ def model_section(facts: Facts) -> Section:
 def _reading(model) -> str:
     """What a unit of a feature adds to."""
     if model.classes is None:
-        return "the logarithm of the expected count" if model.loss == "poisson" else "the prediction"
+        return model.loss_function.reading()
     of = f"class {_label(model, 0)}" if len(model.intercept) == 1 else "the class"
-    return f"the logarithm of the odds of {of}" if model.loss == "logistic" else f"the score of {of}"
+    return model.loss_function.reading(of)
 
 
 def _label(model, i) -> str:

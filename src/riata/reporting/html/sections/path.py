@@ -105,7 +105,7 @@ def _scores(one: Searched) -> Markup:
     spread = None if selection.errors is None else np.asarray(selection.errors)[shown]
     series = [Series(name, path.values[shown], scores[shown], spread=spread)]
     chosen = float(path.values[selection.index])
-    where = "validation" if selection.rule.startswith(("cv", "validation")) else "training"
+    where = "validation" if selection.rule in ("cv", "cv-1se", "validation") else "training"
     return xy_chart(f"{name} ({where})", series, _along(one), Axis(name), note=note, chosen=chosen, kind="score")
 
 

@@ -1,0 +1,50 @@
+"""What a person wants to know about a column of data."""
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+
+class Bins(NamedTuple):
+    """How the values of a column are spread: counts in bins of one width."""
+
+    start: float
+    width: float
+    counts: list[int]
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """What was seen of a column; None where its kind has no such thing, or where all values are missing."""
+
+    type: str  # "number", "category", "date", "text", "list", "sparse" or "target"
+    missing: int = 0
+    mean: float | None = None
+    deviation: float | None = None
+    least: float | str | None = None  # of a date as text
+    largest: float | str | None = None
+    levels: int | None = None  # different values, words or indices; None where they are hashed
+    hashed: bool | None = None
+    most_frequent: list[str] | None = None
+    counts: list[int] | None = None  # of the levels, the most frequent first
+    counts_from: int | None = None  # the first index, of pairs of indices and values
+    explains: float | None = None  # share of the target's variance, by itself
+    histogram: Bins | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What is known, by the names in files and in `--json`."""
+        known = {_in_json(name): value for name, value in vars(self).items() if value is not None}
+        if self.histogram is not None:
+            known["histogram"] = self.histogram._asdict()
+        return known
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "ColumnProfile":
+        values: dict[str, Any] = {field.name: plain.get(_in_json(field.name)) for field in fields(cls)}
+        if values["histogram"] is not None:
+            values["histogram"] = Bins(**values["histogram"])
+        return cls(**values)
+
+
+def _in_json(name: str) -> str:
+    """Files spell names as people do."""
+    return name.replace("_", " ")

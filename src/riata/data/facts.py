@@ -1,0 +1,30 @@
+"""What is known of a dataset, in one frozen object: a view passes it on by reference, or with what it changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from riata.data.encoding import Encoding
+    from riata.data.opening.profile import Profile
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Sizes, names and origin of some rows."""
+
+    n_rows: int
+    n_features: int
+    feature_names: Sequence[str] | None = None
+    classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
+    encoding: "Encoding | None" = None  # how the rows of a file or frame became features
+    profile: "Profile | None" = None  # what the first pass over them found
+    memory: int | None = None  # the budget they were opened with, in bytes, which solvers keep to as well
+    single_pass: bool = False  # whether they can be read only once
+    n_summarised: int | None = None  # how many rows these few stand for, where they are a summary of others
+
+    def but(self, **changes: Any) -> "Facts":
+        """The same facts with some changes."""
+        return replace(self, **changes)

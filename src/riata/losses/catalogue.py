@@ -1,0 +1,60 @@
+"""The losses by name: a new one is a file beside this one, and a line here."""
+
+from riata.errors import OptionError
+from riata.losses.huber import Huber
+from riata.losses.link import Link
+from riata.losses.logistic import Logistic
+from riata.losses.loss import Loss
+from riata.losses.poisson import Poisson
+from riata.losses.squared import Squared
+from riata.losses.squared_hinge import SquaredHinge
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        Squared(),
+        Logistic(),
+        SquaredHinge(),
+        Huber(),
+        Poisson(),
+    )
+}
+
+
+def loss_of(loss: str | Loss) -> Loss:
+    """The loss of this name; a loss is one already."""
+    if isinstance(loss, Loss):
+        return loss
+    if not isinstance(loss, str) or loss not in LOSSES:
+        raise OptionError(f"there is no loss {loss!r}; there are {', '.join(LOSSES)}")
+    return LOSSES[loss]
+
+
+def loss_for(task: str, loss: str | Loss) -> Loss:
+    """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
+    names = [name for name, one in LOSSES.items() if task in one.tasks]
+    if not isinstance(loss, Loss) and loss not in names:
+        raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")
+    if task not in loss_of(loss).tasks:
+        raise OptionError(f"loss {loss_of(loss).name!r} is not for {task} but for {' and '.join(loss_of(loss).tasks)}")
+    return loss_of(loss)
+
+
+class Recalled(Loss):
+    """What a model's file tells of a loss that is not in the catalogue: enough to predict and to report."""
+
+    def __init__(self, name: str, link: Link) -> None:
+        self.name, self.link = name, link
+
+    def value(self, y: object, z: object) -> object:
+        raise self._unknown()
+
+    derivative = second_derivative = value
+
+    def _unknown(self) -> OptionError:
+        return OptionError(f"loss {self.name!r} is known by name only: give the loss itself")
+
+
+def recalled_loss(name: str, link: Link) -> Loss:
+    """The loss of a model that was read from a file."""
+    return LOSSES.get(name) or Recalled(name, link)

@@ -1,0 +1,122 @@
+"""What a loss is: a function of a row's target `y` and its margin `z = x . w + b`, and all that is known about it.
+
+A loss of your own is a class with a `name`, `value`, `derivative` and `second_derivative`, of arrays of any library
+that follows the array API (`riata.arrays.namespace(z)` has its functions): they are asked wherever the rows are. It
+must be convex in z, and no value may be negative: `conjugate(y, 0) = -min_z value(y, z) <= 0` is what certificates rest
+on (`riata.objective`). Add what is missing for each target: half of a deviance is such a loss, a log-likelihood is not.
+
+The rest has defaults. Whatever else riata wants to know about a loss is an attribute here, so that nobody has to ask
+for its name.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from riata.arrays import namespace
+from riata.losses.link import IDENTITY, Link
+
+
+class Loss(ABC):
+    """The base of all losses; two of one class with the same parameters are the same."""
+
+    name: str
+    code: int | None = None  # of its compiled twin in kernels/losses.py; None: there are array functions only
+    link: Link = IDENTITY
+
+    # Of its targets.
+    tasks: tuple[str, ...] = ("regression",)  # those that may ask for it
+    labels: bool = False  # whether targets are -1 or +1: whoever numbers classes sees to that
+    relative: bool = False  # whether only y - z matters, so that a target may be counted from anywhere
+    refusal: str = "the target has values that the loss cannot take"  # said of targets that it does not take
+
+    # Of its shape.
+    quadratic: bool = False  # whether it is (y - z)^2 / 2: then products of columns tell all about it
+    curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
+    least_curvature: float = 0.0  # what Newton steps take for a second derivative that is 0 on an interval
+    n_outputs: int = 1  # margins of a row; with several, z is rows x outputs
+    couples_rows: bool = False  # whether rows count only together with those before them: see `chunk_value`
+
+    # Of its mean over rows, as people know it.
+    score: str = "loss"  # its name
+    score_factor: float = 1.0  # how many times the mean loss it is
+    half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
+
+    # For reports.
+    formula: str = ""  # as MathML; its name where there is none
+
+    @abstractmethod
+    def value(self, y: Any, z: Any) -> Any:
+        """The loss of every row, 0 or more."""
+
+    @abstractmethod
+    def derivative(self, y: Any, z: Any) -> Any:
+        """Its first derivative in z."""
+
+    def second_derivative(self, y: Any, z: Any) -> Any:
+        """Its second derivative in z, which Newton steps take."""
+        raise NotImplementedError(f"loss {self.name!r} has no second derivative")
+
+    def conjugate(self, y: Any, u: Any) -> Any:
+        """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
+
+        Passes do without: where u is a derivative, Fenchel and Young say it is u z - value(y, z).
+        """
+        raise NotImplementedError(f"loss {self.name!r} has no conjugate")
+
+    def constant(self, mean_y: Any) -> Any:
+        """The margin that fits a target of this mean best; None where the mean does not tell."""
+        return None
+
+    def takes(self, y: Any) -> Any:
+        """Which of these targets it is made for."""
+        return namespace(y).isfinite(y)
+
+    def mean(self, z: Any) -> Any:
+        """What is predicted at margin z."""
+        return self.link.mean(z)
+
+    def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray | None:
+        """Minus twice the log-likelihood of n rows with these mean losses, up to a constant; None if it is none."""
+        return 2.0 * n_rows * mean_losses if self.half_deviance else None
+
+    def reading(self, of: str | None = None) -> str:
+        """What a margin is, in words: of a number, or of this class."""
+        return self.link.reading(of)
+
+    @property
+    def words(self) -> str:
+        """What the mean is taken of, in a report."""
+        return f"{self.name} loss"
+
+    @property
+    def has(self) -> frozenset[str]:
+        """What solvers may ask for: see `riata.solvers.capabilities`."""
+        own = type(self)
+        facts = {
+            "second derivative": own.second_derivative is not Loss.second_derivative,
+            "conjugate": own.conjugate is not Loss.conjugate,
+            "bounded curvature": bool(np.isfinite(self.curvature)),
+            "compiled": self.code is not None,
+        }
+        return frozenset(name for name, there in facts.items() if there)
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether every number will do for a target, so that none needs a look."""
+        return type(self).takes is Loss.takes
+
+    @property
+    def moments_tell_slopes(self) -> bool:
+        """Whether slopes at a constant margin are p + q y, so that moments tell the gradient of the empty model."""
+        return self.labels or self.quadratic
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"

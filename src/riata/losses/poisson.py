@@ -1,0 +1,47 @@
+"""Counts."""
+
+from typing import Any
+
+import numpy as np
+
+from riata.arrays import namespace
+from riata.losses.functions import xlogx
+from riata.losses.link import EXP
+from riata.losses.loss import Loss
+
+
+class Poisson(Loss):
+    """exp(z) - y z + (y log y - y), half the deviance of counts y >= 0 of mean exp(z)."""
+
+    name = "poisson"
+    code = 4
+    link = EXP
+    half_deviance = True
+    words = "Poisson loss (half the deviance of counts)"
+    refusal = "the target has negative values, and the Poisson loss is for counts: take loss 'squared'"
+    formula = (
+        "<msup><mi>e</mi><mi>z</mi></msup><mo>−</mo><mi>y</mi><mi>z</mi>"
+        "<mo>+</mo><mi>y</mi><mi>log</mi><mi>y</mi><mo>−</mo><mi>y</mi>"
+    )
+
+    def value(self, y: Any, z: Any) -> Any:
+        return namespace(z).exp(z) - y * z + (xlogx(y) - y)
+
+    def derivative(self, y: Any, z: Any) -> Any:
+        return namespace(z).exp(z) - y
+
+    def second_derivative(self, y: Any, z: Any) -> Any:
+        return namespace(z).exp(z)
+
+    def conjugate(self, y: Any, u: Any) -> Any:
+        v = np.maximum(u + y, 0.0)
+        return xlogx(v) - v - (xlogx(y) - y)
+
+    def constant(self, mean_y: Any) -> Any:
+        return np.log(np.maximum(mean_y, 1e-300))  # no counts at all: as small a mean as numbers allow
+
+    def takes(self, y: Any) -> Any:
+        return y >= 0
+
+    def reading(self, of: str | None = None) -> str:
+        return "the logarithm of the expected count"

@@ -1,0 +1,46 @@
+"""Least squares."""
+
+from typing import Any
+
+import numpy as np
+
+from riata.arrays import namespace
+from riata.losses.formulas import HALF, LEFT, RESIDUAL, RIGHT, row, square
+from riata.losses.loss import Loss
+
+ROUNDING = 1e-14  # of the first squared error: below, an error is zero
+
+
+class Squared(Loss):
+    """(y - z)^2 / 2."""
+
+    name = "squared"
+    code = 0
+    tasks = ("regression", "classification")
+    relative = True
+    quadratic = True
+    curvature = 1.0
+    score = "mse"
+    score_factor = 2.0
+    words = "squared error"
+    formula = HALF + square(row(LEFT, RESIDUAL, RIGHT))
+
+    def value(self, y: Any, z: Any) -> Any:
+        return 0.5 * (y - z) ** 2
+
+    def derivative(self, y: Any, z: Any) -> Any:
+        return z - y
+
+    def second_derivative(self, y: Any, z: Any) -> Any:
+        return namespace(z).ones_like(z)
+
+    def conjugate(self, y: Any, u: Any) -> Any:
+        return u * y + 0.5 * u * u
+
+    def constant(self, mean_y: Any) -> Any:
+        return mean_y
+
+    def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray:
+        """Of normal noise whose variance is estimated too: n log(mean squared error)."""
+        errors = 2.0 * mean_losses
+        return n_rows * np.log(np.maximum(errors, max(ROUNDING * errors[0], 1e-300)))

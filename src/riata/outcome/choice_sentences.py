@@ -1,0 +1,68 @@
+"""Why a model of a path was chosen, in words. Sentences are made here, for people; no code reads them."""
+
+from functools import singledispatch
+
+from riata.outcome.choices import (
+    Choice,
+    LastWithinSize,
+    LeastScore,
+    PathModel,
+    ScoredOn,
+    Scores,
+    WithinOneStandardError,
+)
+
+SCORED_ON = {
+    ScoredOn.FOLDS: "over {} folds",
+    ScoredOn.HELD_OUT_ROWS: "on {} rows held out",
+    ScoredOn.TRAINING_ROWS: "of {} models",
+}
+
+
+def named(model: PathModel) -> str:
+    """A model of a path, in words."""
+    if model.by == "k":
+        return f"k = {model.value}"
+    return f"alpha = {model.value:.4g} ({model.n_selected} feature{'' if model.n_selected == 1 else 's'})"
+
+
+@singledispatch
+def why_chosen(choice: Choice) -> str:
+    """Why a model was chosen."""
+    raise TypeError(f"no sentence says what {type(choice).__name__} is")
+
+
+@why_chosen.register
+def _(choice: LeastScore) -> str:
+    said = f"{named(choice.model)} has the least {choice.scores.name}, {choice.score:.5g}, {_where(choice.scores)}"
+    return said + _may_go_on(choice)
+
+
+@why_chosen.register
+def _(choice: WithinOneStandardError) -> str:
+    model, name, where = named(choice.model), choice.scores.name, _where(choice.scores)
+    within = f"within one standard error, {choice.error:.3g}, of"
+    if choice.model == choice.least_model:
+        said = f"{model} has the least {name} {where}, {choice.score:.5g}, and no sparser model comes {within} it"
+    else:
+        least = f"the least, {choice.least_score:.5g} at {named(choice.least_model)}"
+        said = f"{model} is the sparsest whose {name} {where}, {choice.score:.5g}, comes {within} {least}"
+    return said + _may_go_on(choice)
+
+
+@why_chosen.register
+def _(choice: LastWithinSize) -> str:
+    said = f"{named(choice.model)} is the smallest alpha before the path has more than {choice.k} features"
+    return said + _may_go_on(choice)
+
+
+def _where(scores: Scores) -> str:
+    return SCORED_ON[scores.on].format(scores.count)
+
+
+def _may_go_on(choice: Choice) -> str:
+    """A hint where further models might be better."""
+    if not choice.more_may_be_better:
+        return ""
+    more = "a larger k_max" if choice.model.by == "k" else "a smaller alpha_reach"
+    return f"; that is the last of the path, and {more} may find a better one"

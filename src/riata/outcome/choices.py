@@ -1,0 +1,65 @@
+"""Which model of a path was chosen, and what spoke for it."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True)
+class PathModel:
+    """A model of a path, by its value of k or alpha."""
+
+    by: str  # "k" or "alpha"
+    value: float
+    n_selected: int  # features
+
+
+class ScoredOn(Enum):
+    """What the scores of models are of."""
+
+    FOLDS = "folds"
+    HELD_OUT_ROWS = "held-out-rows"
+    TRAINING_ROWS = "training-rows"  # a criterion, which makes up for that
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A score by its name, and what it is of: so many folds, rows held out, or models with a criterion each."""
+
+    name: str
+    on: ScoredOn
+    count: int
+
+
+@dataclass(frozen=True)
+class LeastScore:
+    """The model of least score."""
+
+    model: PathModel
+    scores: Scores
+    score: float
+    more_may_be_better: bool = False  # it is the last of the path, which could have gone on
+
+
+@dataclass(frozen=True)
+class WithinOneStandardError:
+    """The sparsest model whose score is within one standard error of the least."""
+
+    model: PathModel
+    scores: Scores
+    score: float
+    error: float
+    least_model: PathModel
+    least_score: float
+    more_may_be_better: bool = False  # the least is that of the last of the path, which could have gone on
+
+
+@dataclass(frozen=True)
+class LastWithinSize:
+    """The last model of a path of alphas before one of more than k features."""
+
+    model: PathModel
+    k: int
+    more_may_be_better: bool = False  # it is the last of the path, which could have gone on
+
+
+Choice = LeastScore | WithinOneStandardError | LastWithinSize
