@@ -54,7 +54,7 @@ def flights():
     """A table of mixed columns, encoded."""
     leaks = ["dep_delay", "dep_time", "arr_time", "air_time"]
     chunk = riata.open(SHARED / "nycflights13.parquet", target="arr_delay", drop=leaks, memory="4GB").chunk
-    return chunk.X, chunk.y
+    return chunk.X.array, chunk.y
 
 
 def measured(X, y, options):

@@ -79,7 +79,7 @@ def touch(path: Path) -> None:
 
 def one_pass(data: OutOfCore) -> float:
     """Decode, encode and touch every number."""
-    return data.sum(lambda chunk: float(chunk.X.sum()) + float(chunk.y.sum()))
+    return data.sum(lambda chunk: float(chunk.X.array.sum()) + float(chunk.y.sum()))
 
 
 def dataset(path: Path) -> OutOfCore:
@@ -126,7 +126,7 @@ def encoded_table(paths: dict[str, Path]) -> str:
         data = open_data(str(paths[kind]), target, memory=MEMORY, task="regression")
         data._caching = True  # an .npy file needs no cache; here its encoded form is what is measured
         w = np.ones(data.n_features, dtype=data.encoding.dtype)
-        multiply = lambda chunk, w=w: (chunk.X @ w).sum()  # noqa: E731
+        multiply = lambda chunk, w=w: (chunk.X.array @ w).sum()  # noqa: E731
         data.sum(multiply)
         rows = data._rows
         plain = best_of(lambda rows=rows, f=multiply: [f(rows.chunk(i)) for i in range(rows.n_chunks)])

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from online import imdb, tf_idf
 
-from riata.data.chunk import columns_of
 from riata.data.in_memory import InMemory
+from riata.matrices.host import as_matrix
 from riata.solvers.online.online import Online
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -48,7 +48,7 @@ def learned(train, test, **options):
     on = np.flatnonzero(result.coef)
     ids = on if result.features is None else result.features.ids[on]
     X, y = test
-    accuracy = np.mean((columns_of(X, ids) @ result.coef[on] + result.intercept > 0) == (y > 0))
+    accuracy = np.mean((as_matrix(X).narrowed(ids).margins(result.coef[on], result.intercept) > 0) == (y > 0))
     print(options, len(ids), f"{accuracy:.4f}", flush=True)
     return set(ids.tolist()), float(accuracy)
 

@@ -84,11 +84,11 @@ def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
         if not os.path.exists(mark):
             open(mark, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        return chunk.n_rows, chunk.X.sum(axis=0)
+        return chunk.n_rows, chunk.X.array.sum(axis=0)
 
     n_rows, sums = data.sum(part)
     assert n_rows == 2000
-    assert_array_equal(sums, data.sum(lambda chunk: chunk.X.sum(axis=0)))
+    assert_array_equal(sums, data.sum(lambda chunk: chunk.X.array.sum(axis=0)))
 
 
 def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undisturbed):

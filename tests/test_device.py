@@ -13,8 +13,6 @@ from riata import SparseClassifier, SparseRegressor
 from riata.arrays import to_host
 from riata.cli import main
 from riata.data.in_memory import InMemory
-from riata.data.moments import chunk_moments
-from riata.data.products import chunk_products
 from riata.engines.cuda.on_device import OnDevice, Streamed, on_device
 from riata.engines.cuda.transfers import Host, place_named
 from riata.errors import CheckpointError, DataError, OptionError
@@ -75,13 +73,13 @@ def test_moments_and_products(both):
     place, kind = both
     data = rows(kind)
     there = on_device(data, place)
-    known, ours = chunk_moments(data.chunk), there.sum(chunk_moments)
+    known, ours = data.moments, there.moments
     np.testing.assert_allclose(ours.mean, known.mean, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(ours.squares, known.squares, rtol=1e-6)
     left, right = np.array([3, 1]), np.array([1, 3, 8])
     for columns in ((left, right), (left, left)):
-        expected = chunk_products(data.chunk.X, data.chunk.weight, *columns)
-        found = there.sum(lambda chunk, columns=columns: chunk_products(chunk.X, chunk.weight, *columns))
+        expected = data.chunk.X.products(data.chunk.weight, *columns)
+        found = there.sum(lambda chunk, columns=columns: chunk.X.products(chunk.weight, *columns))
         np.testing.assert_allclose(found.about_means, expected.about_means, rtol=1e-5, atol=1e-4)
         np.testing.assert_allclose(found.right_mean, expected.right_mean, rtol=1e-5, atol=1e-6)
 
@@ -147,9 +145,9 @@ def test_path_is_that_of_the_cpu(both):
 
 
 def test_gather_and_targets():
-    data = rows("dense")
+    data, some = rows("dense"), np.array([2, 5])
     there = on_device(data, STRICT)
-    np.testing.assert_array_equal(there.gather([2, 5]), data.gather([2, 5]))
+    np.testing.assert_array_equal(there.gather(some).toarray(), data.gather(some).toarray())
     for ours, known in zip(there.targets(), data.targets(), strict=True):
         np.testing.assert_array_equal(ours, known)
 
@@ -180,7 +178,7 @@ class TestOnGpu:
         w, U, shift = rng.normal(size=37) * (np.arange(37) % 3 == 0), rng.normal(size=(4, 5000)), rng.normal(size=37)
         some, few = np.array([30, 2, 9]), slice(100, 4000)
         for n in (1, 2, 4):
-            np.testing.assert_allclose(there.slopes(gpu.vector(U[:n])), here.slopes(U[:n]), rtol=1e-9, atol=1e-7)
+            np.testing.assert_allclose(there.slopes(gpu.vector(U[:n].T)), here.slopes(U[:n].T), rtol=1e-9, atol=1e-7)
         np.testing.assert_allclose(to_host(there.margins(w)), here.margins(w), rtol=1e-9, atol=1e-9)
         sums = there.sums(shift, gpu.vector(U[0]), gpu.vector(U[1])), here.sums(shift, U[0], U[1])
         np.testing.assert_allclose(*sums, rtol=1e-9, atol=1e-7)

@@ -42,7 +42,7 @@ def test_some_rows_of_chunks_are_those_of_the_array(rng, chunk_rows, layout):
             assert_allclose(data.targets()[0], y[mask])
             assert_allclose(data.moments.mean, np.average(X[mask], axis=0, weights=weight[mask]))
             gathered = data.gather([2])
-            assert_allclose(gathered.toarray() if sp.issparse(gathered) else gathered, X[mask][:, [2]])
+            assert_allclose(gathered.toarray(), X[mask][:, [2]])
 
 
 def test_the_order_of_chunks_does_not_change_the_folds(rng):

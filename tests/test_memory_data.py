@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 
 from problems import LAYOUTS, small
 from riata.data import in_memory as memory
-from riata.data.chunk import unit_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
+from riata.matrices.host import as_matrix
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -45,14 +45,14 @@ def test_rows_of_weight_zero_are_never_seen(rng):
     X, y = rng.normal(size=(10, 3)), rng.normal(size=10)
     data = InMemory(X, y, np.arange(10) % 2)
     assert data.n_rows == 5
-    assert_allclose(next(iter(data.visit())).X, X[1::2])
+    assert_allclose(next(iter(data.visit())).X.array, X[1::2])
 
 
 @pytest.mark.parametrize("as_layout", [np.asarray, sp.csr_array])
 def test_unit_rows(as_layout, rng):
     X = rng.normal(size=(5, 4))
     X[2] = 0
-    units = unit_rows(as_layout(X))
+    units = as_matrix(as_layout(X)).unit_rows().array
     units = units.toarray() if sp.issparse(units) else units
     assert_allclose(np.linalg.norm(units, axis=1), [1, 1, 0, 1, 1])
     assert_allclose(units[0] * np.linalg.norm(X[0]), X[0])

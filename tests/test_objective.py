@@ -62,7 +62,7 @@ def test_gap_bounds_the_distance_to_the_minimum_everywhere(loss, fit_intercept, 
 @pytest.mark.parametrize("loss", [name for name in LOSSES if LOSSES[name].labels or name == "squared"])
 def test_the_moments_tell_what_a_pass_at_the_empty_model_would(loss, layout, fit_intercept):
     chunk = small(loss).data(layout).chunk
-    data = Chunked(chunk.X, chunk.y, 17, chunk.weight)
+    data = Chunked(chunk.X.array, chunk.y, 17, chunk.weight)
     for alpha in (0.01, 10.0):
         problem = Problem(data, LOSSES[loss], elastic_net(alpha), fit_intercept)
         w, b, at = empty_start(problem)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
@@ -60,7 +59,7 @@ def test_every_lane_is_the_slow_method(chunk, loss, alpha):
     margins = stepper.advance(state, chunk._replace(y=y), np.arange(300))
     assert np.isfinite(margins).all()
     noises, rates = (NOISES, np.full(4, RATE)) if alpha is None else (np.full(4, FADING), RATES)
-    w, b = naive.online(chunk.X, y, chunk.weight, loss, noises, rates, alpha or 0.0, 200.0)
+    w, b = naive.online(chunk.X.array, y, chunk.weight, loss, noises, rates, alpha or 0.0, 200.0)
     for lane in range(4):
         state.memory["lane"][0] = lane
         found, intercept = method.model(state)
@@ -72,13 +71,13 @@ def test_every_lane_is_the_slow_method(chunk, loss, alpha):
 def test_units_do_not_matter(chunk, mode, rng):
     coef, intercept = learned(chunk, mode)
     factors = 2.0 ** rng.integers(-10, 10, size=10)
-    scaled, same = learned(chunk._replace(X=chunk.X * factors), mode)
+    scaled, same = learned(chunk._replace(X=chunk.X.array * factors), mode)
     if mode == "k":  # its statistics are solved as a system, in another order of rounding
         assert_allclose(scaled * factors, coef, rtol=1e-8)
     else:
         assert_array_equal(scaled * factors, coef)
         assert same == intercept
-    moved, _ = learned(chunk._replace(X=1000.0 * chunk.X + 7.0), mode)
+    moved, _ = learned(chunk._replace(X=1000.0 * chunk.X.array + 7.0), mode)
     assert_allclose(moved * 1000.0, coef, rtol=1e-6, atol=1e-9)
     assert np.count_nonzero(coef)
 
@@ -102,7 +101,7 @@ def test_rows_in_one_portion_or_many_give_the_same_model(chunk, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_sparse_rows_learn_what_dense_rows_learn(chunk, mode):
-    dense, sparse = learned(chunk, mode), learned(chunk._replace(X=sp.csr_array(chunk.X)), mode)
+    dense, sparse = learned(chunk, mode), learned(chunk._replace(X=chunk.X.as_csr()), mode)
     assert_allclose(sparse[0], dense[0], atol=1e-10)
     assert_allclose(sparse[1], dense[1], atol=1e-10)
 
@@ -182,19 +181,19 @@ def test_the_unit_of_weights_does_not_matter_to_partial_fit(rng, solver):
 
 def test_partial_fit_needs_neither_scaling_nor_an_alpha(chunk):
     labels = np.where(chunk.y > 0, "yes", "no")
-    at_once = SparseClassifier(solver="online").partial_fit(chunk.X, labels, classes=["no", "yes"])
+    at_once = SparseClassifier(solver="online").partial_fit(chunk.X.array, labels, classes=["no", "yes"])
     one_by_one = SparseClassifier(solver="online")
-    for x, label in zip(chunk.X, labels, strict=True):
+    for x, label in zip(chunk.X.array, labels, strict=True):
         one_by_one.partial_fit(x[None], [label], classes=["no", "yes"])
     assert_allclose(one_by_one.coef_, at_once.coef_, atol=1e-10)
     assert_allclose(one_by_one.intercept_, at_once.intercept_, atol=1e-10)
-    assert at_once.score(chunk.X, labels) > 0.8
+    assert at_once.score(chunk.X.array, labels) > 0.8
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_without_an_intercept_there_is_none(chunk, mode):
     spec = Spec(solver="online", fit_intercept=False, **MODES[mode])
-    result = fit(InMemory(chunk.X + 1.0, chunk.y + 3.0, chunk.weight), spec).result
+    result = fit(InMemory(chunk.X.array + 1.0, chunk.y + 3.0, chunk.weight), spec).result
     assert result.intercept == 0.0
     assert np.count_nonzero(result.coef)
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import naive_online as naive
@@ -64,7 +63,7 @@ def test_a_sweep_is_the_slow_method(name, loss, chunk, batch, rng):
     method, slow = METHODS[name]
     visits, scale = rng.integers(60, size=200), rng.uniform(0.5, 2.0, size=12)
     state = learned(method, loss, chunk, [visits], batch=batch, scale=scale)
-    w, b = slow(chunk.X / scale, chunk.y, chunk.weight, visits, batch, loss)
+    w, b = slow(chunk.X.array / scale, chunk.y, chunk.weight, visits, batch, loss)
     assert_allclose(state.w, w, atol=1e-10)
     assert_allclose(state.b, b, atol=1e-10)
     assert 0 < np.count_nonzero(state.w)
@@ -73,7 +72,7 @@ def test_a_sweep_is_the_slow_method(name, loss, chunk, batch, rng):
 def test_sparse_rows_learn_what_dense_rows_learn(method, loss, chunk, rng):
     visits = rng.integers(60, size=200)
     dense = learned(method, loss, chunk, [visits], safe=True)
-    sparse = learned(method, loss, chunk._replace(X=sp.csr_array(chunk.X)), [visits], safe=True)
+    sparse = learned(method, loss, chunk._replace(X=chunk.X.as_csr()), [visits], safe=True)
     assert_allclose(sparse.w, dense.w, atol=1e-12)
     assert_allclose(sparse.b, dense.b, atol=1e-12)
 

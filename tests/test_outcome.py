@@ -40,7 +40,8 @@ EXAMPLES = [
     (proofs.RefittedSupports(2), "supports are the better of those of two local models, refitted"),
     (
         proofs.Stationary(2e-9, 1e-6),
-        "it is a stationary point: no small change lowers the objective (residual 2.0e-09)",
+        "it is a stationary point: the residual of the optimality conditions, 2.0e-09 of the first slopes, is within "
+        "1.0e-06",
     ),
     (proofs.ZeroLoss(), "the loss is within a millionth of zero, which no model can beat: add a ridge"),
     (proofs.AllTaken(3), "all k features have been taken"),
@@ -73,12 +74,19 @@ def test_limits_are_named_with_their_numbers():
 
 
 def test_a_gap_above_its_tolerance_proves_nothing():
-    stop = Stop.at_gap(DualityGap(2e-3, 1e-6, of_path=True))
+    stop = Stop.reached(DualityGap(2e-3, 1e-6, of_path=True))
     assert stop.reason is StopReason.GAP_ABOVE_TOL
     assert stop.proof is None
     assert not stop.converged
     assert why(stop) == "the largest relative duality gap of the path, 2.0e-03, did not get within 1.0e-06"
-    assert not Stop.at_gap(DualityGap(float("nan"), 1e-6)).converged
+    assert not Stop.reached(DualityGap(float("nan"), 1e-6)).converged
+
+
+def test_a_residual_above_its_tolerance_proves_nothing():
+    stop = Stop.reached(proofs.Stationary(2e-3, 1e-6, of_path=True))
+    assert stop.reason is StopReason.RESIDUAL_ABOVE_TOL
+    assert not stop.converged
+    assert why(stop) == "the largest residual of the path, 2.0e-03 of the first slopes, did not get within 1.0e-06"
 
 
 MODEL, LATER = PathModel("k", 3, 3), PathModel("k", 5, 5)

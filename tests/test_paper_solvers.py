@@ -31,7 +31,7 @@ def solve(start, problem, **options):
 def reference(problem, method, **options):
     """What naive.py needs: the scaled rows, the batches a solver visits, and the steps."""
     chunk = next(iter(problem.data.visit()))
-    X = chunk.X.toarray() if hasattr(chunk.X, "toarray") else chunk.X.astype(float)
+    X = chunk.X.toarray().astype(float)
     A, y, s = X / problem.scale, chunk.y, chunk.weight / chunk.weight.mean()
     batch = min(options.get("batch", 1), len(y))
     rng, batches = np.random.default_rng(options.get("seed", 0)), []

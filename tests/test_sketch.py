@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
-from riata.data.chunk import Chunk, columns_of
+from riata.data.chunk import Chunk, joined
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
+from riata.matrices.host import as_matrix
 from riata.model.model import load_model
 from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
@@ -85,7 +86,7 @@ def test_in_a_twentieth_of_the_memory_it_finds_the_same_features(rng):
 def test_numbers_up_to_two_to_the_sixty(chunk, rng):
     ids = np.sort(rng.choice(2**60, 2000, replace=False))
     ids[-1] = 2**60 - 1
-    found, _ = learned(chunk._replace(X=spread(chunk.X, ids)))
+    found, _ = learned(chunk._replace(X=spread(chunk.X.array, ids)))
     assert sorted(found) == ids[PLANTED].tolist()
 
 
@@ -116,7 +117,7 @@ def test_dense_rows_learn_what_sparse_rows_learn(chunk):
 def test_units_do_not_matter(chunk, rng):
     factors = 2.0 ** rng.integers(-5, 5, size=2000)
     found, _ = learned(chunk)
-    scaled, _ = learned(chunk._replace(X=sp.csr_array(chunk.X * factors)))
+    scaled, _ = learned(chunk._replace(X=sp.csr_array(chunk.X.array * factors)))
     assert set(found) == set(PLANTED.tolist()) == set(scaled)
 
 
@@ -126,17 +127,17 @@ def test_a_row_of_weight_zero_changes_nothing(chunk):
 
 
 def test_a_half_life_lets_the_features_change(chunk):
-    later = chunk._replace(X=spread(chunk.X, np.r_[1999, np.arange(1999)], 2000))  # every feature is the next one
-    both = Chunk(sp.csr_array(sp.vstack([chunk.X, later.X])), np.r_[chunk.y, later.y], np.ones(2 * chunk.n_rows))
+    later = chunk._replace(X=spread(chunk.X.array, np.r_[1999, np.arange(1999)], 2000))  # every feature is the next one
+    both = joined([chunk, later])
     found, _ = learned(both, half_life=200.0)
     assert set(found) == set((PLANTED - 1).tolist())
 
 
 @pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
 def test_regression(chunk, loss, rng):
-    z = chunk.X[:, PLANTED] @ np.array([1.0, -1.0, 1.0])
+    z = chunk.X.array[:, PLANTED] @ np.array([1.0, -1.0, 1.0])
     y = rng.poisson(np.exp(z)).astype(float) if loss == "poisson" else z + 0.1 * rng.normal(size=len(z))
-    X = spread(chunk.X, np.arange(2000) * 2**48)
+    X = spread(chunk.X.array, np.arange(2000) * 2**48)
     model = riata.SparseRegressor(k=3, loss=loss, solver="sketch", memory=TIGHT, max_passes=2, random_state=0).fit(X, y)
     assert_array_equal(model.get_support(indices=True), PLANTED * 2**48)
     assert model.coef_.shape == (1, 2**60)
@@ -145,7 +146,7 @@ def test_regression(chunk, loss, rng):
 
 
 def test_partial_fit_is_the_same_as_rows_in_order(chunk, rng):
-    X = spread(chunk.X, np.sort(rng.choice(2**60, 2000, replace=False)))
+    X = spread(chunk.X.array, np.sort(rng.choice(2**60, 2000, replace=False)))
     labels = np.where(chunk.y > 0, "yes", "no")
     whole = riata.SparseClassifier(k=3, solver="sketch", memory=TIGHT, order="sequential").fit(X, labels)
     parts = riata.SparseClassifier(k=3, solver="sketch", memory=TIGHT)
@@ -160,8 +161,9 @@ def test_partial_fit_is_the_same_as_rows_in_order(chunk, rng):
 
 
 def test_several_classes(chunk):
-    X = spread(chunk.X, np.arange(2000) * 2**48)
-    y = np.where(chunk.X[:, [3]].toarray()[:, 0] > 0, "a", np.where(chunk.X[:, [10]].toarray()[:, 0] > 0, "b", "c"))
+    X = spread(chunk.X.array, np.arange(2000) * 2**48)
+    third, tenth = chunk.X.columns(np.array([3, 10])).T
+    y = np.where(third > 0, "a", np.where(tenth > 0, "b", "c"))
     model = riata.SparseClassifier(k=2, solver="sketch", memory=TIGHT, random_state=0).fit(X, y)
     assert model.coef_.shape == (3, 2**60)
     assert model.score(X, y) > 0.95
@@ -223,7 +225,7 @@ def test_a_resumed_fit_ends_where_it_would_have(visits, tmp_path):
 
 def test_svmlight_with_numbers_of_sixty_bits(chunk, tmp_path, rng):
     ids = np.sort(rng.choice(2**60, 2000, replace=False))
-    X = spread(chunk.X, ids)
+    X = spread(chunk.X.array, ids)
     with open(tmp_path / "rows.svm", "w") as file:
         for i in range(1500):
             row = slice(X.indptr[i], X.indptr[i + 1])
@@ -248,11 +250,11 @@ def test_what_it_cannot_do_is_said(chunk):
         riata.open(pairs, "y", hashed=True)
 
 
-def test_columns_of_is_indexing(rng):
+def test_narrowed_is_indexing(rng):
     X = sp.random_array((20, 50), density=0.2, rng=rng, format="csr")
     for ids in (np.array([7, 3, 49]), np.array([], dtype=int), np.arange(50)):
-        assert_array_equal(columns_of(X, ids).toarray(), X.toarray()[:, ids])
-        assert_array_equal(columns_of(X.toarray(), ids), X.toarray()[:, ids])
+        assert_array_equal(as_matrix(X).narrowed(ids).toarray(), X.toarray()[:, ids])
+        assert_array_equal(as_matrix(X.toarray()).narrowed(ids).array, X.toarray()[:, ids])
 
 
 def few_columns(rng):

@@ -19,18 +19,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.arrays import namespace, to_host
-from riata.data.chunk import margins
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
-from riata.kernels.first_order import csr_first_order, dense_first_order
-from riata.kernels.rows import in_rows
 from riata.losses import Loss
-from riata.matrices import device_sums as parts
-from riata.matrices.rows import DeviceRows
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
 SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
@@ -126,7 +120,7 @@ def mean_loss(problem: Problem, w, b) -> float:
     value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z = float(b) + 0.0 * chunk.y if w is None else margins(chunk.X, w, b)
+        z = float(b) + 0.0 * chunk.y if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
@@ -146,17 +140,7 @@ def first_order(problem: Problem, w, b) -> FirstOrder:
 def first_order_part(loss: Loss, w, b):
     """What one chunk adds to the first-order pass at (w, b)."""
     w, b = np.asarray(w, dtype=np.float64), float(b)
-    support = np.flatnonzero(w)
-
-    def part(chunk):
-        X, y, weight = chunk
-        if isinstance(X, DeviceRows):
-            return parts.first_order(X, y, weight, loss, w, b)
-        if sp.issparse(X):
-            return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
-        return dense_first_order(in_rows(X), y, weight, loss.code, w, support, b)
-
-    return part
+    return lambda chunk: chunk.X.first_order(loss, chunk.y, chunk.weight, w, b)
 
 
 def summarise(sums) -> FirstOrder:
@@ -183,6 +167,25 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     feasible = (1.0 - 1e-14) / max(1.0, largest)  # inside by more than rounding
     bound = max(-feasible * rise, -rise - ridge)  # with all of the slopes shrunk until they fit, or none
     return float(at.loss + penalty.value(w) - bound + REACH * free)
+
+
+def has_dual_bound(problem: Problem) -> bool:
+    """Whether a gap can be certified. Otherwise a point is judged by its slopes."""
+    return "strengths" in problem.penalty.has
+
+
+def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
+    """The largest violation of an optimality condition at (w, b), each slope in the units of the scaled columns."""
+    penalty = problem.penalty
+    if not isinstance(penalty, SeparablePenalty):
+        raise OptionError(f"{penalty!r} has no optimality condition for single features")
+    violations = penalty.violation(w, at.by_w) / problem.scale
+    return max(float(np.max(violations)), abs(at.by_b) if problem.fit_intercept else 0.0)
+
+
+def slope_unit(problem: Problem, start: Start) -> float:
+    """What `stationarity` is measured against: the largest slope at the start."""
+    return max(float(np.max(np.abs(start.at.by_w) / problem.scale)), 1e-300)
 
 
 def _ratio(a, b):

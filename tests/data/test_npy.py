@@ -41,7 +41,9 @@ def test_rows_without_a_target_are_left_out(rows, tmp_path, larger_than_memory):
     data = open_data(tmp_path / "rows.npy", N_FEATURES, task="regression", memory="1MB")
     there = ~np.isnan(y)
     assert data.n_rows == there.sum()
-    assert_allclose(data.sum(lambda chunk: chunk.X.sum(axis=0, dtype=np.float64)), X[there].sum(axis=0), rtol=1e-4)
+    assert_allclose(
+        data.sum(lambda chunk: chunk.X.array.sum(axis=0, dtype=np.float64)), X[there].sum(axis=0), rtol=1e-4
+    )
 
 
 def test_a_file_that_is_cut_short_or_changes_is_not_read_on(rows, tmp_path, larger_than_memory):

@@ -16,15 +16,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
-import scipy.sparse as sp
 
-from riata.data.chunk import Chunk, added, columns_of
+from riata.data.chunk import Chunk, added, joined
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
-from riata.data.moments import Moments, chunk_moments
+from riata.matrices.matrix import Matrix
+from riata.matrices.moments import Moments
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
+    from riata.data.opened import Opened
     from riata.data.opening.profile import Profile
 
 
@@ -72,6 +73,11 @@ class Dataset(ABC):
         return self.facts.profile
 
     @property
+    def opened(self) -> "Opened | None":
+        """How to read the rows anew, where that is possible."""
+        return self.facts.opened
+
+    @property
     def memory(self) -> int | None:
         """The budget it was opened with, in bytes, which solvers keep to as well."""
         return self.facts.memory
@@ -117,10 +123,9 @@ class Dataset(ABC):
         """f(placed chunks) added over runs of rows: for sums so large that one per chunk would be too many."""
         return added(self.runs(lambda _, run: f(run)))
 
-    def gather(self, columns):
-        """Columns of X over all rows: dense if X is, CSC otherwise. The one thing that grows with the rows."""
-        parts = [chunk.X[:, columns] for chunk in self.visit()]
-        return sp.vstack(parts, format="csc") if sp.issparse(parts[0]) else np.vstack(parts)
+    def gather(self, columns: np.ndarray) -> Matrix:
+        """Columns of X over all rows, in memory. The one thing that grows with the rows."""
+        return joined([chunk._replace(X=chunk.X.narrowed(columns)) for chunk in self.visit()]).X
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         """The target and the weight of every row."""
@@ -175,7 +180,7 @@ class Dataset(ABC):
     def moments(self) -> Moments:
         """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
         if self._moments is None:
-            self._moments = self.sum(chunk_moments)
+            self._moments = self.sum(_moments_of)
         return self._moments
 
     @property
@@ -196,11 +201,15 @@ class Dataset(ABC):
         return self._starts
 
 
+def _moments_of(chunk: Chunk) -> Moments:
+    return chunk.X.moments(chunk.y, chunk.weight)
+
+
 class Mapped(Dataset):
     """Another dataset seen through a function of its chunks: row normalisation, one class against the rest, ..."""
 
     def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]):
-        super().__init__(data.facts.but(classes=None), data.ledger)
+        super().__init__(data.facts.of_view(classes=None), data.ledger)
         self._data, self._f = data, f
         self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
 
@@ -223,5 +232,5 @@ class Columns(Mapped):
     """Some columns of another dataset, by their numbers."""
 
     def __init__(self, data: Dataset, ids: np.ndarray):
-        super().__init__(data, lambda chunk: chunk._replace(X=columns_of(chunk.X, ids)))
+        super().__init__(data, lambda chunk: chunk._replace(X=chunk.X.narrowed(ids)))
         self.facts = self.facts.but(n_features=len(ids), feature_names=None, encoding=None)

@@ -23,7 +23,7 @@ META = b"riata"
 
 def to_batch(chunk: Chunk) -> pa.RecordBatch:
     """A chunk as a record batch, without copying its numbers."""
-    matrix = matrix_batch(chunk.X)
+    matrix = matrix_batch(chunk.X.array)
     arrays = [pa.array(chunk.y), pa.array(chunk.weight), *matrix.columns]
     return pa.RecordBatch.from_arrays(arrays, names=[TARGET, WEIGHT, *matrix.schema.names])
 

@@ -7,14 +7,13 @@ be taken away, and `as_data` turns them back into rows that every solver takes.
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg.lapack import dpstrf
 
 from riata.data.dataset import Dataset
 from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
-from riata.data.moments import varies
 from riata.errors import DataError, OptionError
+from riata.matrices.moments import Merge, Products, varies
 
 BLOCK_ROWS = 2048
 COPIES = 6  # of d^2 numbers, beside those that are kept, while they are made and turned into rows
@@ -60,17 +59,15 @@ class Gram:
     def _merged(self, other, sign) -> "Gram":
         if len(self.mean) != len(other.mean):
             raise DataError("these statistics are of different features, and do not go together")
-        weight = self.weight + sign * other.weight
-        whole = weight or 1.0  # two folds without a row make another
+        both = Merge.of(self.weight, other.weight, sign)
         shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
-        cross = sign * self.weight * other.weight / whole
         return Gram(
-            weight,
-            self.mean + sign * other.weight / whole * shift,
-            self.y_mean + sign * other.weight / whole * y_shift,
-            self.xx + sign * other.xx + cross * np.outer(shift, shift),
-            self.xy + sign * other.xy + cross * shift * y_shift,
-            self.yy + sign * other.yy + cross * y_shift**2,
+            both.weight,
+            self.mean + both.share * shift,
+            self.y_mean + both.share * y_shift,
+            self.xx + sign * other.xx + both.cross * np.outer(shift, shift),
+            self.xy + sign * other.xy + both.cross * shift * y_shift,
+            self.yy + sign * other.yy + both.cross * y_shift**2,
             self.rows + sign * other.rows,
         )
 
@@ -127,11 +124,11 @@ def _grams_of_run(run, n_folds, seed) -> tuple[Gram, ...]:
     sums: list[_Sums] = []
     for start, chunk in run:
         if not sums:  # the means of the first chunk are near enough to all means to keep the digits
-            shift = np.append(chunk.weight @ chunk.X, chunk.weight @ chunk.y) / chunk.weight.sum()
+            shift = np.append(chunk.X.slopes(chunk.weight), chunk.weight @ chunk.y) / chunk.weight.sum()
             sums = [_Sums(shift) for _ in range(n_folds)]
         for i in range(0, chunk.n_rows, BLOCK_ROWS):
             X, y, weight = chunk.rows(slice(i, i + BLOCK_ROWS))
-            A = np.column_stack([X.toarray() if sp.issparse(X) else X, y]).astype(np.float64) - shift
+            A = np.column_stack([X.toarray(), y]).astype(np.float64) - shift
             folds = fold_of(np.arange(start + i, start + i + len(y)), n_folds, seed)
             for fold, its_sums in enumerate(sums):
                 its_sums.add(A[folds == fold], weight[folds == fold])
@@ -156,8 +153,8 @@ class _Sums:
         self._products += A.T @ A
 
     def about_means(self) -> Gram:
-        off = self._sums / self._weight if self._weight else self._sums
-        mean, products = self._shift + off, self._products - self._weight * np.outer(off, off)
+        found = Products.from_sums(self._weight, self._sums, self._sums, self._products)
+        mean, products = self._shift + found.left_mean, found.about_means
         return Gram(
             self._weight, mean[:-1], mean[-1], products[:-1, :-1], products[:-1, -1], products[-1, -1], self._rows
         )

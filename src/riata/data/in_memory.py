@@ -6,12 +6,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
+from riata.matrices.host import as_matrix
+from riata.matrices.matrix import Matrix
 from riata.threads import n_cores, one_blas_thread
 
 BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
@@ -35,7 +36,7 @@ class InMemory(Dataset):
         ledger: Ledger | None = None,
     ):
         """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
-        X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
+        X = as_matrix(X)
         y = np.asarray(y, dtype=np.float64)
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         self._chunk = Chunk(X, y, weight)
@@ -46,8 +47,9 @@ class InMemory(Dataset):
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
 
     @property
-    def X(self):
-        return self._chunk.X
+    def X(self) -> Any:
+        """The rows as they were given: a NumPy array, or SciPy's CSR."""
+        return self._chunk.X.array
 
     @property
     def chunk(self) -> Chunk:
@@ -72,41 +74,32 @@ class InMemory(Dataset):
     def _blocks(self) -> list[Chunk]:
         """Runs of rows for threads to share, cut once."""
         X = self._chunk.X
-        if sp.issparse(X) and X.data.nbytes > BLOCK_BYTES:
-            return self.blocks(-(-X.data.nbytes // n_cores()))  # each block pays for a vector of d
+        if X.sparse and X.nbytes > BLOCK_BYTES:
+            return self.blocks(-(-X.nbytes // n_cores()))  # each block pays for a vector of d
         return self.blocks(BLOCK_BYTES)
 
     def blocks(self, n_bytes: int) -> list[Chunk]:
-        """Runs of rows of so many bytes, as views."""
-        X = self._chunk.X
-        row_bytes = max(1, (X.data.nbytes if sp.issparse(X) else X.nbytes) // max(1, self.n_rows))
+        """Runs of rows of so many bytes: views, unless rows do not lie one after the other."""
+        row_bytes = max(1, self._chunk.X.nbytes // max(1, self.n_rows))
         step = max(1, n_bytes // row_bytes)
-        return [self._block(slice(i, min(i + step, self.n_rows))) for i in range(0, self.n_rows, step)]
-
-    def _block(self, rows: slice) -> Chunk:
-        X: Any = self._chunk.X
-        if not sp.issparse(X):
-            chunk = self._chunk.rows(rows)
-            return chunk._replace(X=np.ascontiguousarray(chunk.X))  # passes go row by row: copied once, if at all
-        span = slice(X.indptr[rows.start], X.indptr[rows.stop])
-        parts = X.data[span], X.indices[span], X.indptr[rows.start : rows.stop + 1] - X.indptr[rows.start]
-        view = sp.csr_array(parts, shape=(rows.stop - rows.start, X.shape[1]))  # slicing X would copy it
-        return Chunk(view, self._chunk.y[rows], self._chunk.weight[rows])
+        blocks = (self._chunk.rows(slice(i, i + step)) for i in range(0, self.n_rows, step))
+        return [
+            block._replace(X=block.X.contiguous()) for block in blocks
+        ]  # passes go row by row: copied once, if at all
 
     @property
     def total_weight(self):
         return float(self._chunk.weight.sum())
 
-    def gather(self, columns):
+    def gather(self, columns: np.ndarray) -> Matrix:
         self.ledger.count(self.n_rows)
-        columns_of_x: Any = self._chunk.X[:, columns]
-        return columns_of_x.tocsc() if sp.issparse(self.X) else columns_of_x
+        return self._chunk.X.narrowed(columns)
 
     def targets(self):
         return self._chunk.y, self._chunk.weight
 
     def take(self, rows) -> "InMemory":
-        return InMemory(*self._chunk.rows(rows), facts=self.facts, ledger=self.ledger)
+        return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
 
     def map(self, f):
-        return InMemory(*f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)
+        return InMemory(*f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)

@@ -8,11 +8,8 @@ import logging
 import tempfile
 from collections.abc import Iterator
 
-import numpy as np
-import scipy.sparse as sp
-
 from riata.data.budget import chunk_bytes, held_bytes, in_words
-from riata.data.chunk import Chunk, added
+from riata.data.chunk import Chunk, added, joined
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -173,13 +170,7 @@ class OutOfCore(Dataset):
         """All rows in memory, for data that fits."""
         self._caching = False
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
-        X = (
-            sp.vstack([c.X for c in chunks], format="csr")
-            if self._encoding.sparse
-            else np.concatenate([c.X for c in chunks])
-        )
-        y, weight = np.concatenate([c.y for c in chunks]), np.concatenate([c.weight for c in chunks])
-        return InMemory(X, y, weight, facts=self.facts)
+        return InMemory(*joined(chunks), facts=self.facts)
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:
@@ -192,8 +183,8 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         encoding.target.labels if encoding.target else None,
         encoding,
         profile,
-        memory,
-        single_pass,
+        memory=memory,
+        single_pass=single_pass,
     )
 
 

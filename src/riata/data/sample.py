@@ -1,7 +1,6 @@
 """A sample of the rows, in memory: a first look at data that takes long to read."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, joined
 from riata.data.dataset import Dataset
@@ -35,7 +34,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # it is held twice while it is put together
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):
-        room -= sum(_nbytes(part) for part in chunk)
+        room -= sum(part.nbytes for part in chunk)
         if room < 0:
             break
         chunks.append(chunk)
@@ -53,7 +52,3 @@ def _in_runs(rng, n_runs, n_rows):
     chosen = np.zeros(RUNS, dtype=bool)
     chosen[rng.permutation(RUNS)[:n_runs]] = True
     return lambda positions: chosen[positions * RUNS // n_rows]
-
-
-def _nbytes(array) -> int:
-    return array.data.nbytes + array.indices.nbytes if sp.issparse(array) else array.nbytes

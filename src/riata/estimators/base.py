@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -13,16 +14,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
-from riata.data.chunk import unit_rows
 from riata.data.dataset import Dataset
+from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import place_named
+from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
-from riata.estimators.input_checks import parts_of
+from riata.estimators.input_checks import encoded_like, parts_of
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
-from riata.matrices.rows import DeviceRows
+from riata.matrices.host import as_matrix
+from riata.matrices.matrix import Matrix
 from riata.model.model import Model
+from riata.penalties import Penalty
 from riata.reporting.notebook import summary_html
 from riata.training.checks import WIDEST, check_request
 from riata.training.coefficients import margins, support_of
@@ -51,6 +55,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
@@ -86,6 +91,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha_ratio = alpha_ratio
         self.l1_ratio = l1_ratio
         self.ridge = ridge
+        self.penalty = penalty
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
@@ -156,11 +162,14 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return spec
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> Self:
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         spec = self._begin()
         data = self._dataset(X, y, sample_weight)
         sentences: list[str] = []
-        trained = train(data, spec, validation=self._validation(validation), warn=sentences.append)
+        trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
         for sentence in sentences:
             warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
         self._take_over(trained)
@@ -181,9 +190,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             X.sum_duplicates()
         return (X, *rest)
 
-    def _seen(self, X):
+    def _seen(self, X) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""
-        return unit_rows(X) if self.normalize == "rows" else X
+        return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
     def _on_device(self, X, y, weight, classes=None, reset=True) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
@@ -193,7 +202,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
         return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
 
-    def _device_rows(self, X, reset=False) -> DeviceRows:
+    def _device_rows(self, X, reset=False) -> Matrix:
         """X on a GPU, of the right width, every entry finite."""
         rows = rows_on_gpu(X)
         if reset:
@@ -206,22 +215,24 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def _margins(self, X) -> np.ndarray:
         """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
+        if self._encodes(X):
             model = self.to_model()
-            n_margins = len(model.intercept)
-            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
-            return np.concatenate(found) if found else np.empty((0, n_margins))
+            return model.margins(X).reshape(-1, len(model.intercept))
         if is_device_array(X):
-            rows = self._device_rows(X)
-            return np.stack([to_host(rows.margins(w)) for w in np.atleast_2d(self.coef_)], axis=1) + self.intercept_
+            return to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T)) + self.intercept_
         (X,) = self._validated(X, reset=False)
         return margins(self._seen(X), self.coef_) + self.intercept_
 
-    def _validation(self, rows: Any) -> Dataset | None:
-        """The rows that choose among models; None where there are none."""
+    def _encodes(self, X: Any) -> bool:
+        """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
+        known = getattr(getattr(self, "trained_", None), "encoding", None) is not None
+        return isinstance(X, Dataset | str | Path) or is_stream(X) or (known and has_columns(X))
+
+    def _validation(self, rows: Any, data: Dataset) -> Dataset | None:
+        """The rows that choose among models of the data, with the same features; None where there are none."""
         if rows is None:
             return None
-        return self._dataset(*parts_of(rows), reset=False)
+        return self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
 
     def _begin_stream(self) -> bool:
         """Get ready for more rows; whether they are the first."""

@@ -16,9 +16,8 @@ from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import LOSSES, Loss, loss_of
-from riata.model.model import probabilities
-from riata.model.quality import quality
+from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.penalties import Penalty
 from riata.training.streams import Learner
 
 
@@ -65,6 +64,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
+        penalty: Penalty | str | None = None,
         penalty_factors=None,
         groups=None,
         nonnegative: bool = False,
@@ -139,7 +139,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return self
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
+        """Margins: one per row for two classes, one per class otherwise.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -162,10 +166,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["accuracy"]
-        assert found is not None
-        return found
+        return self.to_model().score(X, y, sample_weight)

@@ -17,7 +17,6 @@ from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import loss_of
-from riata.model.quality import quality
 from riata.training.streams import Learner
 from riata.training.trained import Trained
 
@@ -43,6 +42,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    penalty : Penalty, optional
+        A penalty of another kind in place of the elastic net, at the strength ``alpha``: an object of your own, see
+        `riata.penalties.SeparablePenalty`. With solver "exact".
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
@@ -160,15 +162,17 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(trained.intercept[0])
 
     def predict(self, X) -> np.ndarray:
-        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
         return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """R2, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["r2"]
-        return np.nan if found is None else found
+        return self.to_model().score(X, y, sample_weight)

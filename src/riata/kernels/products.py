@@ -39,6 +39,17 @@ def csr_margins(indptr, indices, data, w, b):
 
 
 @compiled(nogil=True, fastmath=FAST)
+def csr_slopes(indptr, indices, data, u, d):
+    """X'u, for d columns."""
+    slopes = np.zeros(d)
+    for i in range(u.shape[0]):
+        start, stop = span(indptr, i)
+        for p in range(start, stop):
+            slopes[uint64(indices[p])] += u[i] * data[p]
+    return slopes
+
+
+@compiled(nogil=True, fastmath=FAST)
 def centred_columns(X, weight, columns, A):
     """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
     n, m = A.shape

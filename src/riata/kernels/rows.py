@@ -41,12 +41,17 @@ class CsrRows(NamedTuple):
 Rows = DenseRows | CsrRows
 
 
-def as_rows(X, scale=1.0) -> Rows:
-    """The layout of a chunk's X, for columns divided by `scale`."""
-    shrink = np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), X.shape[1]))
-    if sp.issparse(X):
-        return CsrRows(X.indptr, X.indices, X.data, shrink)
-    return DenseRows(np.ascontiguousarray(X), shrink)
+def shrink_of(scale: np.ndarray | float, n_columns: int) -> np.ndarray:
+    """The reciprocal scales of all columns, as a layout carries them."""
+    return np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), n_columns))
+
+
+def entries_of(rows: Rows, visits: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Some columns of some rows as a dense array, not scaled."""
+    if isinstance(rows, DenseRows):
+        return rows.X[np.ix_(visits, features)]
+    shape = (len(rows.indptr) - 1, len(rows.shrink))
+    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[visits][:, features].toarray()
 
 
 def in_rows(X: np.ndarray) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""Rows that lie on a device such as a GPU, and the few things that passes ask of them."""
+"""The rows of a chunk, however they are stored and wherever they lie: one protocol for all that passes ask of them."""

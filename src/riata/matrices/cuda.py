@@ -12,7 +12,8 @@ import scipy.sparse as sp
 
 from riata.arrays import is_device_array
 from riata.errors import DataError, OptionError
-from riata.matrices.rows import DenseRows, DeviceRows
+from riata.matrices.array_api import ArrayMatrix, positions
+from riata.matrices.matrix import ALL, Matrix
 
 THREADS = 256
 TILE = 1024  # rows that one thread adds up, or more
@@ -37,21 +38,27 @@ def cupy() -> Any:
     return cupy
 
 
-class CudaDense(DenseRows):
+class CudaDense(ArrayMatrix):
     """A dense CuPy array, rows one after the other."""
 
-    def __init__(self, X):
+    def __init__(self, X: Any):
         super().__init__(cupy().ascontiguousarray(X))
         self._places, self._beside = np.full(self.shape[1], -1), self.array[:, :0]  # columns held side by side, too
 
-    def prepare(self, numbers):
+    def prepare(self, numbers: np.ndarray) -> None:
         if self.array.itemsize * len(numbers) * self.shape[0] <= BESIDE * self.array.nbytes:
             self._beside = None  # its memory can be used again
             self._beside = cupy().take(self.array, cupy().asarray(numbers), axis=1)
             self._places[:] = -1
             self._places[numbers] = np.arange(len(numbers))
 
-    def margins(self, w):
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+        if w.ndim == 2:
+            z = [
+                self.margins(of_one, b_of_one)
+                for of_one, b_of_one in zip(w.T, np.broadcast_to(b, w.shape[1]), strict=True)
+            ]
+            return cupy().stack(z, axis=1)
         cp, n, support = cupy(), self.shape[0], np.flatnonzero(w)
         X, places = self.array, support
         if (self._places[support] >= 0).all():
@@ -59,44 +66,57 @@ class CudaDense(DenseRows):
         z, weights = cp.empty(n), cp.asarray(w[support], dtype=cp.float64)
         args = (X, n, X.shape[1], cp.asarray(places), weights, len(support), z)
         _launch(f"margins<{_c(X)}>", _warps(n), args)
-        return z
+        return z + float(b)
 
-    def slopes(self, U):
-        if len(U) > 2:
-            return super().slopes(U)
+    def _slopes(self, U: Any) -> np.ndarray:
+        m = U.shape[1]
+        if m > 2:
+            return super()._slopes(U)
         cp, (n, d) = cupy(), self.shape
         both = cp.zeros((2, n))
-        both[: len(U)] = U
+        both[:m] = U.T
         width = 4 if d % 4 == 0 else 1
         tile, out = _tiles(n, 2, d)
         grid = (-(-d // (width * THREADS)), len(out))
         _launch(f"two_slopes<{_c(self.array)}, {width}>", grid, (self.array, n, d, both, tile, out))
-        return out.sum(axis=0)[: len(U)].get()
+        return out.sum(axis=0)[:m].get().T
 
-    def sums(self, shift, u, curvature):
+    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, (n, d) = cupy(), self.shape
         tile, out = _tiles(n, 3, d)
         args = (self.array, n, d, cp.asarray(shift), u, curvature, tile, out)
         _launch(f"shifted_sums<{_c(self.array)}>", (-(-d // THREADS), len(out)), args)
-        return tuple(out.sum(axis=0).get())
+        by_u, by_curvature, squares = out.sum(axis=0).get()
+        return by_u, by_curvature, squares
 
 
-class CudaSparse(DeviceRows):
+class CudaSparse(Matrix):
     """A CSR matrix and its transpose: rows are summed along the one, columns along the other, in a fixed order."""
 
-    dense = False
+    sparse = True
 
     def __init__(self, by_row: tuple[Any, Any, Any], shape: tuple[int, int]):
         self.by_row, self.shape = by_row, shape
         self.by_column = _transposed(*by_row, shape[1])
 
-    def margins(self, w):
-        return _times(self.by_row, self.shape[0], cupy().asarray(w, dtype=np.float64)[:, None])[:, 0]
+    @property
+    def dtype(self) -> Any:
+        return self.by_row[2].dtype
 
-    def slopes(self, U):
-        return _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U.T)).T.get()
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in (*self.by_row, *self.by_column))
 
-    def sums(self, shift, u, curvature):
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+        cp = cupy()
+        W = cp.ascontiguousarray(cp.asarray(w if w.ndim == 2 else w[:, None], dtype=np.float64))
+        z = _times(self.by_row, self.shape[0], W) + cp.asarray(b, dtype=np.float64)
+        return z if w.ndim == 2 else z[:, 0]
+
+    def _slopes(self, U: Any) -> np.ndarray:
+        return _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U)).get()
+
+    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, d = cupy(), self.shape[1]
         out = cp.empty((4, d))
         starts, indices, data = self.by_column
@@ -110,7 +130,7 @@ class CudaSparse(DeviceRows):
             squares + (total - seen) * np.square(shift),  # a zero that is not stored is -shift away from the shift
         )
 
-    def columns(self, numbers, rows=slice(None)):
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
         cp, (first, last, _) = cupy(), rows.indices(self.shape[0])
         out = cp.zeros((last - first, len(numbers)))
         starts, indices, data = self.by_column
@@ -119,25 +139,23 @@ class CudaSparse(DeviceRows):
             _launch(f"csr_columns<{_c(data)}, {_c(indices)}>", (len(numbers),), args)
         return out
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "CudaSparse":
         cp = cupy()
         starts, indices, data = self.by_row
-        if isinstance(rows, slice):
-            rows = np.arange(*rows.indices(self.shape[0]))
-        rows = cp.asarray(rows)
+        rows = cp.asarray(np.arange(*rows.indices(self.shape[0])) if isinstance(rows, slice) else positions(rows))
         ends = cp.concatenate([cp.zeros(1, np.int64), cp.cumsum(starts[rows + 1] - starts[rows])])
         which = cp.searchsorted(ends, cp.arange(int(ends[-1])), side="right") - 1
         entries = starts[rows][which] + (cp.arange(len(which)) - ends[which])
         return CudaSparse((ends, indices[entries], data[entries]), (len(rows), self.shape[1]))
 
-    def narrowed(self, numbers):
+    def narrowed(self, numbers: np.ndarray) -> CudaDense:
         return CudaDense(self.columns(numbers))
 
-    def dense_rows(self, array):
+    def dense(self, array: Any) -> CudaDense:
         return CudaDense(array)
 
 
-def rows_on_gpu(X) -> DeviceRows:
+def rows_on_gpu(X: Any) -> Matrix:
     """Rows of a host array or matrix, copied; of an array on the GPU (CuPy, PyTorch, ...), where it lies."""
     cp = cupy()
     if hasattr(X, "indptr"):

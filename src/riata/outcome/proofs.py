@@ -14,6 +14,7 @@ class DualityGap:
     """No model of the kind has an objective lower by more than `relative` times the empty model's loss."""
 
     reason: ClassVar = StopReason.CERTIFIED_GAP
+    missed: ClassVar = StopReason.GAP_ABOVE_TOL
     relative: float
     tol: float
     of_path: bool = False  # whether it is the largest of all models of a path
@@ -65,8 +66,15 @@ class Stationary:
     """No small change of the model lowers the objective: a far one may."""
 
     reason: ClassVar = StopReason.STATIONARY
-    residual: float  # distance from stationarity, relative as the method says
+    missed: ClassVar = StopReason.RESIDUAL_ABOVE_TOL
+    residual: float  # the largest violation of an optimality condition, relative to the slopes at the start
     tol: float
+    of_path: bool = False  # whether it is the largest of all models of a path
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is within the tolerance."""
+        return self.residual <= self.tol
 
 
 @dataclass(frozen=True)

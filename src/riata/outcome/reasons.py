@@ -14,6 +14,7 @@ class StopReason(Enum):
     SUPPORTS_REFITTED = "supports-refitted"
     OBJECTIVE_STALLED = "objective-stalled"
     GAP_ABOVE_TOL = "gap-above-tol"
+    RESIDUAL_ABOVE_TOL = "residual-above-tol"
     ROUNDING = "rounding"
     MAX_PASSES = "max-passes"
     LAST_STEP = "last-step"

@@ -27,6 +27,7 @@ IN_SHORT = {
     StopReason.SUPPORTS_REFITTED: "supports are those of local models, refitted",
     StopReason.OBJECTIVE_STALLED: "the objective has not moved for some passes",
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
+    StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
     StopReason.ROUNDING: "rounding hides what a further step would gain",
     StopReason.MAX_PASSES: "it reached max_passes",
     StopReason.LAST_STEP: "the solver ended at its last step",
@@ -39,8 +40,10 @@ def why(stop: Stop) -> str:
     """Why a fit stopped, as the end of a sentence."""
     if stop.proof is not None:
         return what_is_proved(stop.proof)
-    if stop.short_of is not None:
+    if isinstance(stop.short_of, DualityGap):
         return _gap(stop.short_of, "did not get within")
+    if stop.short_of is not None:
+        return f"{_residual(stop.short_of)} did not get within {stop.short_of.tol:.1e}"
     if stop.reason is StopReason.MAX_PASSES and stop.passes is not None:
         return f"it reached max_passes={stop.passes}"
     if stop.reason is StopReason.OBJECTIVE_STALLED and stop.passes is not None:
@@ -101,7 +104,12 @@ def _(proof: RefittedSupports) -> str:
 
 @what_is_proved.register
 def _(proof: Stationary) -> str:
-    return f"it is a stationary point: no small change lowers the objective (residual {proof.residual:.1e})"
+    return f"it is a stationary point: {_residual(proof)} is within {proof.tol:.1e}"
+
+
+def _residual(proof: Stationary) -> str:
+    of = "the largest residual of the path" if proof.of_path else "the residual of the optimality conditions"
+    return f"{of}, {proof.residual:.1e} of the first slopes,"
 
 
 @what_is_proved.register

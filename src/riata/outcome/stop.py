@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from riata.outcome.proofs import DualityGap, Proof
+from riata.outcome.proofs import DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
 
 
@@ -13,7 +13,7 @@ class Stop:
     reason: StopReason
     proof: Proof | None = None
     passes: int | None = None  # the limit that was reached, or those in which the objective did not move
-    short_of: DualityGap | None = None  # the gap that did not get within its tolerance
+    short_of: DualityGap | Stationary | None = None  # what did not get within its tolerance
 
     @classmethod
     def proved(cls, proof: Proof) -> "Stop":
@@ -21,9 +21,9 @@ class Stop:
         return cls(proof.reason, proof)
 
     @classmethod
-    def at_gap(cls, gap: DualityGap) -> "Stop":
-        """The end of a fit by its gap, within the tolerance or not."""
-        return cls.proved(gap) if gap.holds else cls(StopReason.GAP_ABOVE_TOL, short_of=gap)
+    def reached(cls, certificate: DualityGap | Stationary) -> "Stop":
+        """The end of a fit by its gap or its residual, within the tolerance or not."""
+        return cls.proved(certificate) if certificate.holds else cls(certificate.missed, short_of=certificate)
 
     @property
     def converged(self) -> bool:

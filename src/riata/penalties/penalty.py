@@ -62,7 +62,7 @@ class Penalty(ABC):
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
         """What is added to the mean loss, in a formula; `unit` says of which columns."""
-        return f" + {alpha:.6g} * {self!r}{unit}"
+        return f" + {self if alpha is None else self.at(alpha)!r}{unit}"
 
 
 class SeparablePenalty(Penalty):

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.chunk import unit_rows
 from riata.data.in_memory import InMemory
 from riata.datasets import fetch_gisette, is_probe, load_digits49, read_gisette
 from riata.errors import DataError
+from riata.matrices.host import as_matrix
 
 LOADERS = {"digits49": load_digits49, "gisette": fetch_gisette}
 
@@ -52,6 +52,6 @@ def load_rows(data: str) -> Rows:
     )
     probes = is_probe(train.feature_names)
     return Rows(
-        data, sp.csr_array(unit_rows(train.X)), train.y, sp.csr_array(unit_rows(test.X)), test.y,
+        data, as_matrix(train.X).unit_rows().as_csr(), train.y, as_matrix(test.X).unit_rows().as_csr(), test.y,
         probes if probes.any() else None,
     )  # fmt: skip

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from riata.data.chunk import unit_rows
 from riata.data.in_memory import InMemory
+from riata.matrices.host import as_matrix
 from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
 from riata.solvers.registry import SOLVERS
@@ -50,7 +50,7 @@ class TimeCell:
 def made_up_rows(n: int, d: int) -> InMemory:
     """Normal rows of unit norm; labels are the sign of the sum of the first features."""
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
-    return InMemory(unit_rows(X), np.where(X[:, :SIGNAL].sum(axis=1) > 0, 1.0, -1.0))
+    return InMemory(as_matrix(X).unit_rows(), np.where(X[:, :SIGNAL].sum(axis=1) > 0, 1.0, -1.0))
 
 
 def plain_spec(algorithm: str, **more) -> Spec:

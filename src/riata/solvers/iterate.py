@@ -37,6 +37,7 @@ class Iterate(NamedTuple):
     whole: bool = True  # False inside a pass, where nothing is decided
     save: Callable[[], Saved] | None = None
     features: Features | None = None  # which the coefficients are of; None: all of them
+    residual: float | None = None  # of the optimality conditions, relative to the slopes at the start, without a gap
     proof: Proof | None = None  # what a method without a gap has proved about this point, which ends the solve
 
 

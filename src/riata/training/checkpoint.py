@@ -10,14 +10,12 @@ import os
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
@@ -97,10 +95,8 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
     chunk, n_chunks = _first_chunk(data), int(data.n_chunks)
     if isinstance(data, Remote):
         chunk, n_chunks = chunk.rows(slice(0, 1)), 1
-    X = chunk.X
-    parts: Iterable[np.ndarray] = (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,)
     digest = sha256()
-    for part in (*parts, chunk.y, chunk.weight):
+    for part in (*chunk.X.parts().values(), chunk.y, chunk.weight):
         digest.update(np.ascontiguousarray(part).data)
     return {
         "rows": int(data.n_rows), "columns": int(data.n_features), "chunks": n_chunks,
@@ -111,7 +107,7 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
 def _first_chunk(data: Dataset) -> Chunk:
     """Of rows on a GPU, which are never read one after the other, the first row with the targets of all."""
     if isinstance(data, OnDevice):
-        return Chunk(data.take([0]).gather(slice(None)), *data.targets())
+        return Chunk(data.take([0]).gather(np.arange(data.n_features)), *data.targets())
     return next(iter(data.visit([0])))
 
 

@@ -12,6 +12,7 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
 from riata.losses import loss_for
+from riata.penalties import PENALTIES, Penalty
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
@@ -53,6 +54,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
+        *_penalty_checks(spec),
         *_factor_checks(spec, n_features),
         (spec.nonnegative and spec.k is not None, EXACT_ONLY.format(solver=spec.solver_name)),
         *_capability_checks(spec, solver),
@@ -97,6 +99,30 @@ def _check_numbers(spec: Spec) -> None:
         value = getattr(spec, name)
         if not (isinstance(value, Real) or (value is None and name in optional)):
             raise OptionError(f"{name} must be a number, not {value!r}")
+
+
+def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
+    """Whether the penalty that was named, or given, goes with the other options."""
+    penalty = spec.penalty
+    if penalty is None:
+        return []
+    if isinstance(penalty, str):
+        goes_with = {"elastic-net": "alpha", "cardinality": "k", "group-cardinality": "k and groups"}
+        return [
+            (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
+            (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
+             f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
+        ]  # fmt: skip
+    if not isinstance(penalty, Penalty):
+        return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
+    beside = [name for name, given in {
+        "l1_ratio": spec.l1_ratio != 1, "ridge": spec.ridge > 0, "nonnegative": spec.nonnegative,
+        "groups": spec.groups is not None}.items() if given]  # fmt: skip
+    return [
+        ("cardinality" in penalty.has, "a number of features is given as k, not as a penalty"),
+        (spec.k is not None, "a penalty object has a strength alpha and no k: give one of the two"),
+        (bool(beside), f"{' and '.join(beside)} would do nothing beside a penalty object: it says all of that itself"),
+    ]
 
 
 def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:

@@ -6,7 +6,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from riata.data.chunk import columns_of
+from riata.matrices.host import as_matrix
 
 
 def coefficients(found, n_features: int):
@@ -41,12 +41,12 @@ def support_of(coef) -> np.ndarray:
 
 def dense_part(coef, features: np.ndarray) -> np.ndarray:
     """The coefficients of these features, a row per margin."""
-    return columns_of(coef, features).toarray() if sp.issparse(coef) else np.atleast_2d(coef)[:, features]
+    return as_matrix(coef).narrowed(features).toarray() if sp.issparse(coef) else np.atleast_2d(coef)[:, features]
 
 
 def margins(X, coef):
     """X coef', rows x margins, at the cost of the non-zeros where coef is sparse."""
     if not sp.issparse(coef):
-        return X @ np.atleast_2d(coef).T
+        return as_matrix(X).margins(np.atleast_2d(coef).T)
     features = support_of(coef)
-    return columns_of(X, features) @ dense_part(coef, features).T
+    return as_matrix(X).narrowed(features).margins(dense_part(coef, features).T)

@@ -11,7 +11,7 @@ import numpy as np
 from riata.data.dataset import Columns
 from riata.errors import CheckpointError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
-from riata.outcome.proofs import DualityGap, Proof
+from riata.outcome.proofs import DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
@@ -152,9 +152,15 @@ def _stop(history: list[Record], point: Iterate, tol: float, unit: float, max_pa
     gap = recent[-1].gap
     if gap is not None and gap <= tol:
         return Stop.proved(DualityGap(gap, tol))
+    if point.residual is not None and point.residual <= tol:
+        return Stop.proved(Stationary(point.residual, tol))
     if point.proof is not None:
         return Stop.proved(point.proof)
-    if len(recent) == PATIENCE and all(record.gap is None and record.objective is not None for record in recent):
+    if (
+        point.residual is None
+        and len(recent) == PATIENCE
+        and all(record.gap is None and record.objective is not None for record in recent)
+    ):
         values = [record.objective for record in recent if record.objective is not None]
         if max(values) - min(values) <= tol * unit:
             return Stop(StopReason.OBJECTIVE_STALLED, passes=PATIENCE)

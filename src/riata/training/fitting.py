@@ -97,7 +97,8 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
         return None
     every = parse_seconds(spec.every)
     loss = spec.loss_function
-    options = asdict(spec) | {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
+    options = asdict(replace(spec, penalty=None)) | {"penalty": None if spec.penalty is None else repr(spec.penalty)}
+    options |= {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
     shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 

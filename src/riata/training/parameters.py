@@ -129,6 +129,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
     Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
               commands=SEARCHES),
+    Parameter("penalty", None, Section.STRENGTH, Kind.TEXT, "What else is to be small: a penalty object.", option=None),
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
               "Times the alpha of a feature or column, 0 is always in; may be given several times.",
               option="--penalty-factor", commands=SEARCHES),

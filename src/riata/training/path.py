@@ -15,10 +15,22 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.objective import FirstOrder, Problem, duality_gap, gap_unit, summarise
+from riata.objective import FirstOrder, Problem, gap_unit, summarise
 from riata.solvers.convex.column_copy import Gathered, gathered
 from riata.solvers.convex.exact import FINE, FIRST, grown
-from riata.solvers.convex.newton import CUTS, NOTHING, Curvature, State, cut_back, newton_step, pass_part, read, worse
+from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.newton import (
+    CUTS,
+    DAMPED,
+    NOTHING,
+    Curvature,
+    State,
+    cut_back,
+    newton_step,
+    pass_part,
+    read,
+    worse,
+)
 from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, with_start
 from riata.training.spec import Spec
@@ -37,9 +49,10 @@ class Path:
     coefs: np.ndarray  # alphas x features
     intercepts: np.ndarray
     losses: np.ndarray  # without the penalty
-    gaps: np.ndarray  # relative to the loss of the empty model
+    gaps: np.ndarray  # relative to the loss of the empty model; residuals of slopes where there is no dual bound
     converged: bool
     passes: float
+    stationary: bool = False  # whether models are judged by their slopes, for want of a dual bound
 
     @property
     def n_selected(self) -> np.ndarray:
@@ -60,6 +73,7 @@ class Point:
     at: Any = None  # a FirstOrder, once there was a pass
     curvature: Curvature | None = None  # where it is not the same everywhere
     gap: float = np.inf
+    damping: float = 1.0  # steps are made on so many times the curvature
 
 
 def path(
@@ -74,7 +88,9 @@ def path(
     problem, largest = with_start(bare_problem(data, spec), spec)
     alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
     points = []
-    for point in _points(problem, spec, largest, alphas, gap_unit(problem), progress):
+    assert problem.start is not None
+    judge = Judge.of(problem, problem.start)
+    for point in _points(problem, spec, largest, alphas, judge, judge.unit(gap_unit(problem)), progress):
         points.append(point)
         if max_features is not None and np.count_nonzero(point.w) >= max_features:
             break
@@ -86,6 +102,7 @@ def path(
         np.array([point.gap for point in points]),
         all(point.gap <= spec.tol for point in points),
         data.passes - passes_before,
+        stationary=judge.slope_unit is not None,
     )
 
 
@@ -96,7 +113,9 @@ def _checked(alphas) -> np.ndarray:
     return alphas
 
 
-def _points(problem, spec, largest, alphas, unit, progress: Callable[[float, int], None] | None) -> Iterator[Point]:
+def _points(
+    problem, spec, largest, alphas, judge: Judge, unit, progress: Callable[[float, int], None] | None
+) -> Iterator[Point]:
     """The models, block by block."""
     assert problem.start is not None
     w, b, at = problem.start
@@ -105,13 +124,13 @@ def _points(problem, spec, largest, alphas, unit, progress: Callable[[float, int
     at_start = int(np.sum(alphas >= largest))
     for alpha in alphas[:at_start]:  # no Newton step: its rounding would let features in
         its_problem = replace(problem, penalty=spec.penalty_at(alpha, problem.scale))
-        gap = duality_gap(its_problem, w, at) / unit
+        gap = judge.shortfall(its_problem, w, at) / unit
         yield Point(its_problem, w, b, at=at, gap=gap)
     size = BLOCK_IN_MEMORY if problem.data.in_memory else BLOCK
     for i in range(at_start, len(alphas), size):
         block = alphas[i : i + size]
         problems = [replace(problem, penalty=spec.penalty_at(alpha, problem.scale)) for alpha in block]
-        points = _solve_block(problems, state, at, now / max(block[-1], 1e-300), unit, spec)
+        points = _solve_block(problems, state, at, now / max(block[-1], 1e-300), judge, unit, spec)
         for alpha, point in zip(block, points, strict=True):
             yield point
             if progress is not None:
@@ -120,7 +139,7 @@ def _points(problem, spec, largest, alphas, unit, progress: Callable[[float, int
         state.w, state.b, at, now = last.w, last.b, last.at, block[-1]
 
 
-def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> list[Point]:
+def _solve_block(problems, state: State, at: FirstOrder, drop, judge: Judge, unit, spec) -> list[Point]:
     """The models of a few alphas, from the last model, whose alpha was `drop` times the block's last."""
     smallest = problems[-1]
     if not smallest.loss.quadratic:  # curvature that is read anew is read of no more features than need be
@@ -136,7 +155,7 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
     short = points
     for _ in range(ROUNDS):
-        _certify(short, state.features if _changes(smallest, model) else None)
+        _certify(short, judge, state.features if _changes(smallest, model) else None)
         short = [point for point in short if point.gap > spec.tol * unit]
         if not short:
             break
@@ -144,7 +163,9 @@ def _solve_block(problems, state: State, at: FirstOrder, drop, unit, spec) -> li
         model = _model(smallest, state, spec)
         for point in short:
             here = point.w, point.b
-            point.w, point.b = _minimum(point.problem, point.curvature or model, point.at, here, here)
+            its_model = point.curvature or model
+            its_model = its_model.times(point.damping) if isinstance(its_model, Curvature) else its_model
+            point.w, point.b = _minimum(point.problem, its_model, point.at, here, here)
     for point in points:
         point.gap /= unit
     state.curvature = points[-1].curvature or state.curvature
@@ -184,7 +205,7 @@ def _changes(problem, model: Gathered | Curvature) -> bool:
     return not problem.loss.quadratic and not isinstance(model, Gathered)
 
 
-def _certify(points: list[Point], features):
+def _certify(points: list[Point], judge: Judge, features):
     """Slopes, F and gap of several models in one pass, with the curvature of these features, if any; a step too far is
     cut back and read again, or taken back."""
     for cuts in range(2 + CUTS):
@@ -196,11 +217,15 @@ def _certify(points: list[Point], features):
             F = point.at.loss + point.problem.penalty.value(point.w)
             if worse(F, point.best) and cuts <= CUTS:
                 good: Any = (point.w_best, point.b_best)
-                point.w, point.b = cut_back(point.problem, good, (point.w, point.b)) if cuts < CUTS else good
+                if cuts < CUTS:
+                    point.w, point.b = cut_back(point.problem, good, (point.w, point.b))
+                else:
+                    point.w, point.b = good
+                    point.damping *= 1.0 if point.problem.penalty.convex else DAMPED
                 far.append(point)
             else:
                 point.best, point.w_best, point.b_best = F, point.w, point.b
-                point.gap = duality_gap(point.problem, point.w, point.at)
+                point.gap = judge.shortfall(point.problem, point.w, point.at)
         points = far
 
 

@@ -1,6 +1,6 @@
 """Rows as the model sees them: of unit norm, on a GPU, or as statistics where they can be read only once."""
 
-from riata.data.chunk import Chunk, unit_rows
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
@@ -44,4 +44,4 @@ def rows_or_statistics(data: Dataset, spec: Spec) -> Dataset:
 
 
 def _unit_rows_of(chunk: Chunk) -> Chunk:
-    return chunk._replace(X=unit_rows(chunk.X))
+    return chunk._replace(X=chunk.X.unit_rows())

@@ -22,6 +22,7 @@ class Spec:
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
+    penalty: Penalty | str | None = None  # an object with a strength alpha; by default what k, alpha and the rest say
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups
     nonnegative: bool = False
@@ -85,6 +86,8 @@ class Spec:
     @property
     def family(self) -> Penalty:
         """The penalty before it has a strength and the units of the data."""
+        if isinstance(self.penalty, Penalty):
+            return self.penalty
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio, self.nonnegative)
         return (

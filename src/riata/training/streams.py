@@ -18,8 +18,6 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
-from riata.objective import elastic_net
-from riata.penalties import Cardinality
 from riata.solvers.online.progressive_validation import Tally, tally
 from riata.solvers.online.stream import Stream, mirrored
 from riata.solvers.registry import SOLVERS
@@ -49,7 +47,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if sentence:
         raise OptionError(sentence)
     loss = spec.loss_function
-    penalty = elastic_net(spec.alpha or 0.0, spec.l1_ratio) if spec.k is None else Cardinality(spec.k)
+    penalty = spec.family.at(spec.alpha or 0.0) if spec.k is None else spec.family
     if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
     method: Any = solver.method(penalty)

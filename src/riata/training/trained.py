@@ -11,6 +11,7 @@ from riata.data.encoding import Encoding
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
+from riata.penalties import Penalty
 from riata.training.coefficients import dense_part, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_SPEC
@@ -166,6 +167,8 @@ def _as_plain(value: Any) -> Any:
     """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
     if isinstance(value, Loss):
         return value.name
+    if isinstance(value, Penalty):
+        return repr(value)
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
     return value.item() if isinstance(value, np.generic) else value

@@ -1,7 +1,6 @@
 """Data on a GPU: held there as a whole where it fits, and otherwise sent there chunk by chunk in every pass."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.arrays import to_host
 from riata.data.chunk import Chunk, add
@@ -10,6 +9,8 @@ from riata.data.facts import Facts
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger
 from riata.errors import DataError, OptionError
+from riata.matrices.dense import DenseMatrix
+from riata.matrices.matrix import Matrix
 
 SENT_AT_ONCE = 1 << 28  # bytes of a chunk in flight
 SOLVERS_THERE = ("exact", "best-k")
@@ -29,12 +30,10 @@ def check_device(solver: str) -> None:
         raise OptionError(f"on a GPU there are solvers {' and '.join(SOLVERS_THERE)}, and not {solver!r}")
 
 
-def check_finite(rows) -> None:
+def check_finite(rows: Matrix) -> None:
     """Refuse numbers that are none: one pass, in which they would spoil the sum of their column."""
-    ones = rows.margins(np.zeros(rows.shape[1]))[None, :] + 1.0
-    sums = rows.slopes(ones)[0]
-    if not np.isfinite(sums).all():
-        j = int(np.flatnonzero(~np.isfinite(sums))[0])
+    j = rows.not_finite()
+    if j is not None:
         raise DataError(
             f"column {j} of X holds a value that is missing or not finite: clean it before it goes to the GPU"
         )
@@ -75,19 +74,19 @@ class OnDevice(Dataset):
         self.ledger.count(self.n_rows)
         return f(self._chunk)
 
-    def gather(self, columns):
+    def gather(self, columns: np.ndarray) -> Matrix:
         self.ledger.count(self.n_rows)
-        return to_host(self._chunk.X.columns(np.arange(self.n_features)[columns]))
+        return DenseMatrix(to_host(self._chunk.X.columns(columns)))
 
     def targets(self):
         return to_host(self._chunk.y), to_host(self._chunk.weight)
 
     def take(self, rows) -> "OnDevice":
         X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
-        return OnDevice(self._place, X, y, weight, facts=self.facts, ledger=self.ledger)
+        return OnDevice(self._place, X, y, weight, facts=self.facts.of_view(), ledger=self.ledger)
 
     def map(self, f):
-        return OnDevice(self._place, *f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)
+        return OnDevice(self._place, *f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
 
 
 class Streamed(Dataset):
@@ -99,7 +98,7 @@ class Streamed(Dataset):
         self._blocks = None
         if isinstance(data, InMemory):
             self._blocks = data.blocks(int(min(SENT_AT_ONCE, place.room // 8)))
-            for array in (data.X.data, data.X.indices) if sp.issparse(data.X) else (data.X,):
+            for array in data.chunk.X.parts().values():
                 place.pin(array)
         self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
 
@@ -119,4 +118,4 @@ class Streamed(Dataset):
         return total
 
     def held(self, chunk: Chunk) -> Dataset:
-        return OnDevice(self._place, self._place.rows(chunk.X), chunk.y, chunk.weight)
+        return OnDevice(self._place, self._place.rows(chunk.X.array), chunk.y, chunk.weight)

@@ -6,13 +6,12 @@ from typing import Any
 from weakref import finalize
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
 from riata.errors import OptionError
 from riata.matrices.cuda import CudaDense, CudaSparse, cupy, nbytes_on_gpu, rows_on_gpu
-from riata.matrices.host_sparse import SparseRows
-from riata.matrices.rows import DenseRows
+from riata.matrices.matrix import Matrix
+from riata.matrices.reference import reference
 
 PINNED: dict[int, int] = {}  # from the first address to the last of host arrays whose pages stay put
 SPARE = 0.25  # of the free memory of a GPU: left for what passes make on the way
@@ -24,8 +23,8 @@ class Host:
     def __init__(self, xp: Any = np, room: float = float("inf")):
         self._xp, self.room = xp, room
 
-    def rows(self, X):
-        return SparseRows(X) if sp.issparse(X) else DenseRows(self._xp.asarray(X))
+    def rows(self, X: Any) -> Matrix:
+        return reference(X, self._xp)
 
     def vector(self, values):
         return self._xp.asarray(np.asarray(values, dtype=np.float64))
@@ -38,7 +37,7 @@ class Host:
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         for X, y, weight in chunks:
-            yield Chunk(self.rows(X), self.vector(y), self.vector(weight))
+            yield Chunk(self.rows(X.array), self.vector(y), self.vector(weight))
 
 
 class Gpu:
@@ -56,7 +55,7 @@ class Gpu:
         limit = pool.get_limit()
         return (1.0 - SPARE) * (min(free, limit - pool.used_bytes()) if limit else free)
 
-    def rows(self, X):
+    def rows(self, X: Any) -> Matrix:
         return rows_on_gpu(X)
 
     def vector(self, values):
@@ -91,7 +90,8 @@ class Gpu:
     def _sent(self, chunk: Chunk, stream, stage):
         """The arrays of a chunk, still on their way, and an event that says when they have come."""
         X, y, weight = chunk
-        arrays = [X.indptr.astype(np.int64), X.indices, X.data] if sp.issparse(X) else [np.ascontiguousarray(X)]
+        parts = X.contiguous().parts()
+        arrays = [parts["indptr"].astype(np.int64), parts["indices"], parts["data"]] if X.sparse else [parts["X"]]
         sent = [self._copied(array, stream, stage, i) for i, array in enumerate([*arrays, y, weight])]
         return sent, X.shape, stream.record()
 

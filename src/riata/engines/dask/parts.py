@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-import scipy.sparse as sp
-
 from riata.data.chunk import Chunk
 from riata.data.columns.column import BadRow
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -53,16 +51,12 @@ class RowsInMemory:
         pass
 
     def __sizeof__(self):
-        return sum(_nbytes(array) for chunk in self.chunks for array in chunk)
+        return sum(part.nbytes for chunk in self.chunks for part in chunk)
 
 
 def _cut(chunk: Chunk, span: slice) -> Chunk:
-    """Some rows of a chunk; sparse ones are copied, so all of them stay as they are."""
+    """Some rows of a chunk."""
     return chunk if span.stop - span.start == chunk.n_rows else chunk.rows(span)
-
-
-def _nbytes(array) -> int:
-    return array.data.nbytes + array.indices.nbytes + array.indptr.nbytes if sp.issparse(array) else array.nbytes
 
 
 class Recipe(NamedTuple):

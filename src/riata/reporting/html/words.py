@@ -1,5 +1,8 @@
 """Sentences about a fit that somebody who was not there understands."""
 
+from typing import Any
+
+from riata.penalties import PENALTIES
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
@@ -26,8 +29,8 @@ def asked(facts: Facts) -> list[str]:
         said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
-            f"The linear model with the smallest sum of two things: {loss}, and {_each(alpha)} times "
-            f"{_penalty(parameters)}. The larger that factor, the fewer features are used."
+            f"The linear model with the smallest sum of two things: {loss}, and {_penalty(parameters, _each(alpha))}. "
+            f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
     else:
         said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
@@ -56,11 +59,19 @@ _MORE = {
 }
 
 
-def _penalty(parameters) -> str:
-    share = parameters.get("l1_ratio", 1.0)
+def own_penalty(parameters: dict[str, Any]) -> str | None:
+    """What a penalty is called that was given as an object."""
+    written = parameters.get("penalty") or ""
+    return None if written in ("", *PENALTIES) else written.split("(")[0]
+
+
+def _penalty(parameters: dict[str, Any], alpha: str) -> str:
+    own, share = own_penalty(parameters), parameters.get("l1_ratio", 1.0)
+    if own is not None:
+        return f"the penalty {own} of strength {alpha}"
     if share == 1.0:
-        return "the sum of the absolute coefficients"
-    return f"a mix of the absolute coefficients ({share:.0%}) and half their squares ({1 - share:.0%})"
+        return f"{alpha} times the sum of the absolute coefficients"
+    return f"{alpha} times a mix of the absolute coefficients ({share:.0%}) and half their squares ({1 - share:.0%})"
 
 
 def certificate(facts: Facts) -> str:

@@ -6,11 +6,9 @@ All columns are held in memory. For a loss that is not squared a weight minimise
 from collections.abc import Iterator
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
-from riata.kernels.rows import CsrRows, DenseRows
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
@@ -26,7 +24,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
             f"solver 'cd' holds all columns in memory, about {need / 1e9:.1f} GB here, more than the budget of "
             f"{options.memory / 1e9:.1f} GB; take solver 'exact', or give it more memory"
         )
-    columns = _columns(data)
+    columns = data.gather(np.arange(data.n_features)).column_layout()
     y, weight = data.targets()
     weight = weight / weight.sum()
     moments = data.moments
@@ -47,12 +45,3 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))
         gap = duality_gap(problem, w, first_order(problem, w, b)) if t % PASSES_PER_CHECK == 0 else None
         yield Iterate(w.copy(), b, t, objective, gap)
-
-
-def _columns(data):
-    """The transposed matrix in the row layouts of the kernels: columns of X lie together."""
-    X = data.gather(slice(None))
-    ones = np.ones(data.n_rows)
-    if sp.issparse(X):
-        return CsrRows(X.indptr, X.indices, X.data, ones)
-    return DenseRows(np.ascontiguousarray(X.T), ones)

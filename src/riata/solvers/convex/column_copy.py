@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.in_memory import InMemory
 from riata.kernels.restricted import minimise_loss
@@ -36,9 +35,11 @@ class Gathered:
 
 
 def gathered(problem: Problem, features) -> Gathered | None:
-    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many."""
+    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
+    where the loss or the penalty is no part of a compiled loop."""
     data = problem.data
+    if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
+        return None
     if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
-    A = data.gather(features)
-    return Gathered(features, np.ascontiguousarray(A.toarray() if sp.issparse(A) else A, dtype=np.float64))
+    return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

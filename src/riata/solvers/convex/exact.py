@@ -18,16 +18,17 @@ from itertools import count, islice
 import numpy as np
 
 from riata.data.sample import sample_rows
-from riata.objective import FirstOrder, Problem, duality_gap, empty_start, first_order, pulls
+from riata.objective import FirstOrder, Problem, empty_start, first_order, pulls
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.column_copy import gathered
-from riata.solvers.convex.newton import CUTS, NOTHING, State, cut_back, newton_step, read, worse
+from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.newton import CUTS, DAMPED, NOTHING, State, cut_back, newton_step, read, worse
 from riata.solvers.iterate import Iterate, Options
 
 FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are cheap and where they are dear
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
 FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
-SAMPLE_GAP, SAMPLE_STEPS = 1e-3, 20  # a sample is not worth more precision, nor more time
+SAMPLE_STEPS = 20  # a sample is not worth more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
 
@@ -36,28 +37,31 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     if options.resume is not None:
         arrays, facts = options.resume
         known = facts["known_F"], arrays["known"], facts["known_b"]
-        return (yield from newton(problem, options, State.resumed(options.resume), known, options.resume))
-    w, b, at = problem.start or empty_start(problem)
+        judge = Judge(facts["slope_unit"])
+        return (yield from newton(problem, options, State.resumed(options.resume), judge, known, options.resume))
+    start = problem.start or empty_start(problem)
+    w, b, at = start
     F = float(at.loss + problem.penalty.value(w))
-    yield Iterate(w, b, 1, F, duality_gap(problem, w, at))
+    judge = Judge.of(problem, start)
+    yield judge.iterate(1, w, b, F, judge.shortfall(problem, w, at))
     state = State(w, b, np.flatnonzero(w))
     sample = sample_rows(problem.data, options.memory, options.seed)
     if sample is None:
         _advance(problem, options, state, at)
     else:
-        steps = newton(replace(problem, data=sample), options, state)
+        steps = newton(replace(problem, data=sample), options, state, judge)
         for point in islice(steps, SAMPLE_STEPS):
-            if point.gap is not None and point.gap <= SAMPLE_GAP * F:
+            if judge.near(point, F):
                 break
         if problem.loss.quadratic:
             state.curvature = NOTHING  # only that of all rows can serve all further steps
         if not problem.data.in_memory:
             state.features = _likely(replace(problem, data=sample), state)
-    return (yield from newton(problem, options, state, known=(F, w, b)))
+    return (yield from newton(problem, options, state, judge, known=(F, w, b)))
 
 
 def newton(
-    problem: Problem, options: Options, state: State, known=None, resume=None
+    problem: Problem, options: Options, state: State, judge: Judge, known=None, resume=None
 ) -> Generator[Iterate, None, StopReason]:
     """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
 
@@ -69,16 +73,21 @@ def newton(
         last_gap, idle, first = (resume.facts[name] for name in ("last_gap", "idle", "steps"))
     for t in count(first):
         found = _read_no_worse(problem, options, state, known, ahead)
-        if found is None:
+        if found is None and problem.penalty.convex:
             break
+        if found is None:  # along a line towards a lower model, F may rise first: a step on more curvature may not
+            state.damping *= DAMPED
+            continue
         at, second, F = found
-        gap = duality_gap(problem, state.w, at)
+        gap = judge.shortfall(problem, state.w, at)
         if resume is None or t > first:
-            save = None if known is None else partial(state.saved, known, last_gap, idle, t)
-            yield Iterate(state.w, state.b, t, F, gap, save=save)
+            save = None if known is None else partial(state.saved, known, last_gap, idle, t, judge.slope_unit)
+            yield judge.iterate(t, state.w, state.b, F, gap, save)
         idle = idle + 1 if known is not None and F >= known[0] and gap >= last_gap else 0
         if idle == STALLED:
             break
+        if idle == 0:
+            state.damping = 1.0
         known = F, state.w, state.b
         _advance(problem, options, state, at, second, keep=gap <= KEEPS * last_gap)
         last_gap = gap
@@ -126,7 +135,8 @@ def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=F
         state.features = features
         second = read(problem, state, first=False, second=True, memory=options.memory)[1]
         state.curvature = second or state.curvature
-    state.w, state.b = newton_step(problem, state.curvature, at, state.w, state.b, ROUGH if waiting else FINE)
+    curvature = state.curvature.times(state.damping)
+    state.w, state.b = newton_step(problem, curvature, at, state.w, state.b, ROUGH if waiting else FINE)
     state.features = features
 
 

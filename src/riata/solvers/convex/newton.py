@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from riata.arrays import at_least
-from riata.data.chunk import margins
-from riata.data.products import Products, chunk_products
 from riata.errors import OptionError
+from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, summarise
+from riata.penalties import Penalty, SeparablePenalty
 from riata.solvers.convex.quadratic import minimise_quadratic
+from riata.solvers.convex.separable_quadratic import minimise_separable
 from riata.solvers.iterate import Saved
 
 FRACTIONS = 0.5 ** np.arange(1, 16)
+DAMPED = 10.0  # times the curvature, after a step of which no fraction was of use
 CUTS = 3  # of one step: they leave less of it than rounding does
 ROUNDING = 1e-14  # of F: a rise by less is none
 
@@ -41,6 +43,10 @@ class Curvature:
         H[:known, known:] = H[known:, :known].T
         return Curvature(features, new.weight / total, new.right_mean, H)
 
+    def times(self, factor: float) -> "Curvature":
+        """So many times as curved: steps are shorter, in a way that lowers F for any penalty once they are short."""
+        return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
+
 
 NOTHING = Curvature(np.empty(0, dtype=np.int64), 0.0, np.empty(0), np.empty((0, 0)))
 
@@ -53,14 +59,16 @@ class State:
     b: float
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
     curvature: Curvature = NOTHING
+    damping: float = 1.0  # steps are made on so many times the curvature
 
-    def saved(self, known, last_gap, idle, steps) -> Saved:
+    def saved(self, known, last_gap, idle, steps, slope_unit) -> Saved:
         """All of it, with how the steps so far went: the point before, (F, w, b), its gap, and idle steps."""
         H = self.curvature
         arrays = {"w": self.w, "features": self.features, "known": known[1],
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
         facts = {"b": float(self.b), "H.weight": float(H.weight), "known_F": float(known[0]),
-                 "known_b": float(known[2]), "last_gap": float(last_gap), "idle": idle, "steps": steps}  # fmt: skip
+                 "known_b": float(known[2]), "last_gap": float(last_gap), "idle": idle, "steps": steps,
+                 "slope_unit": slope_unit}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
@@ -105,8 +113,8 @@ def _products_part(loss, w, b, left, features):
     def part(chunk):
         X, y, weight = chunk
         if not loss.quadratic:
-            weight = weight * at_least(loss.second_derivative(y, margins(X, w, b)), loss.least_curvature)
-        return chunk_products(X, weight, left, right)
+            weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
+        return X.products(weight, left, right)
 
     return part
 
@@ -123,21 +131,36 @@ def _check_memory(size, memory):
 def newton_step(problem: Problem, curvature: Curvature, at: FirstOrder, w, b, precision, guess=None):
     """The minimum (w, b) of the quadratic at a point, over the working set and the intercept, searched from a guess."""
     W = curvature.features
-    l1, l2, lower = (strength[W] for strength in problem.strengths)
     slope, H = at.by_w[W], curvature.H
     if problem.fit_intercept:
         slope = slope - at.by_b * curvature.mean
     else:
         H = H + curvature.weight * np.outer(curvature.mean, curvature.mean)
-    H = H + np.diag(l2)
-    slope = slope + l2 * w[W]
-    v = (w if guess is None else guess)[W]
-    v = minimise_quadratic(H, slope + H @ (v - w[W]), l1, lower, v, precision)
+    v = _penalised_minimum(problem.penalty, W, H, slope, w, w if guess is None else guess, precision)
     if problem.fit_intercept and curvature.weight > 0:
         b = b - at.by_b / curvature.weight - curvature.mean @ (v - w[W])
     w = w.copy()
     w[W] = v
     return w, b
+
+
+def _penalised_minimum(
+    penalty: Penalty,
+    W: np.ndarray,
+    H: np.ndarray,
+    slope: np.ndarray,
+    w: np.ndarray,
+    guess: np.ndarray,
+    precision: float,
+) -> np.ndarray:
+    """The minimum, searched from a guess, of a quadratic at w over the features W and the penalty: compiled or not."""
+    v, strengths = guess[W], penalty.strengths(len(w))
+    if strengths is None:
+        assert isinstance(penalty, SeparablePenalty)  # what `capabilities` has made sure of
+        return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
+    l1, l2, lower = (strength[W] for strength in strengths)
+    H = H + np.diag(l2)
+    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision)
 
 
 def worse(F, known) -> bool:
@@ -151,7 +174,7 @@ def cut_back(problem: Problem, good, bad):
     loss = problem.loss  # what a part holds may have to travel to the rows: not the problem with its data
 
     def part(chunk):
-        z, z_far = margins(chunk.X, w, b), margins(chunk.X, w_far, b_far)
+        z, z_far = chunk.X.margins(w, b), chunk.X.margins(w_far, b_far)
         with np.errstate(over="ignore", invalid="ignore"):
             values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])

@@ -19,12 +19,12 @@ rows whatever the chunks.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.errors import OptionError
 from riata.kernels.online import EMPTY, WIDTH
 from riata.kernels.rows import CsrRows
 from riata.kernels.sketch import NOWHERE, count_outside, move_in, move_out, split_rows
+from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Options
 from riata.solvers.online.online import Online, of_features
@@ -62,10 +62,10 @@ class Sketch(Online):
     def width(self, n_features):
         return 0
 
-    def rows(self, X, scale):
+    def rows(self, X: Matrix, scale: np.ndarray | float) -> CsrRows:
         """Entries with their numbers; dense rows as sparse ones."""
-        X = X if sp.issparse(X) else sp.csr_array(X)
-        return CsrRows(X.indptr, X.indices, X.data, np.empty(0))
+        entries = X.as_csr()
+        return CsrRows(entries.indptr, entries.indices, entries.data, np.empty(0))
 
     def memory(self, n_features):
         places, buckets = self.sizes(n_features)

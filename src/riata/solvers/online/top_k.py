@@ -8,9 +8,8 @@ zero before: A stays a sum of squares, and a young candidate has to be the bette
 """
 
 import numpy as np
-import scipy.sparse as sp
 
-from riata.kernels.rows import DenseRows, Rows
+from riata.kernels.rows import Rows, entries_of
 
 RIDGE = 1e-4  # relative to the diagonal: candidates may be copies of each other
 
@@ -23,11 +22,7 @@ def memory(n_candidates: int) -> dict[str, np.ndarray]:
 
 def columns(rows: Rows, visits, features, shift) -> np.ndarray:
     """These columns of the visited rows, counted from `shift`, and a last one of ones."""
-    if isinstance(rows, DenseRows):
-        block = rows.X[np.ix_(visits, features)]
-    else:
-        shape = (len(rows.indptr) - 1, len(rows.shrink))
-        block = sp.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[visits][:, features].toarray()
+    block = entries_of(rows, visits, features)
     return np.column_stack([block * rows.shrink[features] - shift[features], np.ones(len(visits))])
 
 

@@ -48,8 +48,8 @@ class Pursuit:
             shift = self._mean @ w
 
             def part(chunk):
-                z = chunk.weight * (chunk.X @ w - shift)
-                return chunk.X.T @ z, z.sum()
+                z = chunk.weight * chunk.X.margins(w, -shift)
+                return chunk.X.slopes(z), z.sum()
 
             by_w, total = self.problem.data.sum(part)
             return (by_w - self._mean * total) / self._scale / self.problem.data.total_weight

@@ -21,8 +21,8 @@ class Batches:
     def slope(self, chunk: Chunk, w, b):
         """(by w, by b): summed over the rows, with their weights."""
         scale = self.problem.scale
-        u = chunk.weight * self.problem.loss.derivative(chunk.y, chunk.X @ (w / scale) + b)
-        return (chunk.X.T @ u) / scale, float(u.sum()) * self.problem.fit_intercept
+        u = chunk.weight * self.problem.loss.derivative(chunk.y, chunk.X.margins(w / scale, b))
+        return chunk.X.slopes(u) / scale, float(u.sum()) * self.problem.fit_intercept
 
     def step(self, chunk: Chunk, by_w, by_b, w, b):
         """Move against the mean slope and keep the k largest weights.
@@ -32,7 +32,7 @@ class Batches:
         """
         steepest = hard_threshold(by_w, self.k)
         in_play = np.where((w != 0) | (steepest != 0), by_w, 0.0)
-        z = chunk.X @ (in_play / self.problem.scale) + by_b
+        z = chunk.X.margins(in_play / self.problem.scale, by_b)
         bend = self.problem.loss.curvature * float(chunk.weight @ z**2) / chunk.weight.sum()
         eta = self.eta if self.eta is not None else (float(in_play @ in_play) + by_b**2) / max(bend, 1e-300)
         return hard_threshold(w - eta * in_play, self.k), b - eta * by_b

@@ -17,8 +17,9 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.kernels.rows import Rows, as_rows
+from riata.kernels.rows import Rows
 from riata.losses import Loss
+from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
 from riata.solvers.online.progressive_validation import Tally, tally
@@ -84,9 +85,9 @@ class Method(Protocol):
         """How many weights it keeps."""
         return n_features
 
-    def rows(self, X, scale) -> Rows:
+    def rows(self, X: Matrix, scale: np.ndarray | float) -> Rows:
         """Rows as its sweep takes them."""
-        return as_rows(X, scale)
+        return X.row_layout(scale)
 
     def features(self, state: State) -> Features | None:
         """Which features the weights of its model are of; None: all of them."""

@@ -5,9 +5,9 @@ does not yield the point a second time.
 """
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
+from riata.matrices.host import from_parts
 from riata.solvers.iterate import Options, Saved
 
 
@@ -36,17 +36,14 @@ def chunk_arrays(chunk: Chunk | None) -> dict[str, np.ndarray]:
     """The rows of a chunk as arrays; none where there is no chunk."""
     if chunk is None:
         return {}
-    X = chunk.X
-    parts = {"X": X} if not sp.issparse(X) else {"data": X.data, "indices": X.indices, "indptr": X.indptr}
-    return {f"chunk.{name}": part for name, part in (parts | {"y": chunk.y, "weight": chunk.weight}).items()}
+    parts = chunk.X.parts() | {"y": chunk.y, "weight": chunk.weight}
+    return {f"chunk.{name}": part for name, part in parts.items()}
 
 
 def chunk_of(arrays: dict[str, np.ndarray], n_features: int) -> Chunk | None:
     """The chunk that `chunk_arrays` took apart."""
     if "chunk.y" not in arrays:
         return None
-    X = arrays.get("chunk.X")
-    if X is None:
-        parts = tuple(arrays[f"chunk.{name}"] for name in ("data", "indices", "indptr"))
-        X = sp.csr_array(parts, shape=(len(arrays["chunk.y"]), n_features))
-    return Chunk(X, arrays["chunk.y"], arrays["chunk.weight"])
+    parts = {name.removeprefix("chunk."): part for name, part in arrays.items() if name.startswith("chunk.")}
+    y, weight = parts.pop("y"), parts.pop("weight")
+    return Chunk(from_parts(parts, (len(y), n_features)), y, weight)

@@ -81,8 +81,8 @@ def _by_passes(problem):
 
     def hessian_bound(v):
         def part(chunk):
-            z = chunk.weight * (chunk.X @ (v[:d] / scale) + v[d:].sum())
-            return chunk.X.T @ z, z.sum()
+            z = chunk.weight * chunk.X.margins(v[:d] / scale, v[d:].sum())
+            return chunk.X.slopes(z), z.sum()
 
         by_w, by_b = data.sum(part)
         return np.append(by_w / scale, [by_b] * problem.fit_intercept) / data.total_weight

@@ -6,13 +6,10 @@ a pass, which also gives F and its certificate there, and is followed by a pass 
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.errors import OptionError
-from riata.kernels.rows import as_rows
 from riata.kernels.variance_reduced import svrg_sweep
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
@@ -43,7 +40,7 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
         for chunk in data.visit(data.shuffled(rng)):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             b = svrg_sweep(
-                as_rows(chunk.X, scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code, eta, l1,
+                chunk.X.row_layout(scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code, eta, l1,
                 anchor, anchor_b, at.by_w / scale, at.by_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip
             steps += len(visits)
@@ -64,10 +61,8 @@ def largest_row(problem: Problem) -> float:
     """The largest weighted squared norm of a scaled row, with the 1 of the intercept: one pass."""
     data, largest = problem.data, 1e-300
     mean_weight = data.total_weight / data.n_rows
+    shrink = np.broadcast_to(1.0 / np.square(problem.scale), data.n_features)
     for chunk in data.visit():
-        X: Any = chunk.X
-        norms = (X.power(2) if sp.issparse(X) else np.square(X)) @ np.broadcast_to(
-            1.0 / np.square(problem.scale), data.n_features
-        )
+        norms = chunk.X.row_squares(shrink)
         largest = max(largest, float(np.max((norms + problem.fit_intercept) * chunk.weight)) / mean_weight)
     return largest

@@ -17,15 +17,10 @@ Everything kept here is in units that give H a unit diagonal; `coefficients` giv
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.arrays import at_least, namespace
-from riata.data.chunk import margins
-from riata.kernels.columns import csr_sums, dense_sums
 from riata.kernels.subset import swap_gains
-from riata.matrices.rows import DeviceRows
 from riata.objective import Problem
-from riata.solvers.subset.column_products import column_products
 from riata.solvers.subset.refit import solved
 from riata.solvers.subset.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
@@ -204,8 +199,8 @@ class LocalModel:
         all_w[support] = w
 
         def part(chunk):
-            z = margins(chunk.X, all_w, -self._shift @ all_w)
-            return self._column_sums(chunk.X, self._by_row(chunk)[2] * z)[0]
+            u = self._by_row(chunk)[2] * chunk.X.margins(all_w, -self._shift @ all_w)
+            return chunk.X.sums(self._shift, u, u)[0]
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
         return by_z / self.problem.data.total_weight / self._unit
@@ -230,11 +225,11 @@ class LocalModel:
     def _by_row(self, chunk):
         """Of every row s loss, s loss' and s loss''."""
         X, y, weight = chunk
-        z = margins(X, self.w, self.b)
+        z = X.margins(self.w, self.b)
         loss = self.problem.loss
         curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
         D = weight * curvature
-        if not loss.quadratic and isinstance(D, np.ndarray):
+        if not loss.quadratic and namespace(D) is np:
             D[D <= FLAT * D.max(initial=0.0)] = 0.0
         return weight * loss.value(y, z), weight * loss.derivative(y, z), D
 
@@ -242,19 +237,10 @@ class LocalModel:
         """What a chunk adds to the sums over rows, then to those over columns, and to the products of some columns."""
         loss, u, D = self._by_row(chunk)
         total = namespace(D).sum
-        sums = float(total(loss)), float(total(D)), float(total(u)), *self._column_sums(chunk.X, u, D)
-        return sums, column_products(chunk.X, D, self._shift, columns)
-
-    def _column_sums(self, X, u, D=None):
-        """Sums over rows of u a, D a and D a^2 for every column, a = x - shift."""
-        D = u if D is None else D
-        if isinstance(X, DeviceRows):
-            return X.sums(self._shift, u, D)
-        if sp.issparse(X):
-            return csr_sums(X.indptr, X.indices, X.data, self._shift, u, D)
-        return dense_sums(X, self._shift, u, D)
+        sums = float(total(loss)), float(total(D)), float(total(u)), *chunk.X.sums(self._shift, u, D)
+        return sums, chunk.X.column_products(D, self._shift, columns)
 
     def _multiplied(self, left, right):
         return self.problem.data.sum(
-            lambda chunk: column_products(chunk.X, self._by_row(chunk)[2], self._shift, left, right)
+            lambda chunk: chunk.X.column_products(self._by_row(chunk)[2], self._shift, left, right)
         )

@@ -6,17 +6,15 @@ Inside, columns are standardised, so that the steps are as good for any units, a
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
 from riata.arrays import at_least, namespace, to_host
-from riata.data.chunk import some_columns
+from riata.data.chunk import joined
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
-from riata.matrices import device_sums as parts
-from riata.matrices.rows import DeviceRows
+from riata.matrices.dense import curved
 from riata.objective import Problem, gap_unit
 from riata.threads import one_blas_thread
 
@@ -103,12 +101,7 @@ class Refits:
         mean, scale, constant = self._mean[columns], self._scale[columns], float(self._problem.fit_intercept)
 
         def cut(chunk):
-            if isinstance(chunk.X, DeviceRows):
-                return chunk._replace(X=parts.standardised(chunk.X, columns, mean, scale, constant))
-            X = chunk.X[:, columns]
-            X = (X.toarray() if sp.issparse(X) else X) - mean
-            X /= scale
-            return chunk._replace(X=np.hstack([X, np.full((len(X), 1), constant)]))
+            return chunk._replace(X=chunk.X.standardised(columns, mean, scale, constant))
 
         return held(self._problem.data, cut, len(columns), self._memory)
 
@@ -156,9 +149,7 @@ def held(data: Dataset, cut, n_columns, memory) -> Dataset:
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
-    X, y, weight = zip(*(cut(chunk) for chunk in data.visit()), strict=True)
-    stack = sp.vstack(X, format="csr") if sp.issparse(X[0]) else np.concatenate(X)
-    return InMemory(stack, np.concatenate(y), np.concatenate(weight))
+    return InMemory(*joined([cut(chunk) for chunk in data.visit()]))
 
 
 class _Newton:
@@ -185,11 +176,6 @@ class _Newton:
             self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self.step
 
-    def columns_of(self, X):
-        """Its columns; X itself if those are all."""
-        whole = isinstance(X, np.ndarray) and len(self.places) == X.shape[1]
-        return X if whole else some_columns(X, self.places)
-
     def lengthen(self, losses):
         """Try the length of the step, of LENGTHS, with the least objective."""
         ends = self.v + LENGTHS[:, None] * self.step
@@ -198,18 +184,12 @@ class _Newton:
 
 def _of_each(newtons: list[_Newton], f):
     """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
-    return lambda chunk: tuple(f(newton, newton.columns_of(chunk.X), chunk.y, chunk.weight) for newton in newtons)
-
-
-def curved(root, share):
-    """The rows whose curvature (its roots are given) is more than this share of the largest; all, if most are."""
-    counts = root > share**0.5 * root.max(initial=0.0)
-    return np.flatnonzero(counts) if counts.mean() < 0.75 else slice(None)
+    return lambda chunk: tuple(f(newton, chunk.X.columns(newton.places), chunk.y, chunk.weight) for newton in newtons)
 
 
 def _squares(A):
     """The upper half of A'A."""
-    return dsyrk(1.0, A.T) if isinstance(A, np.ndarray) else to_host(A.T @ A)
+    return dsyrk(1.0, A.T) if namespace(A) is np else to_host(A.T @ A)
 
 
 def solved(H, right):

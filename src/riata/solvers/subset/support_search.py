@@ -12,9 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from riata.matrices.rows import DeviceRows
 from riata.objective import Problem
 from riata.solvers.subset.local_quadratic import LocalModel
 from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits, held
@@ -142,10 +140,7 @@ def _cut_to(problem: Problem, columns, memory) -> Problem:
     """The problem with these features alone."""
 
     def cut(chunk):
-        if isinstance(chunk.X, DeviceRows):
-            return chunk._replace(X=chunk.X.narrowed(columns))
-        X = chunk.X[:, columns]
-        return chunk._replace(X=X if sp.issparse(X) else np.ascontiguousarray(X))
+        return chunk._replace(X=chunk.X.narrowed(columns))
 
     data = held(problem.data, cut, len(columns), memory)
     data.facts = data.facts.but(n_features=len(columns))

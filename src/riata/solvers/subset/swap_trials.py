@@ -9,7 +9,6 @@ what a refit would reach, and is close to it.
 import numpy as np
 
 from riata.arrays import namespace, to_host
-from riata.data.chunk import some_columns
 from riata.solvers.subset.local_quadratic import LocalModel
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.subset import Subset
@@ -41,11 +40,11 @@ def _along(problem, columns, start, step):
     loss, l2 = problem.loss, np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
 
     def part(chunk):
-        X = some_columns(chunk.X, columns)
-        xp = namespace(X)
+        X = chunk.X.narrowed(columns)
+        xp = namespace(chunk.y)
         y, weight = (xp.asarray(v, dtype=xp.float32) for v in (chunk.y[:, None], chunk.weight))
         with np.errstate(over="ignore", invalid="ignore"):
-            z, dz = (xp.asarray(X @ xp.asarray(w) + xp.asarray(b), dtype=xp.float32) for w, b in (start, step))
+            z, dz = (xp.asarray(X.margins(w, b), dtype=xp.float32) for w, b in (start, step))
             return np.array([to_host(weight @ loss.value(y, z + fraction * dz)) for fraction in FRACTIONS], dtype=float)
 
     losses = problem.data.sum(part) / problem.data.total_weight

@@ -8,7 +8,7 @@ from riata.data.dataset import Dataset
 from riata.objective import empty_intercept, empty_loss
 from riata.outcome.choice_sentences import named
 from riata.outcome.choices import PathModel
-from riata.outcome.proofs import DualityGap
+from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.subset.k_path import k_path as best_models
@@ -70,10 +70,11 @@ def alpha_path(data: Dataset, spec: Spec, alphas=None, *, length=LENGTH, reach=R
     found = path(data, spec, alphas, length=length, reach=reach)
     scale = bare_problem(data, spec).scale
     penalties = [spec.penalty_at(alpha, scale).value(w) for alpha, w in zip(found.alphas, found.coefs, strict=True)]
-    stop = Stop.at_gap(DualityGap(float(found.gaps.max()), spec.tol, of_path=True))
+    worst = float(found.gaps.max())
+    reached = Stationary(worst, spec.tol, True) if found.stationary else DualityGap(worst, spec.tol, of_path=True)
     return ModelPath(
         "alpha", found.alphas, found.coefs, found.intercepts, found.losses, found.losses + penalties,
-        np.maximum(found.gaps, 0.0), stop, found.passes,
+        None if found.stationary else np.maximum(found.gaps, 0.0), Stop.reached(reached), found.passes,
     )  # fmt: skip
 
 

@@ -4,8 +4,6 @@ The products of every fold are all that the squared loss can know of its rows (`
 other folds add up to what a path needs, and those of the fold itself score it.
 """
 
-import scipy.sparse as sp
-
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
 from riata.data.gram import gram_bytes
@@ -29,7 +27,7 @@ def products_serve(data: Dataset, spec: Spec, n_folds: int) -> bool:
     """Whether the products of all columns fit half of the memory, and cost less than the passes that they save."""
     d = data.n_features
     fit = gram_bytes(d, n_folds) <= parse_memory(spec.memory) // 2
-    cheap = not data.in_memory or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not sp.issparse(data.X))
+    cheap = not data.in_memory or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not data.chunk.X.sparse)
     return spec.loss_function.quadratic and data.n_rows >= 2 * d and fit and cheap
 
 

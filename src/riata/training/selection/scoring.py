@@ -14,7 +14,6 @@ import numpy as np
 from scipy.special import gammaln
 
 from riata.arrays import namespace, to_host
-from riata.data.chunk import some_columns
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import Loss
@@ -39,10 +38,9 @@ def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
 
     def part(chunk):
         total, xp = np.zeros(len(intercepts)), namespace(chunk.y)
-        W_there, b_there = xp.asarray(W), xp.asarray(intercepts)
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
             rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
-            z = some_columns(chunk.X, used, rows) @ W_there + b_there
+            z = chunk.X[rows].narrowed(used).margins(W, intercepts)
             total += to_host(chunk.weight[rows] @ value(chunk.y[rows][:, None], z))
         return total, float(xp.sum(chunk.weight))
 

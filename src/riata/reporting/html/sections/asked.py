@@ -4,9 +4,20 @@ from riata.reporting.html.facts import Facts
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import facts as facts_list
-from riata.reporting.html.words import asked
+from riata.reporting.html.words import asked, own_penalty
 
-SHOWN = ("loss", "l1_ratio", "ridge", "standardize", "fit_intercept", "normalize", "tol", "random_state", "memory")
+SHOWN = (
+    "loss",
+    "penalty",
+    "l1_ratio",
+    "ridge",
+    "standardize",
+    "fit_intercept",
+    "normalize",
+    "tol",
+    "random_state",
+    "memory",
+)
 
 
 def asked_section(facts: Facts) -> Section:
@@ -20,6 +31,7 @@ def asked_section(facts: Facts) -> Section:
         loss=facts.model.loss_function,
         k=facts.k,
         alpha=facts.alpha,
+        own_penalty=own_penalty(parameters),
         l1_ratio=parameters.get("l1_ratio", 1.0),
         ridge=parameters.get("ridge", 0.0),
         scaled=parameters.get("standardize", True),

@@ -1,0 +1,73 @@
+"""Dense rows by functions of the array API alone: the reference of rows on a GPU."""
+
+from typing import Any
+
+import numpy as np
+
+from riata.arrays import namespace, to_host
+from riata.matrices.matrix import ALL, Matrix
+
+
+class ArrayMatrix(Matrix):
+    """A dense array of any library, float32 or float64."""
+
+    sparse = False
+
+    def __init__(self, X: Any):
+        self.array, self.shape = X, tuple(X.shape)
+
+    @property
+    def nbytes(self) -> int:
+        n, d = self.shape
+        return n * d * namespace(self.array).finfo(self.dtype).bits // 8
+
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+        support = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
+        xp = namespace(self.array)
+        return self.columns(support) @ xp.asarray(w[support]) + _there(xp, b)
+
+    def _slopes(self, U: Any) -> np.ndarray:
+        total = np.zeros((self.shape[1], U.shape[1]))
+        for rows in self.blocks(self.shape[1]):
+            total += to_host(self._float64(rows).T @ U[rows, :])
+        return total
+
+    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        xp = namespace(self.array)
+        centre, total = xp.asarray(shift), np.zeros((3, self.shape[1]))
+        for rows in self.blocks(self.shape[1]):
+            a = self._float64(rows) - centre
+            total += to_host(xp.stack([u[rows] @ a, curvature[rows] @ a, curvature[rows] @ (a * a)]))
+        return total[0], total[1], total[2]
+
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
+        xp = namespace(self.array)
+        return xp.astype(xp.take(self.array[rows, :], xp.asarray(numbers), axis=1), xp.float64)
+
+    def __getitem__(self, rows: Any) -> "ArrayMatrix":
+        xp = namespace(self.array)
+        if isinstance(rows, slice):
+            return type(self)(self.array[slice(*rows.indices(self.shape[0])), :])
+        return type(self)(xp.take(self.array, xp.asarray(positions(rows)), axis=0))
+
+    def narrowed(self, numbers: np.ndarray) -> "ArrayMatrix":
+        xp = namespace(self.array)
+        return type(self)(xp.take(self.array, xp.asarray(numbers), axis=1))
+
+    def dense(self, array: Any) -> "ArrayMatrix":
+        return type(self)(array)
+
+    def _float64(self, rows: slice) -> Any:
+        xp = namespace(self.array)
+        return xp.astype(self.array[rows, :], xp.float64)
+
+
+def positions(rows: Any) -> np.ndarray:
+    """The rows of a mask, or of positions, by their positions."""
+    rows = np.asarray(rows)
+    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+
+
+def _there(xp: Any, b: Any) -> Any:
+    """An intercept, or several, where the margins are."""
+    return float(b) if np.ndim(b) == 0 else xp.asarray(b)

@@ -1,0 +1,145 @@
+"""Sparse rows in memory: SciPy's CSR, summed by compiled loops over the entries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.kernels.columns import csr_sums
+from riata.kernels.first_order import csr_first_order
+from riata.kernels.products import csr_margins, csr_products, csr_slopes
+from riata.kernels.rows import CsrRows, shrink_of
+from riata.losses import Loss
+from riata.matrices.dense import DenseMatrix
+from riata.matrices.matrix import ALL, Matrix
+from riata.matrices.moments import Products
+
+WIDE = 1 << 20  # features of which no vector is made that can be avoided
+
+
+class CsrMatrix(Matrix):
+    """A CSR array; a run of its rows is a view."""
+
+    sparse = True
+
+    def __init__(self, X: sp.csr_array):
+        self.array, self.shape = X, X.shape
+
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
+        X = self.array
+        return X @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
+
+    def slopes(self, u: np.ndarray) -> np.ndarray:
+        X = self.array
+        return self._slopes(u) if u.ndim == 2 else csr_slopes(X.indptr, X.indices, X.data, u, self.shape[1])
+
+    def _slopes(self, U: np.ndarray) -> np.ndarray:
+        return self.array.T @ U
+
+    def sums(self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray):
+        X = self.array
+        return csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
+
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
+        return self[rows].narrowed(numbers).toarray().astype(np.float64, copy=False)
+
+    def __getitem__(self, rows: Any) -> "CsrMatrix":
+        X = self.array
+        if not isinstance(rows, slice) or rows.step not in (None, 1):
+            return type(self)(X[rows])
+        start, stop, _ = rows.indices(self.shape[0])
+        stop = max(start, stop)
+        span = slice(X.indptr[start], X.indptr[stop])
+        view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # made of the parts, it would copy them
+        view.data, view.indices, view.indptr = (
+            X.data[span],
+            X.indices[span],
+            X.indptr[start : stop + 1] - X.indptr[start],
+        )
+        return type(self)(view)
+
+    def narrowed(self, numbers: np.ndarray) -> "CsrMatrix":
+        """At the cost of the entries, however wide X is."""
+        X = self.array
+        if self.has_all(numbers):
+            return self
+        if self.shape[1] <= WIDE:
+            return type(self)(X[:, numbers])
+        ids = np.asarray(numbers)
+        if len(ids) == 0:
+            return type(self)(sp.csr_array((self.shape[0], 0), dtype=X.dtype))
+        order = np.argsort(ids, kind="stable")
+        at = np.searchsorted(ids[order], X.indices).clip(max=len(ids) - 1)
+        found = ids[order[at]] == X.indices
+        indptr = np.concatenate([[0], np.cumsum(found)])[X.indptr]
+        return type(self)(sp.csr_array((X.data[found], order[at[found]], indptr), shape=(self.shape[0], len(ids))))
+
+    def dense(self, array: np.ndarray) -> DenseMatrix:
+        return DenseMatrix(array)
+
+    def first_order(
+        self, loss: Loss, y: np.ndarray, weight: np.ndarray, w: np.ndarray, b: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        X = self.array
+        if loss.code is None:
+            return super().first_order(loss, y, weight, w, b)
+        return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
+
+    def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
+        products, left_sum, right_sum = self._multiplied(weight, left, right, left is right)
+        return Products.from_sums(float(weight.sum()), left_sum, right_sum, products)
+
+    def _column_products(
+        self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
+    ) -> np.ndarray:
+        every = np.arange(self.shape[1])
+        symmetric = right is None and self.has_all(left)
+        products, _, sums = self._multiplied(curvature, left, every if right is None else right, symmetric)
+        return products - np.outer(shift[left], sums)
+
+    def _multiplied(
+        self, weight: np.ndarray, left: np.ndarray, right: np.ndarray, symmetric: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of d a b', d a and d b over the rows, for columns a of `left` and b of `right`."""
+        X = self.array
+        place = np.full((2, self.shape[1]), -1, dtype=np.int32)
+        place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
+        return csr_products(X.indptr, X.indices, X.data, weight, place, len(left), len(right), symmetric)
+
+    def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> DenseMatrix:
+        A = DenseMatrix(self.columns(columns))
+        return A.standardised(np.arange(len(columns)), mean, scale, constant)
+
+    def stacked(self, others: Sequence[Matrix]) -> "CsrMatrix":
+        return CsrMatrix(sp.csr_array(sp.vstack([self.array, *(other.array for other in others)], format="csr")))
+
+    def unit_rows(self) -> "CsrMatrix":
+        X = self.array
+        norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
+        factors = 1.0 / np.where(norms > 0, norms, 1.0)
+        data = X.data * np.repeat(factors, np.diff(X.indptr)).astype(X.dtype)
+        return CsrMatrix(sp.csr_array((data, X.indices, X.indptr), shape=self.shape))
+
+    def row_squares(self, v: np.ndarray) -> np.ndarray:
+        return self.array.power(2) @ v
+
+    def contiguous(self) -> "CsrMatrix":
+        return self
+
+    def row_layout(self, scale: np.ndarray | float = 1.0) -> CsrRows:
+        X = self.array
+        return CsrRows(X.indptr, X.indices, X.data, shrink_of(scale, self.shape[1]))
+
+    def column_layout(self) -> CsrRows:
+        X = self.array.tocsc()
+        return CsrRows(X.indptr, X.indices, X.data, np.ones(self.shape[0]))
+
+    def toarray(self) -> np.ndarray:
+        return self.array.toarray()
+
+    def as_csr(self) -> sp.csr_array:
+        return self.array
+
+    def parts(self) -> dict[str, np.ndarray]:
+        return {"data": self.array.data, "indices": self.array.indices, "indptr": self.array.indptr}

@@ -1,0 +1,172 @@
+"""Dense rows in memory: a NumPy array, summed by compiled loops and BLAS."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg.blas import dgemm, dsyrk
+
+from riata.kernels.columns import dense_sums
+from riata.kernels.first_order import dense_first_order
+from riata.kernels.moments import dense_moments
+from riata.kernels.products import centred_columns, dense_margins, narrow_products
+from riata.kernels.rows import DenseRows, in_rows, shrink_of
+from riata.losses import Loss
+from riata.matrices.matrix import ALL, Matrix
+from riata.matrices.moments import Moments, Products, target_moments
+
+CENTRED_ROWS = 2048  # centred copies of columns are this long: a few dozen of them stay in the cache
+CONVERTED_ROWS = 128  # to float64 at a time: they stay in the cache until they are multiplied
+NARROW = 8  # columns for which converting the others takes longer than multiplying
+
+
+class DenseMatrix(Matrix):
+    """An array of numbers of any real type, rows or columns one after the other, or neither: it may be a view."""
+
+    sparse = False
+
+    def __init__(self, X: np.ndarray):
+        self.array, self.shape = X, X.shape
+
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
+        """Only the columns with a weight are read."""
+        X = self.array
+        if w.ndim == 2:
+            return X @ w + b
+        support = np.flatnonzero(w)
+        if X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
+            return X[:, support] @ w[support] + b
+        return dense_margins(in_rows(X), w, support, float(b))
+
+    def _slopes(self, U: np.ndarray) -> np.ndarray:
+        return transposed_product(U, self.array).T
+
+    def sums(self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray):
+        return dense_sums(self.array, shift, u, curvature)
+
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
+        return DenseMatrix(self.array[rows])._some(numbers).astype(np.float64, copy=False)
+
+    def _some(self, numbers: np.ndarray) -> np.ndarray:
+        """Some columns, row by row in memory; the array itself if those are all."""
+        return self.array if self.has_all(numbers) else np.take(self.array, numbers, axis=1)
+
+    def __getitem__(self, rows: Any) -> "DenseMatrix":
+        return DenseMatrix(self.array[rows])
+
+    def narrowed(self, numbers: np.ndarray) -> "DenseMatrix":
+        return DenseMatrix(self._some(numbers))
+
+    def dense(self, array: np.ndarray) -> "DenseMatrix":
+        return DenseMatrix(array)
+
+    def first_order(
+        self, loss: Loss, y: np.ndarray, weight: np.ndarray, w: np.ndarray, b: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if loss.code is None:
+            return super().first_order(loss, y, weight, w, b)
+        return dense_first_order(in_rows(self.array), y, weight, loss.code, w, np.flatnonzero(w), b)
+
+    def moments(self, y: np.ndarray, weight: np.ndarray) -> Moments:
+        total, y_mean, y_squares = target_moments(y, weight)
+        mean, squares, cross = dense_moments(in_rows(self.array), self.shape[1], y, weight)
+        return Moments(total, mean, squares, cross, y_mean, y_squares)
+
+    def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
+        """Float32 columns are multiplied in float32 within some rows, where they are small differences from the mean:
+        a curvature good to six digits, which is what Newton steps need."""
+        starts = range(0, max(1, self.shape[0]), CENTRED_ROWS)
+        blocks = (slice(i, i + CENTRED_ROWS) for i in starts)
+        first, *others = [_products(self.array[rows], weight[rows], left, right) for rows in blocks]
+        return sum(others, start=first)
+
+    def _column_products(
+        self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
+    ) -> np.ndarray:
+        X = self.array
+        if right is None and self.has_all(left):
+            return _squares(X, shift, curvature)
+        rows = curved(curvature, 0.0)
+        A = curvature[rows, None] * (X[rows][:, left] - shift[left])
+        return transposed_product(A, X[rows] if right is None else X[rows][:, right])
+
+    def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "DenseMatrix":
+        A = np.empty((self.shape[0], len(columns) + 1))
+        np.subtract(self._some(columns), mean, out=A[:, :-1])
+        A[:, :-1] /= scale
+        A[:, -1] = constant
+        return DenseMatrix(A)
+
+    def stacked(self, others: Sequence[Matrix]) -> "DenseMatrix":
+        return DenseMatrix(np.concatenate([self.array, *(other.array for other in others)]))
+
+    def unit_rows(self) -> "DenseMatrix":
+        X = self.array
+        norms = np.sqrt(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+        return DenseMatrix(X / np.where(norms > 0, norms, 1.0).astype(X.dtype)[:, None])
+
+    def row_squares(self, v: np.ndarray) -> np.ndarray:
+        return np.square(self.array) @ v
+
+    def contiguous(self) -> "DenseMatrix":
+        return DenseMatrix(np.ascontiguousarray(self.array))
+
+    def row_layout(self, scale: np.ndarray | float = 1.0) -> DenseRows:
+        return DenseRows(np.ascontiguousarray(self.array), shrink_of(scale, self.shape[1]))
+
+    def column_layout(self) -> DenseRows:
+        return DenseRows(np.ascontiguousarray(self.array.T), np.ones(self.shape[0]))
+
+    def toarray(self) -> np.ndarray:
+        return self.array
+
+    def as_csr(self) -> sp.csr_array:
+        return sp.csr_array(self.array)
+
+    def parts(self) -> dict[str, np.ndarray]:
+        return {"X": self.array}
+
+
+def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
+    A, left_mean = _centred(X, weight, left)
+    B, right_mean = (A, left_mean) if left is right else _centred(X, weight, right)
+    return Products(float(weight.sum()), left_mean, right_mean, (A.T @ B).astype(np.float64))
+
+
+def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """sqrt(d) (x - mean) of some columns, in the precision of X, and the means."""
+    A = np.empty((len(X), len(columns)), dtype=X.dtype if X.dtype == np.float32 else np.float64)
+    return A, centred_columns(in_rows(X), weight, columns, A)
+
+
+def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """A'X for a narrow A in float64 and a wide X of any type, converted some rows at a time."""
+    if X.dtype == np.float64:
+        return A.T @ X
+    if A.shape[1] <= NARROW and X.flags.c_contiguous:
+        return narrow_products(A, X)
+    products = np.zeros((X.shape[1], A.shape[1]), order="F")
+    block = np.empty((min(CONVERTED_ROWS, len(X)), X.shape[1]))
+    for i in range(0, len(X), CONVERTED_ROWS):
+        rows = block[: len(X[i : i + CONVERTED_ROWS])]
+        np.copyto(rows, X[i : i + CONVERTED_ROWS])
+        products = dgemm(1.0, rows.T, A[i : i + CONVERTED_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True)
+    return products.T
+
+
+def _squares(X: np.ndarray, shift: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+    """sum_i D_i (x_i - shift) x_i' for all columns: by symmetry half the work of a product."""
+    root = np.sqrt(curvature)
+    rows = curved(root, 0.0)
+    root = root[rows]
+    A = X[rows] - shift
+    A *= root[:, None]
+    upper = np.triu(dsyrk(1.0, A.T))
+    return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
+
+
+def curved(root: np.ndarray, share: float) -> Any:
+    """The rows whose curvature (its roots are given) is more than this share of the largest; all, if most are."""
+    counts = root > share**0.5 * root.max(initial=0.0)
+    return np.flatnonzero(counts) if counts.mean() < 0.75 else ALL

@@ -1,0 +1,24 @@
+"""Rows in memory, from what users and files have."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.matrices.csr import CsrMatrix
+from riata.matrices.dense import DenseMatrix
+from riata.matrices.matrix import Matrix
+
+
+def as_matrix(X: Any) -> Matrix:
+    """Rows of a NumPy array or a SciPy matrix, without a copy where it is an array or CSR; a Matrix is one already."""
+    if isinstance(X, Matrix):
+        return X
+    return CsrMatrix(sp.csr_array(X)) if sp.issparse(X) else DenseMatrix(np.asarray(X))
+
+
+def from_parts(parts: dict[str, np.ndarray], shape: tuple[int, int]) -> Matrix:
+    """The matrix of `Matrix.parts`."""
+    if "X" in parts:
+        return DenseMatrix(parts["X"])
+    return CsrMatrix(sp.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=shape))

@@ -1,0 +1,229 @@
+"""What passes ask of the rows X of a chunk, however they are stored and wherever they lie.
+
+| ask                               | get                                                                      |
+| --------------------------------- | ------------------------------------------------------------------------ |
+| `margins(w, b)`                   | x_i . w + b for every row; a column each for columns of w                |
+| `slopes(u)`                       | X'u: a number for every feature, or a column each for columns of u       |
+| `sums(shift, u, D)`               | sums over rows of u a, D a and D a^2 with a = x - shift, for all columns |
+| `columns(numbers, rows)`          | some columns (of a run of rows) as a dense float64 array                 |
+| `first_order(loss, y, s, w, b)`   | sums of losses, slopes and conjugates, the two signs of slopes apart     |
+| `moments(y, s)`                   | weighted means, squares and products with y of all columns               |
+| `products(s, left, right)`        | weighted products of some columns with others, about their means         |
+| `column_products(D, shift, ...)`  | weighted products of some columns with others, about a shift             |
+| `X[rows]`                         | some rows: a slice (a view), a mask or positions                         |
+| `narrowed(numbers)`               | some columns of all rows, stored as X is where that is sparse            |
+| `standardised(...)`               | some columns, centred and scaled, beside a constant                      |
+| `not_finite()`                    | the first column that holds a number that is none                        |
+
+Rows in memory also offer
+
+| `stacked(others)`                 | these rows and those of others, one after the other                      |
+| `unit_rows()`                     | every row divided by its Euclidean norm                                  |
+| `row_squares(v)`                  | sum_j v_j x_ij^2 for every row                                           |
+| `contiguous()`                    | the same rows, one after the other in memory                             |
+| `row_layout`, `column_layout`     | rows, or columns, as compiled sweeps take them                           |
+| `toarray()`, `as_csr()`           | all entries as a NumPy array, or a SciPy one                             |
+| `parts()`                         | the arrays it is made of, by name                                        |
+
+Numbers for every row (y, weights, margins, u, D) lie where the rows do; numbers for every column are NumPy's. Sums are
+made in float64 whatever X holds: a certificate needs the digits, and they cost nothing where reading takes the time.
+
+`Matrix` itself says what the passes are, in array functions that every library offers. An implementation has to bring
+margins, slopes, sums, columns and the ways to cut; it brings more where it has something faster.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.arrays import namespace, to_host
+from riata.kernels.rows import Rows
+from riata.losses import Loss
+from riata.matrices.moments import Moments, Products, target_moments
+
+BLOCK_BYTES = 1 << 28  # of a float64 copy of some rows, made while they are multiplied
+ALL = slice(None)
+
+
+class Matrix(ABC):
+    """Rows of features."""
+
+    shape: tuple[int, int]
+    sparse: bool  # whether zeros are not stored
+    array: Any  # what holds the entries
+
+    @property
+    def dtype(self) -> Any:
+        return self.array.dtype
+
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self.parts().values())
+
+    @abstractmethod
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+        """X w + b: for a vector w of a number b, for columns of w of a number b for each."""
+
+    def slopes(self, u: Any) -> np.ndarray:
+        """X'u, for a vector u over the rows or for columns of them."""
+        return self._slopes(u) if u.ndim == 2 else self._slopes(u[:, None])[:, 0]
+
+    @abstractmethod
+    def _slopes(self, U: Any) -> np.ndarray:
+        """X'U for columns U."""
+
+    @abstractmethod
+    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Sums over rows of u a, of curvature * a and of curvature * a^2, for every column; a = x - shift."""
+
+    @abstractmethod
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
+        """Some columns of a run of rows as a dense float64 array, where the rows are. It may be a view: read only."""
+
+    @abstractmethod
+    def __getitem__(self, rows: Any) -> "Matrix":
+        """Some rows: a slice, a mask or their positions."""
+
+    @abstractmethod
+    def narrowed(self, numbers: np.ndarray) -> "Matrix":
+        """The rows with these columns alone."""
+
+    @abstractmethod
+    def dense(self, array: Any) -> "Matrix":
+        """Rows of a dense array in the same place."""
+
+    def prepare(self, numbers: np.ndarray) -> None:  # noqa: B027 -- most have no need to
+        """Expect margins over these columns: a device may keep a copy of them that is quicker to read."""
+
+    def has_all(self, numbers: np.ndarray) -> bool:
+        """Whether these are all columns, in their order."""
+        return len(numbers) == self.shape[1] and np.array_equal(numbers, np.arange(self.shape[1]))
+
+    def blocks(self, width: int) -> list[slice]:
+        """Runs of rows of which `width` columns in float64 make a block."""
+        step = max(1, BLOCK_BYTES // (8 * max(1, width)))
+        return [slice(i, min(i + step, self.shape[0])) for i in range(0, self.shape[0], step)]
+
+    def first_order(self, loss: Loss, y: Any, weight: Any, w: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray]:
+        """Totals and slopes at (w, b), as `riata.kernels.first_order` orders them."""
+        z = self.margins(w, b)
+        xp = namespace(z)
+        f, u = loss.value(y, z), loss.derivative(y, z)
+        nothing = xp.zeros_like(u)
+        totals, sides = [xp.sum(weight), weight @ f], []
+        for on_this_side in (u > 0.0, u <= 0.0):
+            slope = xp.where(on_this_side, weight * u, nothing)
+            conjugate = slope * z - xp.where(on_this_side, weight * f, nothing)
+            totals += [xp.sum(slope), xp.sum(conjugate)]
+            sides.append(slope)
+        return to_host(xp.stack(totals)), self.slopes(xp.stack(sides, axis=1)).T
+
+    def moments(self, y: Any, weight: Any) -> Moments:
+        """Weighted means and squares about them of all columns and the target, and their products with it."""
+        total, y_mean, y_squares = target_moments(y, weight)
+        mean = self.slopes(weight) / total
+        cross, off, squares = self.sums(mean, weight * (y - y_mean), weight)
+        squares = np.maximum(squares - off**2 / total, 0.0)
+        return Moments(total, mean + off / total, squares, cross, y_mean, y_squares)
+
+    def products(self, weight: Any, left: np.ndarray, right: np.ndarray) -> Products:
+        """Weighted products of columns `left` with columns `right`; it is half the work where the two are one array."""
+        xp = namespace(weight)
+        total = float(xp.sum(weight))
+        self.prepare(right)
+        left_mean = self._means(weight, left, total)
+        right_mean = left_mean if left is right else self._means(weight, right, total)
+        about_means = np.zeros((len(left), len(right)))
+        for rows in self.blocks(len(left) + len(right)):
+            root = xp.sqrt(weight[rows])[:, None]
+            A = root * (self.columns(left, rows) - xp.asarray(left_mean))
+            B = A if left is right else root * (self.columns(right, rows) - xp.asarray(right_mean))
+            about_means += to_host(A.T @ B)
+        return Products(total, left_mean, right_mean, about_means)
+
+    def _means(self, weight: Any, columns: np.ndarray, total: float) -> np.ndarray:
+        sums = np.zeros(len(columns))
+        for rows in self.blocks(len(columns)):
+            sums += to_host(weight[rows] @ self.columns(columns, rows))
+        return sums / max(total, 1e-300)
+
+    def column_products(
+        self, curvature: Any, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None = None
+    ) -> np.ndarray:
+        """sum_i D_i (x_ic - shift_c) x_ij for columns c of `left` and j of `right` (None is all of them).
+
+        Centring one side is enough to keep the digits, and leaves the other as it lies.
+        """
+        if len(left) == 0:
+            return np.zeros((0, self.shape[1] if right is None else len(right)))
+        return self._column_products(curvature, shift, left, right)
+
+    def _column_products(
+        self, curvature: Any, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
+    ) -> np.ndarray:
+        xp = namespace(curvature)
+        centre = xp.asarray(shift[left])
+        if right is None and self.sparse:  # a sum over the entries of every column, with no block of rows to cut out
+            return self.slopes(curvature[:, None] * (self.columns(left) - centre)).T
+        right = np.arange(self.shape[1]) if right is None else right
+        total = np.zeros((len(left), len(right)))
+        for rows in self.blocks(len(left) + len(right)):
+            A = curvature[rows][:, None] * (self.columns(left, rows) - centre)
+            total += to_host(A.T @ self.columns(right, rows))
+        return total
+
+    def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "Matrix":
+        """Dense rows of (x - mean) / scale for some columns, and a constant."""
+        A = self.columns(columns)
+        xp = namespace(A)
+        A = (A - xp.asarray(mean)) / xp.asarray(scale)
+        return self.dense(xp.concat([A, xp.full((self.shape[0], 1), constant, dtype=A.dtype)], axis=1))
+
+    def not_finite(self) -> int | None:
+        """The first column with an entry that is missing or infinite, which spoils its sum: one pass."""
+        z = self.margins(np.zeros(self.shape[1]))
+        sums = self.slopes(namespace(z).ones_like(z))
+        wrong = np.flatnonzero(~np.isfinite(sums))
+        return int(wrong[0]) if len(wrong) else None
+
+    def stacked(self, others: "Sequence[Matrix]") -> "Matrix":
+        """These rows and those of the others, one after the other."""
+        raise self._elsewhere()
+
+    def unit_rows(self) -> "Matrix":
+        """Every row divided by its Euclidean norm; a row of zeros stays as it is."""
+        raise self._elsewhere()
+
+    def row_squares(self, v: np.ndarray) -> np.ndarray:
+        """sum_j v_j x_ij^2 for every row."""
+        raise self._elsewhere()
+
+    def contiguous(self) -> "Matrix":
+        """The same rows, one after the other in memory: itself, or a copy."""
+        raise self._elsewhere()
+
+    def row_layout(self, scale: np.ndarray | float = 1.0) -> Rows:
+        """Rows as compiled sweeps take them, of columns divided by `scale`."""
+        raise self._elsewhere()
+
+    def column_layout(self) -> Rows:
+        """Columns as compiled sweeps take them: the rows of the transposed matrix."""
+        raise self._elsewhere()
+
+    def toarray(self) -> np.ndarray:
+        """All entries as a NumPy array, in the precision they have."""
+        raise self._elsewhere()
+
+    def as_csr(self) -> sp.csr_array:
+        """All entries as SciPy's CSR."""
+        raise self._elsewhere()
+
+    def parts(self) -> dict[str, np.ndarray]:
+        """The arrays that it is made of, by name; `riata.matrices.host.from_parts` puts them together again."""
+        raise self._elsewhere()
+
+    def _elsewhere(self) -> NotImplementedError:
+        return NotImplementedError(f"{type(self).__name__}: rows on a device are summed there, and not handed out")

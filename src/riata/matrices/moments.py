@@ -1,0 +1,107 @@
+"""Weighted means and second moments of columns, merged without losing digits.
+
+Each chunk is centred on its own mean; two results merge by Chan's formula
+    M2 = M2_a + M2_b + (mean_a - mean_b)^2 * W_a W_b / (W_a + W_b),
+so a column of large mean and small spread keeps its variance.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riata.arrays import namespace
+
+
+class Merge(NamedTuple):
+    """Chan's merge of two sets of rows by their weights; a sign of -1 takes the second away from the first."""
+
+    weight: float  # of both
+    share: float  # of the difference of means, by which the first mean moves
+    cross: float  # times the product of two differences of means, to be added to products about the means
+
+    @classmethod
+    def of(cls, weight: float, other: float, sign: int = 1) -> "Merge":
+        total = weight + sign * other
+        share = sign * other / (total or 1.0)  # two sets without a row make another
+        return cls(total, share, weight * share)
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sum of weights, and per column (and for the target) the mean and the centred sum of squares; products with y."""
+
+    weight: float
+    mean: np.ndarray
+    squares: np.ndarray
+    cross: np.ndarray
+    y_mean: float
+    y_squares: float
+
+    def __add__(self, other: "Moments") -> "Moments":
+        both = Merge.of(self.weight, other.weight)
+        shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
+        return Moments(
+            both.weight,
+            self.mean + both.share * shift,
+            self.squares + other.squares + both.cross * shift**2,
+            self.cross + other.cross + both.cross * shift * y_shift,
+            self.y_mean + both.share * y_shift,
+            self.y_squares + other.y_squares + both.cross * y_shift**2,
+        )
+
+    @property
+    def scale(self) -> np.ndarray:
+        """Standard deviation of each column; 1 for a column that does not vary."""
+        deviation = np.sqrt(self.squares / self.weight)
+        return np.where(varies(deviation, self.mean), deviation, 1.0)
+
+    @property
+    def y_varies(self) -> bool:
+        """Whether the target takes more than one value."""
+        return bool(varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
+
+
+def varies(deviation: Any, mean: Any) -> Any:
+    """Rounding gives a constant column a deviation of some ulps of its mean."""
+    return deviation > 1e-12 * np.abs(mean)
+
+
+def target_moments(y: Any, weight: Any) -> tuple[float, float, float]:
+    """The sum of the weights, the weighted mean of the target, and its weighted squares about it."""
+    total = float(namespace(weight).sum(weight))
+    mean = float(weight @ y) / total
+    return total, mean, float(weight @ (y - mean) ** 2)
+
+
+@dataclass(frozen=True)
+class Products:
+    """Weighted products of some columns (left) with some columns (right) about the means of both:
+
+    about_means = sum_i d_i (a_i - mean_a)(b_i - mean_b)'.
+    """
+
+    weight: float
+    left_mean: np.ndarray
+    right_mean: np.ndarray
+    about_means: np.ndarray
+
+    def __add__(self, other: "Products") -> "Products":
+        return self._merged(other, self.about_means + other.about_means)
+
+    def __iadd__(self, other: "Products") -> "Products":
+        return self._merged(other, np.add(self.about_means, other.about_means, out=self.about_means))
+
+    def _merged(self, other: "Products", about_means: np.ndarray) -> "Products":
+        both = Merge.of(self.weight, other.weight)
+        left, right = other.left_mean - self.left_mean, other.right_mean - self.right_mean
+        about_means += np.outer(both.cross * left, right)
+        return Products(
+            both.weight, self.left_mean + both.share * left, self.right_mean + both.share * right, about_means
+        )
+
+    @classmethod
+    def from_sums(cls, weight: float, left: np.ndarray, right: np.ndarray, products: np.ndarray) -> "Products":
+        """From sums that are not centred: of d, d a, d b and d a b'. A set without weight has means of zero."""
+        unit = weight or 1.0
+        return cls(weight, left / unit, right / unit, products - np.outer(left / unit, right))

@@ -1,0 +1,266 @@
+"""Objects of one's own, made of array functions outside of riata, go wherever its own do."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse as sp
+from distributed import Client, LocalCluster
+from numpy.testing import assert_allclose, assert_array_equal
+
+import riata
+from chunked import Chunked
+from riata import SparseClassifier, SparseRegressor
+from riata.data.in_memory import InMemory
+from riata.engines.cuda.on_device import on_device
+from riata.engines.cuda.transfers import Host
+from riata.errors import CheckpointError, OptionError
+from riata.losses import LOSSES
+from riata.penalties import ElasticNet, SeparablePenalty
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
+
+# A penalty.
+
+
+@dataclass(frozen=True)
+class MCP(SeparablePenalty):
+    """The minimax concave penalty (Zhang, 2010): like L1 near 0, and ever flatter up to |w| = gamma alpha."""
+
+    gamma: float = 3.0
+    alpha: float = 1.0
+
+    def values(self, w):
+        size = np.abs(w)
+        near = size <= self.gamma * self.alpha
+        return np.where(near, self.alpha * size - size**2 / (2 * self.gamma), 0.5 * self.gamma * self.alpha**2)
+
+    def best_value(self, centre, curvature):
+        inner = np.sign(centre) * np.maximum(np.abs(centre) - self.alpha, 0.0)
+        bend = curvature - 1.0 / self.gamma
+        bowl = np.where(np.abs(centre) <= self.gamma * self.alpha * curvature, inner / np.where(bend > 0, bend, 1.0),
+                        centre / curvature)  # fmt: skip
+        jump = np.abs(centre) > self.alpha * np.sqrt(self.gamma * curvature)
+        return np.where(bend > 0, bowl, np.where(jump, centre / curvature, 0.0))
+
+    def subdifferential(self, w):
+        slope = np.sign(w) * np.maximum(self.alpha - np.abs(w) / self.gamma, 0.0)
+        return np.where(w == 0.0, -self.alpha, slope), np.where(w == 0.0, self.alpha, slope)
+
+
+LASSO = MCP(gamma=np.inf)
+
+
+def rows(loss="squared", n=200, d=30, seed=0):
+    """Columns of different scales and means, five of which matter."""
+    rng = np.random.default_rng(seed)
+    X = (rng.normal(size=(n, d)) + 0.3 * rng.normal(size=(n, 1))) * np.exp(rng.normal(size=d)) + rng.normal(size=d)
+    z = X[:, :5] @ (np.array([1.5, -1.0, 0.8, 0.5, -0.4]) / X[:, :5].std(axis=0))
+    z = z - z.mean() + rng.normal(size=n)
+    return X, np.where(z > 0, 1.0, -1.0) if LOSSES[loss].labels else z + 2.0
+
+
+def mcp_violation(X, y, loss, w, b, alpha, gamma, scale, factors=1.0):
+    """The subgradient conditions of mean loss + sum_j factor_j MCP(scale_j w_j), from scratch, in the units of X."""
+    u = LOSSES[loss].derivative(y, X @ w + b) / len(y)
+    g = X.T @ u / scale
+    v = scale * w
+    slope = np.where(np.abs(v) < gamma * alpha, np.sign(v) * (alpha - np.abs(v) / gamma), 0.0)
+    off = np.where(v == 0.0, np.maximum(np.abs(g) - factors * alpha, 0.0), np.abs(g + factors * slope))
+    return max(off.max(), abs(u.sum()))
+
+
+def naive_mcp(X, y, alpha, gamma, sweeps=5000):
+    """Coordinate descent on standardised columns, one after the other: (w, b, F) in the units of X."""
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    A, r = (X - mean) / scale, y - y.mean()
+    v = np.zeros(A.shape[1])
+    for _ in range(sweeps):
+        for j in range(len(v)):
+            c = A[:, j] @ r / len(y) + v[j]
+            new = c if abs(c) > gamma * alpha else np.sign(c) * max(abs(c) - alpha, 0.0) / (1.0 - 1.0 / gamma)
+            r -= (new - v[j]) * A[:, j]
+            v[j] = new
+    w = v / scale
+    return w, y.mean() - mean @ w, 0.5 * np.mean(r**2) + MCP(gamma, alpha).value(v)
+
+
+@pytest.mark.parametrize("factors", [None, np.r_[0.0, np.linspace(0.5, 2.0, 29)]], ids=["alike", "factors"])
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+@pytest.mark.parametrize("source", ["memory", "csr", "chunks"])
+def test_a_fit_is_stationary(source, loss, standardize, factors):
+    X, y = rows(loss)
+    make = {
+        "memory": InMemory,
+        "csr": lambda X, y: InMemory(sp.csr_array(X), y),
+        "chunks": lambda X, y: Chunked(X, y, 37),
+    }
+    spec = Spec(
+        penalty=MCP(3.0), alpha_ratio=0.1, loss=loss, standardize=standardize, penalty_factors=factors, tol=1e-9
+    )
+    fitted = fit(make[source](X, y), spec)
+    result, scale = fitted.result, X.std(axis=0) if standardize else 1.0
+    assert result.converged, result.reason
+    assert "stationary point" in result.reason
+    assert result.gap is None
+    assert 2 <= np.count_nonzero(result.coef) < 30
+    args = (result.coef, result.intercept, fitted.alpha, 3.0, scale, 1.0 if factors is None else factors)
+    unit = np.max(np.abs(X.T @ (y - y.mean())) / len(y) / scale)
+    assert mcp_violation(X, y, loss, *args) <= 1e-7 * unit
+
+
+@pytest.mark.parametrize("ratio", [0.5, 0.2, 0.05])
+def test_the_objective_is_that_of_naive_descent(ratio):
+    X, y = rows()
+    fitted = fit(InMemory(X, y), Spec(penalty=MCP(3.0), alpha_ratio=ratio, tol=1e-10))
+    w, b, F = naive_mcp(X, y, fitted.alpha, 3.0)
+    assert_allclose(fitted.result.objective, F, rtol=1e-9)
+    assert_allclose(fitted.result.coef, w, atol=1e-7)
+    assert_allclose(fitted.result.intercept, b, atol=1e-7)
+
+
+@pytest.mark.parametrize("factors", [None, np.linspace(0.5, 2.0, 30)], ids=["alike", "factors"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
+def test_without_a_bend_it_is_the_lasso(loss, factors):
+    X, y = rows(loss)
+    y = np.round(np.abs(y)) if loss == "poisson" else y
+    options = {"loss": loss, "alpha_ratio": 0.05, "penalty_factors": factors, "tol": 1e-12}
+    ours, known = (fit(InMemory(X, y), Spec(penalty=penalty, **options)) for penalty in (LASSO, None))
+    assert ours.alpha == pytest.approx(known.alpha, rel=1e-12)
+    assert_allclose(ours.result.coef, known.result.coef, atol=1e-9 * np.abs(known.result.coef).max())
+    assert_allclose(ours.result.objective, known.result.objective, rtol=1e-12)
+
+
+def test_an_elastic_net_may_be_an_object_too():
+    X, y = rows()
+    known = SparseRegressor(alpha=0.1, l1_ratio=0.4, nonnegative=True).fit(X, y)
+    ours = SparseRegressor(alpha=0.1, penalty=ElasticNet(0.4, 0.6, nonnegative=True)).fit(X, y)
+    assert_array_equal(ours.coef_, known.coef_)
+    assert ours.to_model().objective == known.to_model().objective.replace(", no coefficient negative", "")
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_path_is_that_of_single_fits(loss):
+    X, y = rows(loss)
+    spec = Spec(penalty=MCP(3.0), loss=loss, tol=1e-8)
+    for data in (InMemory(X, y), Chunked(X, y, 37)):
+        found = path(data, spec, length=12, reach=0.1)
+        assert found.converged
+        assert found.n_selected[0] == 0 < found.n_selected[1]
+        for alpha, w, b in zip(found.alphas, found.coefs, found.intercepts, strict=True):
+            assert mcp_violation(X, y, loss, w, b, alpha, 3.0, X.std(axis=0)) <= 1e-7 * found.alphas[0]
+
+
+@pytest.fixture(scope="module", name="client")
+def a_cluster():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="1GiB") as cluster,
+        Client(cluster, set_as_default=True) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module", name="table")
+def a_table(tmp_path_factory):
+    """Rows in memory, and in a file of many groups of rows."""
+    X, y = rows(n=3000)
+    file = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])} | {"y": y}
+    pq.write_table(pa.table(columns), file, row_group_size=200)
+    return X, y, file
+
+
+@pytest.mark.parametrize(
+    "strength", [{"alpha": 0.1}, {"alpha": "auto", "n_alphas": 12, "cv": 3}], ids=["alpha", "auto"]
+)
+def test_estimators_from_memory_file_and_cluster(table, strength, client):
+    X, y, file = table
+    options = {"penalty": MCP(3.0), "tol": 1e-9, "random_state": 0, **strength}
+    known = SparseRegressor(**options).fit(X, y)
+    assert known.converged_
+    assert "stationary point" in known.stopped_because_
+    assert_array_equal(np.flatnonzero(known.coef_), np.arange(5))
+    budget = riata.open(file, target="y", memory="64MB")
+    for data in (budget, riata.open(file, target="y", engine=client)):
+        found = SparseRegressor(**options).fit(data)
+        assert found.alpha_ == pytest.approx(known.alpha_, rel=1e-9)
+        assert_allclose(found.coef_, known.coef_, atol=1e-6)
+
+
+def test_a_nearly_unbiased_penalty_keeps_large_coefficients(table):
+    X, y, _ = table
+    truth = np.array([1.5, -1.0, 0.8, 0.5, -0.4]) / X[:, :5].std(axis=0)
+    ours, lasso = (SparseRegressor(alpha=0.1, penalty=penalty).fit(X, y) for penalty in (MCP(3.0), None))
+    bias = [np.abs(model.coef_[:5] - truth).max() for model in (ours, lasso)]
+    assert bias[0] < 0.5 * bias[1]
+
+
+def test_on_the_stand_in_for_a_gpu():
+    strict = pytest.importorskip("array_api_strict")
+    for loss in ("squared", "logistic"):
+        data = InMemory(*rows(loss))
+        spec = Spec(penalty=MCP(3.0), loss=loss, alpha_ratio=0.1, tol=1e-9)
+        here, there = fit(data, spec).result, fit(on_device(data, Host(strict)), spec).result
+        assert there.converged
+        assert_allclose(there.coef, here.coef, atol=1e-7)
+
+
+def test_a_classifier_is_saved_and_loaded(tmp_path):
+    X, y = rows("logistic")
+    model = SparseClassifier(penalty=MCP(3.0), alpha=0.08).fit(X, y)
+    model.to_model().save(tmp_path / "model.json")
+    loaded = riata.load_model(tmp_path / "model.json")
+    assert_array_equal(loaded.predict(X), model.predict(X))
+    assert "MCP(gamma=3.0, alpha=0.08) of columns scaled to unit deviation" in loaded.objective
+    assert loaded.training["parameters"]["penalty"] == repr(MCP(3.0))
+    assert loaded.training["gap"] is None
+
+
+def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
+    X, y = rows("logistic")
+    spec = Spec(penalty=MCP(3.0), loss="logistic", alpha=0.02, tol=1e-10, checkpoint=tmp_path, every=0.0)
+    known = fit(InMemory(X, y), replace(spec, checkpoint=None)).result
+
+    def killed(record):
+        if record.steps == 3:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        fit(InMemory(X, y), spec, killed)
+    resumed = fit(InMemory(X, y), replace(spec, resume=True)).result
+    assert len(resumed.history) == len(known.history) > 3
+    assert_array_equal(resumed.coef, known.coef)
+    with pytest.raises(CheckpointError, match="its penalty is 'MCP"):
+        fit(InMemory(X, y), replace(spec, penalty=MCP(4.0), resume=True))
+
+
+BAD = {
+    "another solver": ({"solver": "cd"}, "solver 'cd' takes the elastic net, not MCP; take solver 'exact'"),
+    "a stochastic solver": ({"solver": "online"}, "solver 'online' takes the elastic net or k, not MCP"),
+    "k": ({"alpha": None, "k": 3}, "a penalty object has a strength alpha and no k"),
+    "an option of the elastic net": ({"l1_ratio": 0.5}, "l1_ratio would do nothing beside a penalty object"),
+    "a limit as an object": ({"penalty": riata.penalties.Cardinality(3)}, "given as k, not as a penalty"),
+    "no such name": ({"penalty": "l7"}, "there is no penalty 'l7'; there are elastic-net, cardinality"),
+    "a name that says otherwise": ({"penalty": "cardinality"}, "penalty 'cardinality' goes with k"),
+    "no penalty at all": ({"penalty": 3.0}, "penalty must be a name or a riata.penalties.Penalty, not 3.0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_one_sentence_where_it_does_not_go(case):
+    options, sentence = BAD[case]
+    with pytest.raises(OptionError, match=sentence):
+        SparseRegressor(**{"penalty": MCP(3.0), "alpha": 0.1, **options}).fit(*rows())
+
+
+def test_a_report_says_which_penalty_it_was(tmp_path):
+    X, y = rows()
+    model = SparseRegressor(penalty=MCP(3.0), alpha=0.1).fit(X, y)
+    riata.write_report(model, tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "the penalty MCP of strength 0.1" in text
+    assert "sum of the absolute coefficients" not in text
