@@ -43,8 +43,9 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.machine import peak_rss_mb
     from riata.model.quality import quality
-    from riata.reporting.terminal.summary import as_dict, peak_rss_mb, show_fit
+    from riata.reporting.terminal.summary import as_dict, show_fit
     from riata.training.checkpoint import check_folder
     from riata.training.train import train
 

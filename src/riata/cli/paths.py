@@ -35,8 +35,8 @@ def path(
     **options: Any,
 ) -> None:
     """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
+    from riata.machine import peak_rss_mb
     from riata.reporting.terminal import path_report
-    from riata.reporting.terminal.summary import peak_rss_mb
     from riata.training.train import train
 
     started, clock = time.perf_counter(), Stopwatch()

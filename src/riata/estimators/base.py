@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
+from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
@@ -183,12 +184,9 @@ class SparseLinear(SelectorMixin, BaseEstimator):
 
     def _validated(self, X, y="no_validation", reset=True, **checks):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+        X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
-        X, *rest = checked if isinstance(checked, tuple) else (checked,)
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()  # the caller's matrix stays as it was
-            X.sum_duplicates()
-        return (X, *rest)
+        return checked if isinstance(checked, tuple) else (checked,)
 
     def _seen(self, X) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""

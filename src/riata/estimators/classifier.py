@@ -133,7 +133,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
             self._learner = Learner(self._spec(), known, all_classes_known=classes is not None)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._learner.learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight), np.asarray(y))
         self._go_on(X.shape[1])
         return self

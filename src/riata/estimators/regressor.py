@@ -151,7 +151,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         if first:
             self._learner = Learner(self._spec())
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._learner.learn(Chunk(self._seen(X), y.astype(np.float64), weight))
         self._go_on(X.shape[1])
         return self

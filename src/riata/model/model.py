@@ -23,6 +23,7 @@ from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
 from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
+from riata.model.model_checks import faults
 from riata.model.quality import quality
 
 FORMAT, VERSION = "riata-model", 1
@@ -195,6 +196,8 @@ def load_model(path: str | Path) -> Model:
         raise ModelFileError(
             f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
         )
+    if (fault := next(faults(document), None)) is not None:
+        raise ModelFileError(f"{path} is a damaged riata model: {fault}")
     try:
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)

@@ -17,6 +17,7 @@ from riata.solvers.registry import SOLVERS
 from riata.training.checks import check_request, check_same_features, check_target_varies
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
+from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
@@ -102,13 +103,15 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
 
 def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn, label: str = "") -> Fit:
     """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
-    search = search_of(spec)
+    search, origin = search_of(spec), far_origin(data, spec)
     spec = replace(
         spec,
         penalty_factors=factors_of(spec.penalty_factors, data),
         groups=groups_of(spec.groups, data),
         memory=data.memory if spec.memory is None else spec.memory,
     )
+    if origin is not None:
+        data, validation = origin.moved(data), validation and origin.moved(validation)
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
@@ -120,6 +123,8 @@ def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
             fitted = fit(data, spec, progress)
     if spec.debias:
         fitted = debiased(fitted)
+    if origin is not None:
+        fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
         warn(f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}")
     return fitted

@@ -4,6 +4,7 @@ import bz2
 import glob
 import io
 import lzma
+import os
 import select
 import sys
 from dataclasses import dataclass
@@ -60,6 +61,14 @@ class File:
 
     def close(self) -> None:
         """Stop waiting for more, where anybody does."""
+
+    def fingerprint(self) -> tuple:
+        """What tells this file, as it is now, from any other: a path alone means another file in another folder."""
+        known = (self.size, self.modified, *self.partitions.items())
+        if not isinstance(self.filesystem, fs.LocalFileSystem):
+            return (self.filesystem.type_name, self.path, *known)
+        there = os.stat(self.path)
+        return (os.path.realpath(self.path), there.st_dev, there.st_ino, *known)
 
     def changed(self) -> bool:
         """Whether the file is no longer what it was when it was found."""
@@ -232,7 +241,7 @@ def _resolve(source: str, filesystem):
         path = path if separator else source
         return filesystem if isinstance(filesystem, fs.FileSystem) else _wrapped(filesystem), path
     if not separator:
-        return fs.LocalFileSystem(), str(Path(source).expanduser())
+        return fs.LocalFileSystem(), Path(source).expanduser().as_posix()  # Arrow joins by / everywhere
     path, _, query = path.partition("?") if "=" in path.rpartition("?")[2] else (path, "", "")
     # A wildcard is no part of a URI: the file system is that of the folder before it.
     start = min((path.find(c) for c in WILDCARDS if c in path), default=None)
@@ -267,7 +276,7 @@ def _matching(filesystem, path):
     if info.type is fs.FileType.File:
         return [info], path.rpartition("/")[0]
     if _is_glob(path) and isinstance(filesystem, fs.LocalFileSystem):
-        return filesystem.get_file_info(sorted(glob.glob(path, recursive=True))), ""
+        return filesystem.get_file_info(sorted(Path(found).as_posix() for found in glob.glob(path, recursive=True))), ""
     if _is_glob(path):
         stem = path[: min(path.find(c) for c in WILDCARDS if c in path)].rpartition("/")[0]
         found = filesystem.get_file_info(fs.FileSelector(stem, recursive=True))

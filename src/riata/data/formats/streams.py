@@ -4,7 +4,6 @@ They are kept on disk while they are read, as Arrow IPC in a file without a name
 them again; or not, for methods that need one pass.
 """
 
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -12,10 +11,13 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
+from riata.data.csr import canonical
 from riata.data.formats.source import TARGET, WEIGHT, Source
 from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
+from riata.machine import file_without_name
 
 
 class Stream(Source):
@@ -78,7 +80,7 @@ class Kept(Source):
 
     def _first(self, columns, rows):
         schema = pa.schema([self.schema.field(name) for name in columns])
-        kept = tempfile.TemporaryFile(dir=self._folder, prefix="riata-")  # noqa: SIM115 (lives as long as this does)
+        kept = file_without_name(self._folder)  # it lives as long as this does
         weakref.finalize(self, kept.close)
         with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
             for batch in self._stream.batches(columns, rows):
@@ -100,18 +102,24 @@ def from_chunks(chunks: Iterable) -> Stream:
     if not head:
         raise DataError("the first chunk of the stream has no rows")
 
+    bare = isinstance(first, tuple | np.ndarray)
+
     def batches():
         yield from head
         for chunk in chunks:
-            yield from batches_of(chunk)
+            for batch in batches_of(chunk):
+                if bare and batch.schema.names != head[0].schema.names:
+                    raise DataError("some chunks of the stream have a target or weights, and some have not")
+                yield batch
 
-    return Stream(head[0].schema, batches(), bare=isinstance(first, tuple | np.ndarray))
+    return Stream(head[0].schema, batches(), bare)
 
 
 def batches_of(chunk) -> list[pa.RecordBatch]:
     """The rows of a table, a frame, a matrix or a tuple of arrays."""
     if isinstance(chunk, tuple):
         X, *rest = chunk
+        X = canonical(X) if sp.issparse(X) else X
         arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
         return [
             _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
@@ -119,7 +127,7 @@ def batches_of(chunk) -> list[pa.RecordBatch]:
     table = to_table(chunk)
     if table is not None:
         return table.combine_chunks().to_batches()
-    return [matrix_batch(chunk)]
+    return [matrix_batch(canonical(chunk) if sp.issparse(chunk) else chunk)]
 
 
 def _beside(batch, columns):
