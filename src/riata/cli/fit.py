@@ -60,11 +60,11 @@ def fit(
     with clock("opening the data"):
         rows, open_more = open_rows(data, options, quiet or as_json)
         say_notes(rows, quiet)
-        test, others = None if rows.once else open_more(test_data), open_more(validation)
+        test, others = None if rows.single_pass else open_more(test_data), open_more(validation)
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
     with clock("fitting"):
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
-    if rows.once:
+    if rows.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = trained.to_model()
     model.training.update(data=data, target=options["target"] or target_of(rows))

@@ -156,7 +156,7 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
     loss = spec.loss_function
-    if data.stands_in and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
+    if data.is_summary and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {loss.name!r}"
         if loss.quadratic:
             what = f"no rows for solver {spec.solver_name!r} to visit"

@@ -25,13 +25,13 @@ def rows_seen(data: Dataset, spec: Spec) -> Dataset:
 
 def rows_or_statistics(data: Dataset, spec: Spec) -> Dataset:
     """The rows as the model sees them, or statistics in their place where they can be read only once."""
-    if data.stands_in:
+    if data.is_summary:
         if spec.normalize is not None or spec.device is not None:
             wish = "normalise" if spec.device is None else "send to a GPU"
             raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
         return data
     data, search = rows_seen(data, spec), search_of(spec)
-    if not data.once or SOLVERS[spec.solver_name].stochastic:
+    if not data.single_pass or SOLVERS[spec.solver_name].stochastic:
         return data
     if not spec.loss_function.quadratic:
         raise OptionError(

@@ -20,7 +20,7 @@ def count_classes(data: Dataset) -> np.ndarray:
     def counted(y: Any) -> np.ndarray:
         return np.bincount(to_host(y).astype(np.intp), minlength=len(classes))
 
-    counts = counted(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counted(chunk.y))
+    counts = counted(data.targets()[0]) if data.cheap_passes else data.sum(lambda chunk: counted(chunk.y))
     if np.count_nonzero(counts) < 2:
         raise DataError("the target has one class only: there is nothing to tell apart")
     if not counts.all():

@@ -59,7 +59,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     ['x4', 'x7']
     """
     check_request(spec, "regression" if data.classes is None else "classification")
-    if data.once and spec.learns_online:
+    if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
         return learn_stream(rows_seen(data, spec), data, spec)
@@ -80,7 +80,7 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
 
 def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
     """One class against the rest, for each of them; of two the second against the first."""
-    if data.once:
+    if data.single_pass:
         raise OptionError(
             "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
             "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"

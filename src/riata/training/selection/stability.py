@@ -56,7 +56,7 @@ def stability_of(
         raise OptionError(f"threshold must lie above 0.5 and at most at 1, not be {threshold}")
     if rounds < 1:
         raise OptionError(f"rounds must be at least 1, not {rounds}")
-    if data.stands_in:
+    if data.is_summary:
         raise OptionError("there are statistics in place of rows, and stability selection needs halves of the rows")
     if data.n_rows < 4:
         raise OptionError(f"stability selection needs halves of at least 2 rows, and there are {data.n_rows} in all")
