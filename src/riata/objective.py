@@ -227,7 +227,7 @@ def _constant_loss(problem, b) -> float:
     if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
-    if problem.loss.quadratic and not data.in_memory:
+    if problem.loss.quadratic and not data.cheap_passes:
         moments = data.target_moments
         return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
     return mean_loss(problem, None, b)
@@ -235,7 +235,7 @@ def _constant_loss(problem, b) -> float:
 
 def _target_mean(data) -> float:
     """The weighted mean of the target, without the moments of X where that is cheaper."""
-    if not data.in_memory:
+    if not data.cheap_passes:
         return data.target_moments.y_mean
     y, weight = data.targets()
     return float(weight @ y / weight.sum())
@@ -269,7 +269,7 @@ def empty_start(problem: Problem) -> Start:
     """The model without features: the moments, and a pass where they do not tell."""
     data, loss = problem.data, problem.loss
     w, b = np.zeros(data.n_features), empty_intercept(problem)
-    told = loss.moments_tell_slopes and not data.in_memory and not data.wide
+    told = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if told else first_order(problem, w, b))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from riata.errors import MissingPackageError, OptionError
 from riata.plot.limits import RESOLUTION, limits
-from riata.training.selection.searched import Searched, searched
+from riata.training.selection.searched import Searched
 
 
 def axes_for(display, ax):
@@ -31,7 +31,7 @@ def path_of(estimator, label) -> Searched:
     """The path of a fitted estimator; of several classes, that of the one with this label."""
     if not hasattr(estimator, "path_"):
         raise OptionError("the model has no path: fit it with k='auto' or alpha='auto'")
-    paths = searched(estimator)
+    paths = estimator.trained_.course.searched
     if len(paths) == 1:
         return paths[0]
     for one in paths:
