@@ -72,7 +72,7 @@ def write_rows(path: Path, n_rows: int, d: int) -> None:
 def measure(path: str, target: str, workers: int) -> dict:
     """Open, pass and fit, here (no workers) or on so many worker processes that share the cores."""
     import riata
-    from riata.losses import Squared
+    from riata.losses.squared import Squared
     from riata.objective import Problem, first_order
     from riata.penalties import ElasticNet
     from riata.reporting.terminal.summary import peak_rss_mb
@@ -132,7 +132,7 @@ def _parts_of_the_model(client) -> dict:
     import riata
     from riata.data.chunk import Chunk, add
     from riata.engines.dask.payload import Carried
-    from riata.losses import Squared
+    from riata.losses.squared import Squared
     from riata.objective import first_order_part
 
     seconds = {}

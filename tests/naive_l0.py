@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import minimize
 
-from riata.losses import Squared
+from riata.losses.squared import Squared
 
 
 def refit(X, y, support, *, loss=None, weight=None, fit_intercept=True, l2=0.0):

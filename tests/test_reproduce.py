@@ -19,7 +19,7 @@ import reproduction
 from browser import chromium, opened
 from riata.cli import main
 from riata.errors import OptionError
-from riata.losses import Squared
+from riata.losses.squared import Squared
 from riata.reproduce.algorithms import ALGORITHMS, PAPERS, QUICK
 from riata.reproduce.claims import claims
 from riata.reproduce.experiment import reproduce

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from riata.data.opening.open import open_data
 from riata.errors import DataError
-from riata.losses import Squared
+from riata.losses.squared import Squared
 from riata.objective import first_order_part
 
 N_ROWS, N_FEATURES = 4000, 6
