@@ -24,7 +24,7 @@ class ArrayMatrix(Matrix):
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         support = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
         xp = namespace(self.array)
-        return self.columns(support) @ xp.asarray(w[support]) + _there(xp, b)
+        return self.columns(support) @ xp.asarray(w[support]) + intercepts(xp, b)
 
     def _slopes(self, U: Any) -> np.ndarray:
         total = np.zeros((self.shape[1], U.shape[1]))
@@ -68,6 +68,6 @@ def positions(rows: Any) -> np.ndarray:
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
-def _there(xp: Any, b: Any) -> Any:
+def intercepts(xp: Any, b: Any) -> Any:
     """An intercept, or several, where the margins are."""
     return float(b) if np.ndim(b) == 0 else xp.asarray(b)

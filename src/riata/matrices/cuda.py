@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from riata.arrays import is_device_array
 from riata.errors import DataError, OptionError
-from riata.matrices.array_api import ArrayMatrix, positions
+from riata.matrices.array_api import ArrayMatrix, intercepts, positions
 from riata.matrices.matrix import ALL, Matrix
 
 THREADS = 256
@@ -110,7 +110,7 @@ class CudaSparse(Matrix):
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         cp = cupy()
         W = cp.ascontiguousarray(cp.asarray(w if w.ndim == 2 else w[:, None], dtype=np.float64))
-        z = _times(self.by_row, self.shape[0], W) + cp.asarray(b, dtype=np.float64)
+        z = _times(self.by_row, self.shape[0], W) + intercepts(cp, b)
         return z if w.ndim == 2 else z[:, 0]
 
     def _slopes(self, U: Any) -> np.ndarray:
