@@ -73,9 +73,9 @@ def measure(path: str, target: str, workers: int) -> dict:
     """Open, pass and fit, here (no workers) or on so many worker processes that share the cores."""
     import riata
     from riata.losses.squared import Squared
+    from riata.machine import peak_rss_mb
     from riata.objective import Problem, first_order
     from riata.penalties import ElasticNet
-    from riata.reporting.terminal.summary import peak_rss_mb
     from riata.training.fitting import fit
     from riata.training.spec import Spec
 

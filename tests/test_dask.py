@@ -301,6 +301,23 @@ riata.open("nothing.csv", target="y", engine="dask")
     assert "riata[dask]" in found.stderr.splitlines()[-1]
 
 
+def test_rows_that_workers_encoded_by_themselves_are_read_anew_for_a_model(client, table, tmp_path):
+    """Gaps of the later rows have another mean, whoever reads them."""
+    later = table.assign(x3=table["x3"] + 50.0, y=table["y"] + table["x3"].fillna(0.0))
+    later.to_parquet(tmp_path / "later.parquet")
+    fitted = riata.SparseRegressor(alpha=0.01).fit(
+        riata.open(table.assign(y=later["y"]), "y", drop=["label"], weight="w")
+    )
+    expected = fitted.score(later)
+    for source in (str(tmp_path / "later.parquet"), dd.from_pandas(later, npartitions=3)):
+        rows = riata.open(source, "y", engine=client, weight="w")
+        assert fitted.score(rows) == pytest.approx(expected, rel=1e-9)
+    lighter = dd.from_pandas(later.assign(v=later["w"] + (later["c"] == "red")), npartitions=3)
+    known = riata.open(lighter, "y", weight="v", encoding=fitted._made["encoding"])
+    assert fitted.score(known) == pytest.approx(fitted.score(later, later["y"], later["w"] + (later["c"] == "red")))
+    assert fitted.score(known) != pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("spec", [Spec(alpha_ratio=0.1), Spec(alpha_ratio=0.1, loss="huber"), Spec(k=3)])
 def test_reported_passes_are_what_the_workers_read(client, spec, tmp_path):
     X, y = problem()

@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from riata.errors import OptionError
+from riata.machine import file_without_name
 
 
 def cache_folder() -> Path:
@@ -44,7 +45,7 @@ def writable(path: Path) -> Path:
     if not path.parent.is_dir():
         raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
     try:
-        with tempfile.TemporaryFile(dir=path.parent):
+        with file_without_name(str(path.parent)):
             return path
     except OSError as error:
         raise OptionError(f"cannot write {path}: {error.strerror}") from None

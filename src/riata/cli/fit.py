@@ -64,8 +64,9 @@ from riata.files import writable
 @click.option("--quiet", is_flag=True, help="Print nothing.")
 def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, validation, select, n_alphas, **options):
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.machine import peak_rss_mb
     from riata.model.quality import quality
-    from riata.reporting.terminal.summary import as_dict, peak_rss_mb, show_fit
+    from riata.reporting.terminal.summary import as_dict, show_fit
     from riata.training.checkpoint import check_folder
 
     started, clock = time.perf_counter(), Stopwatch()

@@ -8,7 +8,7 @@ import click
 from riata.cli.group import main
 from riata.cli.options import reading_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
-from riata.cli.rows import encoding_of, reading
+from riata.cli.rows import reading
 from riata.files import writable
 
 
@@ -24,17 +24,13 @@ from riata.files import writable
 def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.remote import Remote
-    from riata.engines.open import open_data
     from riata.model.model import load_model
     from riata.model.predictions import predictions, write_parts, write_predictions
     from riata.training.progress import row_progress
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    rows = open_data(
-        data, model.target, n_features=model.n_features, encoding=encoding_of(model), need_target=False,
-        **reading(**how),
-    )  # fmt: skip
+    rows = model.rows(data, need_target=False, **reading(**how))
     with row_progress(shows_progress(quiet=out is None)):
         if out is not None and isinstance(rows, Remote):
             write_parts(model, rows, out)
@@ -51,7 +47,6 @@ def predict(model_file, data, out, **how):
 @reading_options
 def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
-    from riata.engines.open import open_data
     from riata.model.model import load_model
     from riata.model.quality import quality
     from riata.reporting.terminal.summary import show_scores
@@ -59,11 +54,8 @@ def evaluate(model_file, data, target, report, as_json, **how):
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
-    target = target or model.target
     with clock("opening the data"):
-        rows = open_data(
-            data, target, task=model.task, n_features=model.n_features, encoding=encoding_of(model), **reading(**how)
-        )
+        rows = model.rows(data, target, **reading(**how))
     with clock("testing"):
         found = quality(model, rows)
     if report is not None:

@@ -38,8 +38,8 @@ from riata.files import writable
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def path(data, loss, validation, select, n_alphas, plot, out, report, as_json, **options):
     """Show the models of DATA from sparse to dense, along alpha or, with --k-max, along k, and which one to choose."""
+    from riata.machine import peak_rss_mb
     from riata.reporting.terminal import path_report
-    from riata.reporting.terminal.summary import peak_rss_mb
     from riata.training.selection.searched import searched
 
     started, clock = time.perf_counter(), Stopwatch()

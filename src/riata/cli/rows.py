@@ -101,10 +101,3 @@ def warnings_as_notes(quiet=False):
 def names_of(rows) -> list[str]:
     """The names of the features, or x0, x1, ... where they have none."""
     return [f"x{j}" for j in range(rows.n_features)] if rows.feature_names is None else list(rows.feature_names)
-
-
-def encoding_of(model):
-    """How the model's features are made of columns, where it was fitted to a table."""
-    from riata.data.encoding import Encoding
-
-    return None if model.encoding is None else Encoding.from_json(model.encoding)

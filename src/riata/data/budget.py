@@ -5,21 +5,18 @@ core and what a pass makes of them, the one read ahead, the batch it is encoded 
 that needs less than a quarter of the budget once encoded is simply held in memory.
 """
 
-import ctypes
 import math
-from contextlib import suppress
 
 import pyarrow as pa
 
 from riata.errors import OptionError
+from riata.machine import free_arrays_at_once
 from riata.units import parse_bytes
 
 DEFAULT_MEMORY = "512MB"
 SMALLEST = 10**6
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
-LARGE = 4 << 20  # an array of so many bytes is the system's again when it is gone, and twice that at the end of a heap
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
 
 
 def parse_memory(memory: int | str | None) -> int:
@@ -37,10 +34,7 @@ def return_memory_early() -> None:
         pa.jemalloc_set_decay_ms(0)
     else:
         pa.set_memory_pool(pa.system_memory_pool())
-    with suppress(AttributeError, OSError, TypeError):  # where the C library is not GNU's, it does as it likes
-        libc = ctypes.CDLL(None)
-        libc.mallopt(M_MMAP_THRESHOLD, LARGE)  # which also keeps it from learning to hold more back
-        libc.mallopt(M_TRIM_THRESHOLD, 2 * LARGE)
+    free_arrays_at_once()
 
 
 def chunk_bytes(memory: int) -> int:

@@ -26,6 +26,7 @@ from riata.matrices.moments import Moments
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
+    from riata.data.opened import Opened
     from riata.data.opening.profile import Profile
 
 
@@ -68,6 +69,11 @@ class Dataset(ABC):
     def profile(self) -> "Profile | None":
         """What the first pass over a file or frame found."""
         return self.facts.profile
+
+    @property
+    def opened(self) -> "Opened | None":
+        """How to read the rows anew, where that is possible."""
+        return self.facts.opened
 
     @property
     def memory(self) -> int | None:
@@ -202,7 +208,7 @@ class Mapped(Dataset):
     """Another dataset seen through a function of its chunks: row normalisation, one class against the rest, ..."""
 
     def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]):
-        super().__init__(data.facts.but(classes=None), data.ledger)
+        super().__init__(data.facts.of_view(classes=None), data.ledger)
         self._data, self._f = data, f
         self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
 

@@ -17,6 +17,7 @@ from riata.data.chunk import Chunk
 from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
+from riata.machine import forget_pages
 
 META = b"riata"
 
@@ -86,10 +87,9 @@ class EncodedRows:
             self._drop(chunk_number)
 
     def _drop(self, i):
-        if i >= self.n_chunks or not hasattr(self._map, "madvise"):
+        if i >= self.n_chunks:
             return
         spans = [(b.address, b.address + b.size) for c in self._reader.get_batch(i).columns for b in c.buffers() if b]
         start = min(a for a, _ in spans) - self._buffer.address
         stop = max(b for _, b in spans) - self._buffer.address
-        start -= start % mmap.PAGESIZE
-        self._map.madvise(mmap.MADV_DONTNEED, start, stop - start)
+        forget_pages(self._map, start, stop - start)

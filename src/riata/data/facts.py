@@ -8,6 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
+    from riata.data.opened import Opened
     from riata.data.opening.profile import Profile
 
 
@@ -21,9 +22,14 @@ class Facts:
     classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
     encoding: "Encoding | None" = None  # how the rows of a file or frame became features
     profile: "Profile | None" = None  # what the first pass over them found
+    opened: "Opened | None" = None  # how to read them anew, where that is possible
     memory: int | None = None  # the budget they were opened with, in bytes, which solvers keep to as well
     single_pass: bool = False  # whether they can be read only once
     n_summarised: int | None = None  # how many rows these few stand for, where they are a summary of others
+
+    def of_view(self, **changes: Any) -> "Facts":
+        """The facts of other rows, or of rows seen otherwise: to open the source anew would not give them."""
+        return replace(self, opened=None, **changes)
 
     def but(self, **changes: Any) -> "Facts":
         """The same facts with some changes."""

@@ -57,7 +57,7 @@ class SomeRows(Dataset):
     def __init__(self, data: Dataset, keep: Keep):
         starts = range(0, data.n_rows, COUNTED_AT_ONCE)
         n_rows = sum(int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts)
-        super().__init__(data.facts.but(n_rows=n_rows), data.ledger)
+        super().__init__(data.facts.of_view(n_rows=n_rows), data.ledger)
         self._data, self._keep = data, keep
         self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
 

@@ -99,7 +99,7 @@ class InMemory(Dataset):
         return self._chunk.y, self._chunk.weight
 
     def take(self, rows) -> "InMemory":
-        return InMemory(*self._chunk.rows(rows), facts=self.facts, ledger=self.ledger)
+        return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
 
     def map(self, f):
-        return InMemory(*f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)
+        return InMemory(*f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)

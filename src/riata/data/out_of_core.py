@@ -21,6 +21,7 @@ from riata.data.parallel import in_parallel
 from riata.data.read_ahead import ahead
 from riata.data.row_events import watched
 from riata.errors import DataError
+from riata.machine import file_without_name
 from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
@@ -153,7 +154,7 @@ class OutOfCore(Dataset):
         """All chunks as they lie, written to a temporary file on the way."""
         folder = self._cache_folder or tempfile.gettempdir()
         try:
-            with tempfile.TemporaryFile(dir=folder, prefix="riata-") as handle:
+            with file_without_name(folder) as handle:
                 logger.info("encoded rows are kept in %s, about %s, until the end (cache=False turns this off)",
                             folder, in_words(self.n_bytes))  # fmt: skip
                 yield from write_chunks(handle, self._sequential())
@@ -183,8 +184,8 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         encoding.target.labels if encoding.target else None,
         encoding,
         profile,
-        memory,
-        single_pass,
+        memory=memory,
+        single_pass=single_pass,
     )
 
 

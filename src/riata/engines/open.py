@@ -9,6 +9,7 @@ import numpy as np
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
+from riata.data.opened import opened_with
 from riata.data.opening import open as here
 from riata.errors import OptionError
 
@@ -29,7 +30,9 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
         delayed chunks, with `target` and `weight` alike. Those are used where they are, with or without an engine.
     """
     if engine is None and not is_distributed(source):
-        return here.open_data(source, target, **options)
+        data = here.open_data(source, target, **options)
+        data.facts = data.facts.but(opened=opened_with(source, target, options))
+        return data
     from riata.engines.dask import cluster as dask_cluster
 
     client, own = dask_cluster.connect(engine)
@@ -39,6 +42,7 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
         if own:
             dask_cluster.close(client)
         raise
+    data.facts = data.facts.but(opened=opened_with(source, target, options | {"engine": client}))
     if own:
         weakref.finalize(data, dask_cluster.close, client)
     return data

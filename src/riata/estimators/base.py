@@ -16,14 +16,16 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from riata.arrays import is_device_array, to_host
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.opened import is_stream
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite, on_device
 from riata.engines.cuda.transfers import place_named
+from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
 from riata.estimators.from_streams import FromStreams
 from riata.estimators.hashed_coefficients import dense_part, known_features, margins, support_of
-from riata.estimators.input_checks import check_same_features, parts_of
+from riata.estimators.input_checks import check_same_features, encoded_like, parts_of
 from riata.losses import Loss, loss_for, loss_of
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -222,21 +224,24 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
     def _margins(self, X) -> np.ndarray:
         """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
         check_is_fitted(self)
-        if isinstance(X, Dataset):
+        if self._encodes(X):
             model = self.to_model()
-            n_margins = len(model.intercept)
-            found = [z.reshape(-1, n_margins) for z, _ in model.visit(X)]
-            return np.concatenate(found) if found else np.empty((0, n_margins))
+            return model.margins(X).reshape(-1, len(model.intercept))
         if is_device_array(X):
             return to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T)) + self.intercept_
         (X,) = self._validated(X, reset=False)
         return margins(self._seen(X), self.coef_) + self.intercept_
 
+    def _encodes(self, X) -> bool:
+        """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
+        known = getattr(self, "_made", {}).get("encoding") is not None
+        return isinstance(X, Dataset | str | Path) or is_stream(X) or (known and has_columns(X))
+
     def _validation(self, rows, data: Dataset) -> Dataset | None:
         """The rows that choose among models of the data, with the same features; None where there are none."""
         if rows is None:
             return None
-        others = self._dataset(*parts_of(rows), reset=False)
+        others = self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
         check_same_features(data, others)
         return others
 

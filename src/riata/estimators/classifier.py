@@ -16,9 +16,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import LOSSES, Loss, loss_of
-from riata.model.model import probabilities
-from riata.model.quality import quality
+from riata.losses import LOSSES, Loss, loss_of, probabilities
 from riata.penalties import Penalty
 from riata.training.streams import runs_of_known_labels, targets_of
 
@@ -110,7 +108,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
                     raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseClassifier":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
@@ -216,7 +217,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
     def decision_function(self, X) -> np.ndarray:
-        """Margins: one per row for two classes, one per class otherwise; X may be a `Dataset`, by its names."""
+        """Margins: one per row for two classes, one per class otherwise.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
@@ -239,13 +244,10 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """Accuracy, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["accuracy"]
-        assert found is not None
-        return found
+        return self.to_model().score(X, y, sample_weight)
 
 
 def class_counts(data: Dataset, n_classes: int) -> np.ndarray:

@@ -8,6 +8,8 @@ from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
+from riata.engines.known_rows import has_columns, with_encoding
+from riata.engines.open import open_data
 from riata.errors import DataError, OptionError
 from riata.matrices.cuda import host_array
 
@@ -20,6 +22,19 @@ def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
         raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
     X, y, *weight = rows
     return X, y, weight[0] if weight else None
+
+
+def encoded_like(data: Dataset, rows):
+    """Rows beside those of a dataset, which its encoding makes features of where they have columns for it."""
+    if data.encoding is None:
+        return rows
+    if isinstance(rows, Dataset):
+        return with_encoding(rows, data.encoding, data.n_features)
+    target = data.encoding.target and data.encoding.target.column
+    X, y, weight = parts_of(rows) if isinstance(rows, tuple | list) else (rows, target, None)
+    if not has_columns(X):
+        return rows
+    return open_data(X, y, weight=weight, encoding=data.encoding, n_features=data.n_features)
 
 
 def checked_target(y, sample_weight, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -16,7 +16,6 @@ from riata.estimators.base import SparseLinear, learns_online
 from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import loss_of
-from riata.model.quality import quality
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):
@@ -126,7 +125,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     _task = "regression"
 
     def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
-        """Fit to arrays, or to a `Dataset` that brings its own target; `validation` is another one, or (X, y)."""
+        """Fit to arrays, or to a `Dataset` that brings its own target.
+
+        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
         self._begin()
         data = self._dataset(X, y, sample_weight)
         if data.once and learns_online(self):
@@ -184,15 +186,17 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(self.intercept_[0])
 
     def predict(self, X) -> np.ndarray:
-        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss; X may be a `Dataset`, by its names."""
+        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.
+
+        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
+        features of their columns.
+        """
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
         return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
     def score(self, X, y=None, sample_weight=None) -> float:
-        """R2, on arrays or on a `Dataset` that brings its own target: one pass."""
-        if not isinstance(X, Dataset):
+        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        if not self._encodes(X):
             return super().score(X, y, sample_weight)
-        check_alone(y, sample_weight)
-        found = quality(self.to_model(), X).scores["r2"]
-        return np.nan if found is None else found
+        return self.to_model().score(X, y, sample_weight)

@@ -27,3 +27,12 @@ IDENTITY = Link("identity", np.asarray, "the prediction", "the score")
 EXP = Link("exp", np.exp, "the logarithm of the prediction", "the score")
 LOGISTIC = Link("logistic", expit, "the logarithm of the odds", "the logarithm of the odds", probabilities=True)
 LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC)}
+
+
+def probabilities(link: Link, z: np.ndarray) -> np.ndarray:
+    """Class probabilities by a link that gives them; one-against-rest ones are scaled to sum to one."""
+    p = link.mean(z)
+    if p.ndim == 1:
+        return np.column_stack([1.0 - p, p])
+    total = p.sum(axis=1, keepdims=True)
+    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])

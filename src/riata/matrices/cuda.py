@@ -214,7 +214,7 @@ def _times(matrix, n, V):
 @cache
 def _kernel(name: str):
     """A compiled kernel; CuPy keeps it on disk for the next process."""
-    source = files("riata.matrices").joinpath("kernels.cu").read_text()
+    source = files("riata.matrices").joinpath("kernels.cu").read_text(encoding="utf-8")
     return cupy().RawModule(code=source, options=("--std=c++17",), name_expressions=[name]).get_function(name)
 
 

@@ -15,11 +15,15 @@ from riata import __version__
 from riata.data.chunk import Chunk
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
+from riata.data.encoding import Encoding
 from riata.data.remote import Remote
-from riata.errors import DataError, ModelFileError
+from riata.engines.known_rows import check_alike, check_plain, has_columns, with_encoding
+from riata.engines.open import open_data
+from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
-from riata.losses import LINKS, LOSSES, Link, Loss, recalled_loss
+from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
+from riata.model.quality import quality
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -66,12 +70,44 @@ class Model:
         order = np.argsort(-np.abs(effect).max(axis=0, initial=0.0), kind="stable")
         return [(self.names[j], self.coef[:, j], effect[:, j]) for j in order]
 
+    def rows(self, source, target=None, *, weight=None, need_target=True, **reading) -> Dataset:
+        """The rows of anything that can be opened, with the features of this model: made by its own encoding.
+
+        A dataset keeps its target and its weights; of other sources these are the model's columns, or those given.
+        """
+        encoding = None if self.encoding is None else Encoding.from_json(self.encoding)
+        names = self.names if self.normalize is None else None  # the norm of a row needs every feature
+        if not isinstance(source, Dataset):
+            data = open_data(
+                source, self.target if target is None else target, weight=weight, n_features=self.n_features,
+                task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
+            )  # fmt: skip
+        elif target is not None or weight is not None:
+            raise OptionError("a Dataset brings its own target and weights: name them to riata.open")
+        elif encoding is None or source.stands_in:
+            data = source
+        else:
+            data = with_encoding(source, encoding, self.n_features, names)
+        if encoding is None:
+            check_plain(data, self.names)
+        elif not data.stands_in:
+            check_alike(data, encoding, names)
+        return data
+
     def margins(self, X, feature_names=None) -> np.ndarray:
-        """z for rows of X, found by name where X has names, by position otherwise."""
+        """z for rows of X: of a path, a table or a dataset by the model's encoding, of an array by position or name."""
+        if isinstance(X, Dataset) or has_columns(X):
+            found = [z for z, _ in self.visit(self.rows(X, need_target=False))]
+            n_margins = len(self.intercept)
+            return np.concatenate(found) if found else np.empty(0 if n_margins == 1 else (0, n_margins))
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if len(X.shape) != 2:
+            raise DataError(f"X must have two dimensions, rows and columns, not {len(X.shape)}")
         return self._margins(X, self._columns(X.shape[1], feature_names))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
         """(z, chunk) for every chunk of a dataset: one pass. Of rows elsewhere z takes the place of X in the chunk."""
+        data = self.rows(data)
         margins = self.margins_of(data)
         if isinstance(data, Remote):
             for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk).reshape(chunk.n_rows, -1))).visit():
@@ -97,6 +133,25 @@ class Model:
         if self.classes is None:
             return self.link_function.mean(z)
         return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+
+    def decision_function(self, X, feature_names=None) -> np.ndarray:
+        """Margins: one per row for two classes, one per class otherwise."""
+        if self.classes is None:
+            raise OptionError("a regression has no classes to decide between: take predict")
+        return self.margins(X, feature_names)
+
+    def predict_proba(self, X, feature_names=None) -> np.ndarray:
+        """Probabilities of the classes, a column each."""
+        link = self.link_function
+        if self.classes is None or not link.probabilities:
+            raise OptionError(f"only a logistic classifier has probabilities, and this is a {self.loss} {self.task}")
+        return probabilities(link, self.margins(X, feature_names))
+
+    def score(self, X, y=None, sample_weight=None) -> float:
+        """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
+        scores = quality(self, self.rows(X, y, weight=sample_weight)).scores
+        found = scores["r2" if self.classes is None else "accuracy"]
+        return np.nan if found is None else found
 
     def _columns(self, n_columns, feature_names):
         if feature_names is None:
@@ -163,15 +218,6 @@ def _link_in(document: dict[str, Any]) -> str:
     """The link that a model's file names; older files name only a loss, one of riata's own."""
     link = document.get("link")
     return (LOSSES[document["loss"]].link if link is None else LINKS[link]).name
-
-
-def probabilities(link: Link, z: np.ndarray) -> np.ndarray:
-    """Class probabilities by a link that gives them; one-against-rest ones are scaled to sum to one."""
-    p = link.mean(z)
-    if p.ndim == 1:
-        return np.column_stack([1.0 - p, p])
-    total = p.sum(axis=1, keepdims=True)
-    return np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / p.shape[1])
 
 
 def _by_margin(z: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.files import replacing
-from riata.model.model import Model, probabilities
+from riata.losses import probabilities
+from riata.model.model import Model
 
 
 def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:

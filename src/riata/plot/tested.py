@@ -1,13 +1,10 @@
 """How good a model is on test rows, by scikit-learn's displays, from one pass over data of any size."""
 
-from pathlib import Path
-
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, PredictionErrorDisplay, RocCurveDisplay
 
 from riata.data.dataset import Dataset
-from riata.data.encoding import Encoding
-from riata.engines.open import open_data
+from riata.engines.known_rows import has_columns
 from riata.errors import OptionError
 from riata.estimators.base import SparseLinear
 from riata.estimators.input_checks import parts_of
@@ -56,22 +53,14 @@ def residuals(fitted, test, *, kind="actual_vs_predicted", ax=None) -> Predictio
 
 
 def tested(fitted, test) -> ClassQuality | NumberQuality:
-    """How good a fitted estimator, or a `Model`, is on a dataset, a path or (X, y): one pass."""
+    """How good a fitted estimator, or a `Model`, is on a dataset, a path, a table or (X, y): one pass."""
     model = fitted if isinstance(fitted, Model) else fitted.to_model()
-    if isinstance(test, Dataset):
-        return quality(model, test)
-    if isinstance(test, str | Path):
-        return quality(model, _opened(model, test, model.target))
+    if isinstance(test, Dataset) or has_columns(test):
+        return quality(model, model.rows(test))
     X, y, weight = parts_of(test, "test")
-    if isinstance(fitted, SparseLinear):
+    if isinstance(fitted, SparseLinear) and not fitted._encodes(X):
         return quality(model, fitted._dataset(X, y, weight, reset=False))
-    return quality(model, _opened(model, X, y, weight))
-
-
-def _opened(model: Model, source, target, weight=None) -> Dataset:
-    """Rows with the features of a model."""
-    encoding = None if model.encoding is None else Encoding.from_json(model.encoding)
-    return open_data(source, target, weight=weight, task=model.task, encoding=encoding, n_features=model.n_features)
+    return quality(model, model.rows(X, y, weight=weight))
 
 
 def _of_classes(fitted, test) -> ClassQuality:

@@ -22,7 +22,7 @@ from riata.data.chunk import Chunk
 from riata.data.in_memory import InMemory
 from riata.data.opening.open import open_data
 from riata.errors import RiataError
-from riata.reporting.terminal.summary import peak_rss_mb
+from riata.machine import peak_rss_mb
 from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
 from riata.training.fitting import fit
@@ -111,7 +111,10 @@ def main(algorithm: str, *shapes: str) -> None:
         for shape in ("200x20", *shapes):
             n, d = map(int, shape.split("x"))
             learn(algorithm, n, d, Path(folder))
-            peaks.append(peak_rss_mb())
+            peak = peak_rss_mb()
+            if peak is None:
+                raise RiataError("this system does not tell how much memory a process has held")
+            peaks.append(peak)
     sys.stdout.write(json.dumps(peaks))
 
 

@@ -7,7 +7,6 @@ the one before: whenever the process or the machine dies, one whole checkpoint i
 
 import json
 import os
-import tempfile
 import time
 import zipfile
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
 from riata.errors import CheckpointError
+from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
 VERSION = 1
@@ -115,7 +115,7 @@ def check_folder(folder: str | Path) -> None:
     """Refuse a folder that cannot be made or written, before there is anything to save."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
+        with file_without_name(str(folder)):
             pass
     except OSError as error:
         raise CheckpointError(f"cannot save checkpoints in {folder}: {error.strerror or error}") from None

@@ -1,7 +1,7 @@
 """Columns that hold many features at once: lists of numbers, and pairs of lists (indices, values) as sparse rows."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +38,7 @@ class Dense(Encoder):
 
     column: str
     size: int
-    share_nonzero: float = 1.0
+    share_nonzero: float = field(default=1.0, compare=False)
     given_names: tuple[str, ...] | None = None
     kind = "dense"
 
@@ -71,7 +71,7 @@ class Sparse(Encoder):
     values: str
     size: int
     first: int
-    per_row: float
+    per_row: float = field(compare=False)
     given_names: tuple[str, ...] | None = None
     kind = "sparse"
 

@@ -1,6 +1,6 @@
 """Columns of numbers: the value itself, the mean where it is missing, and a feature that says it was."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class Number(Encoder):
     column: str
     mean: float
     missing: bool
-    share_nonzero: float = 1.0
+    share_nonzero: float = field(default=1.0, compare=False)
     kind = "number"
 
     @property

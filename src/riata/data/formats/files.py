@@ -232,7 +232,7 @@ def _resolve(source: str, filesystem):
         path = path if separator else source
         return filesystem if isinstance(filesystem, fs.FileSystem) else _wrapped(filesystem), path
     if not separator:
-        return fs.LocalFileSystem(), str(Path(source).expanduser())
+        return fs.LocalFileSystem(), Path(source).expanduser().as_posix()  # Arrow joins by / everywhere
     path, _, query = path.partition("?") if "=" in path.rpartition("?")[2] else (path, "", "")
     # A wildcard is no part of a URI: the file system is that of the folder before it.
     start = min((path.find(c) for c in WILDCARDS if c in path), default=None)
@@ -267,7 +267,7 @@ def _matching(filesystem, path):
     if info.type is fs.FileType.File:
         return [info], path.rpartition("/")[0]
     if _is_glob(path) and isinstance(filesystem, fs.LocalFileSystem):
-        return filesystem.get_file_info(sorted(glob.glob(path, recursive=True))), ""
+        return filesystem.get_file_info(sorted(Path(found).as_posix() for found in glob.glob(path, recursive=True))), ""
     if _is_glob(path):
         stem = path[: min(path.find(c) for c in WILDCARDS if c in path)].rpartition("/")[0]
         found = filesystem.get_file_info(fs.FileSelector(stem, recursive=True))

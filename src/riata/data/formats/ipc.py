@@ -8,6 +8,7 @@ from pyarrow import fs
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.errors import DataError
+from riata.machine import forget_pages
 
 
 class Ipc(FileSource):
@@ -34,8 +35,8 @@ class Ipc(FileSource):
             batch = reader.get_batch(i).select(columns)
             for start in range(0, batch.num_rows, rows):
                 yield batch.slice(start, rows)
-                if mapped is not None and hasattr(mapped, "madvise"):
-                    mapped.madvise(mmap.MADV_DONTNEED)  # what was read no longer counts as the process's memory
+                if mapped is not None:
+                    forget_pages(mapped)
 
     def rows_before(self, file):
         with file.seekable() as handle, pa.ipc.open_file(handle) as reader:

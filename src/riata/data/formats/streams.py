@@ -4,7 +4,6 @@ They are kept on disk while they are read, as Arrow IPC in a file without a name
 them again; or not, for methods that need one pass.
 """
 
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from itertools import chain
@@ -16,6 +15,7 @@ import pyarrow as pa
 from riata.data.formats.source import TARGET, WEIGHT, Source
 from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
+from riata.machine import file_without_name
 
 
 class Stream(Source):
@@ -78,7 +78,7 @@ class Kept(Source):
 
     def _first(self, columns, rows):
         schema = pa.schema([self.schema.field(name) for name in columns])
-        kept = tempfile.TemporaryFile(dir=self._folder, prefix="riata-")  # noqa: SIM115 (lives as long as this does)
+        kept = file_without_name(self._folder)  # it lives as long as this does
         weakref.finalize(self, kept.close)
         with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
             for batch in self._stream.batches(columns, rows):

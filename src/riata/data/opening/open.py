@@ -100,7 +100,8 @@ def open_data(
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
-        That of a model: the same features, whatever this source holds besides.
+        That of a model: the same features, whatever this source holds besides. A weight that is given goes before
+        the one that the model was fitted with.
     n_features, need_target :
         How many features sparse rows have, where it is known; whether a target must be there.
     filesystem : PyArrow or fsspec file system, optional
@@ -159,6 +160,8 @@ def open_data(
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
     target_name = roles["target"] if need_target else None
+    if encoding is not None and roles["weight"] is not None:
+        encoding = replace(encoding, weight=roles["weight"])
     if elsewhere is not None:
         return elsewhere(rows, asked, batch_rows, encoding, target_name, budget, cache)
     if encoding is None:
@@ -279,6 +282,8 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
         else:
+            while name in names:  # a column of the rows themselves
+                name = f"_{name}"
             others.append(OneColumn(_values(wish, role, names, reading), name))
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from riata.data.formats.source import Source
 from riata.data.opening.profile import Profile, Wishes, learn_profile
-from riata.files import cache_folder
+from riata.files import cache_folder, replacing
 
 logger = logging.getLogger(__name__)
 VERSION = 2  # of what a kept profile means
@@ -23,7 +23,7 @@ def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile
     key = json.dumps([VERSION, type(source).__name__, mark, asdict(wishes)], sort_keys=True, default=str)
     path = cache_folder() / "profiles" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
     try:
-        profile = Profile.from_json(json.loads(path.read_text()))
+        profile = Profile.from_json(json.loads(path.read_text(encoding="utf-8")))
         logger.info("the profile is known from an earlier run (%s)", path)
     except (OSError, ValueError, KeyError, TypeError):
         profile = learn(source, wishes, rows)
@@ -35,8 +35,7 @@ def _keep(path: Path, profile: Profile) -> None:
     """Write the profile for later; a folder that cannot be written to is no reason to stop."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.with_suffix(".part")
-        draft.write_text(json.dumps(profile.to_json()))
-        draft.replace(path)
+        with replacing(path) as file:
+            file.write(json.dumps(profile.to_json()).encode())
     except OSError as error:
         logger.info("the profile cannot be kept: %s", error)

@@ -83,10 +83,10 @@ class OnDevice(Dataset):
 
     def take(self, rows) -> "OnDevice":
         X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
-        return OnDevice(self._place, X, y, weight, facts=self.facts, ledger=self.ledger)
+        return OnDevice(self._place, X, y, weight, facts=self.facts.of_view(), ledger=self.ledger)
 
     def map(self, f):
-        return OnDevice(self._place, *f(self._chunk), facts=self.facts.but(classes=None), ledger=self.ledger)
+        return OnDevice(self._place, *f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
 
 
 class Streamed(Dataset):

@@ -59,7 +59,7 @@ class OnWorkers(Remote):
         return other
 
     def map(self, f):
-        return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.but(classes=None))
+        return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.of_view(classes=None))
 
     def some_rows(self, keep):
         view = (*self._view, Keeping(keep))
@@ -67,14 +67,14 @@ class OnWorkers(Remote):
         counts = np.array(result_of(self.client, self._tasks(rows_of_part, unknown, view)))
         firsts = np.cumsum([0, *counts[:, 0]])
         starts = [(*its, int(first)) for its, first in zip(self._places, firsts[:-1], strict=True)]
-        other = self._seen_as(view, starts, self.facts.but(n_rows=int(firsts[-1])))
+        other = self._seen_as(view, starts, self.facts.of_view(n_rows=int(firsts[-1])))
         other._rows_per_pass = int(counts[:, 1].sum())
         return other
 
     def persisted(self, f):
         parts = self._tasks(held_part, self._places, (*self._view, Mapping(f)))
         self._count(self.n_rows)
-        facts = self.facts.but(classes=None)
+        facts = self.facts.of_view(classes=None)
         return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
     def sum(self, f):

@@ -5,6 +5,7 @@ learns the encoding, the second encodes: rows of files, of which every worker re
 into a file on its disk; blocks of Dask's collections in memory.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -63,6 +64,7 @@ def open_collection(client: Client, rows, target, weight, wishes: dict, encoding
     if encoding is None:
         profile = _looked(client, look, blocks, look.source.n_rows or 1)
     else:
+        encoding = replace(encoding, weight=look.wishes.weight or encoding.weight)
         profile = _known(look.source, known_encoding(look.source, encoding, look.wishes.target))
     return _encoded(client, part_of_block, blocks, profile, memory, None)
 

@@ -20,6 +20,7 @@ from riata.data.formats.source import Source, rebatch
 from riata.data.opening.profile import FirstPass
 from riata.engines.dask.payload import Carried
 from riata.errors import DataError
+from riata.machine import file_without_name
 
 HEAVY = 16 << 20  # bytes of rows on disk, as Dask believes: to move them is to read and encode them again
 
@@ -87,7 +88,7 @@ class RowsOnDisk:
     def __init__(self, recipe: Recipe):
         self._recipe, self.counts = recipe, []
         try:
-            with tempfile.TemporaryFile(dir=recipe.folder, prefix="riata-") as handle:
+            with file_without_name(recipe.folder) as handle:
                 for chunk in write_chunks(handle, recipe.chunks()):
                     self.counts.append(chunk.n_rows)
                 if self.counts:

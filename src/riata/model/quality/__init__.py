@@ -4,14 +4,19 @@ What adds over rows (errors, hits, log losses, a confusion) is added; scores are
 regression's rows a sample for pictures.
 """
 
+from typing import TYPE_CHECKING
+
 from riata.data.dataset import Dataset
-from riata.model.model import Model
 from riata.model.quality.classes import ClassQuality, class_quality
 from riata.model.quality.numbers import NumberQuality, number_quality
+
+if TYPE_CHECKING:
+    from riata.model.model import Model
 
 __all__ = ["ClassQuality", "NumberQuality", "quality"]
 
 
-def quality(model: Model, data: Dataset) -> ClassQuality | NumberQuality:
+def quality(model: "Model", data: Dataset) -> ClassQuality | NumberQuality:
     """How good the model is on these rows: one pass."""
+    data = model.rows(data)  # whoever opened them
     return (number_quality if model.task == "regression" else class_quality)(model, data)

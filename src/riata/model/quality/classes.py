@@ -1,13 +1,17 @@
 """How good a classifier is."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.model.model import Model, probabilities
+from riata.losses import probabilities
 from riata.model.quality.curves import ScoreTable
+
+if TYPE_CHECKING:
+    from riata.model.model import Model
 
 MOST_CURVES = 10  # classes that get curves of their own
 TENTHS = 10
@@ -34,7 +38,7 @@ class ClassQuality:
     calibration: Calibration | None  # of several classes, that of the likeliest
 
 
-def class_quality(model: Model, data: Dataset) -> ClassQuality:
+def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     """Accuracy, AUC, log loss, confusion and curves: one pass."""
     places, labels = positions(model, data), list(model.classes or [])
     first = 1 if len(labels) == 2 else 0
@@ -73,7 +77,7 @@ def _by_tenth(p, truth, weight):
     return np.array([np.bincount(tenth, w, TENTHS) for w in (weight, weight * its, weight * (truth == chosen))])
 
 
-def positions(model: Model, data: Dataset) -> np.ndarray:
+def positions(model: "Model", data: Dataset) -> np.ndarray:
     """For every label of the data, its place among the model's classes."""
     if data.classes is None:
         raise DataError("the model predicts classes, but the target of the data holds numbers")

@@ -1,13 +1,16 @@
 """How good a regression is."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.model.model import Model
+
+if TYPE_CHECKING:
+    from riata.model.model import Model
 
 SAMPLE = 1000  # rows that pictures show
 RESIDUAL_BINS = 2048  # many, so that the middle is fine enough where tails are long
@@ -23,7 +26,7 @@ class NumberQuality:
     sample: np.ndarray  # rows x (target, prediction)
 
 
-def number_quality(model: Model, data: Dataset) -> NumberQuality:
+def number_quality(model: "Model", data: Dataset) -> NumberQuality:
     """R2, mean squared error and residuals: one pass."""
     if data.classes is not None:
         raise DataError("the model predicts numbers, but the target of the data holds classes")

@@ -43,7 +43,7 @@ def write_report(fitted, path: str | Path, *, test=None, stability: Stability | 
         What the page is about.
     path : str or Path
         The HTML file to write.
-    test : Dataset, path, (X, y) or (X, y, sample_weight), optional
+    test : Dataset, path, table, (X, y) or (X, y, sample_weight), optional
         Rows to show how good the model is: one pass, in bounded memory.
     stability : Stability, optional
         What `stability_selection` found: shows how certain the coefficients are.

@@ -1,9 +1,5 @@
 """What the command line shows: short tables on a terminal, and the same facts as a dictionary."""
 
-import resource
-import sys
-from pathlib import Path
-
 from rich.console import Console
 from rich.table import Table
 
@@ -11,17 +7,6 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.model.model import Model
 
 TOP = 10
-
-
-def peak_rss_mb() -> float:
-    """The most memory this process has held so far, in MB."""
-    try:  # the other way counts the process that started this one, too
-        status = Path("/proc/self/status").read_text()
-        return round(int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6, 1)
-    except (OSError, IndexError):
-        pass
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)  # bytes there, kilobytes elsewhere
 
 
 def as_dict(model: Model) -> dict:
@@ -56,9 +41,8 @@ def show_fit(model: Model, summary: dict) -> None:
     if model.training.get("selection"):
         facts.add_row("because", model.training["selection"])
     facts.add_row("solver", f"{summary['solver']}; it stopped because {summary['stopped_because']}")
-    facts.add_row(
-        "cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s, peak {summary['peak_rss_mb']:.0f} MB"
-    )
+    peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
+    facts.add_row("cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s{peak}")
     facts.add_row("saved", summary["model"])
     if summary["report"]:
         facts.add_row("report", summary["report"])

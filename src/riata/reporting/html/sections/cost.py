@@ -1,23 +1,23 @@
 """What it cost: passes, time, memory, and where the time went."""
 
+from riata.machine import peak_rss_mb
 from riata.reporting.html.charts import Bar, bar_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import duration, short
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import facts as facts_list
-from riata.reporting.terminal.summary import peak_rss_mb
 
 
 def cost_section(facts: Facts) -> Section:
     """Facts, and a bar for every stage whose time is known."""
     training, seconds = facts.training, facts.origin.seconds
-    in_all = sum(seconds.values())
+    in_all, peak = sum(seconds.values()), peak_rss_mb()
     pairs = [
         ("passes over the data", short(training.get("passes")) if training.get("passes") is not None else None),
         ("time of the fit", duration(training["seconds"]) if "seconds" in training else None),
         ("time of the command" if facts.origin.command else "time in all", duration(in_all) if seconds else None),
-        ("peak memory", f"{peak_rss_mb():,.0f} MB, of this process"),
+        ("peak memory", None if peak is None else f"{peak:,.0f} MB, of this process"),
         ("memory budget", facts.parameters.get("memory")),
     ]
     bars = [Bar(name, value, duration(value)) for name, value in seconds.items()]

@@ -1,0 +1,136 @@
+"""What only some systems have is used in one module, and riata works where it is missing."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import other_systems
+import riata
+from riata import machine
+
+SOURCE = Path(riata.__file__).parent
+ONE_MODULE = "machine.py"
+
+
+@pytest.fixture
+def rows(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(400, 6)), columns=list("abcdef"))
+    frame["level"] = rng.choice(["x", "y", "Ümlaut"], 400)
+    frame["target"] = 2 * frame["a"] - frame["c"] + 0.1 * rng.normal(size=400)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    return tmp_path
+
+
+def elsewhere(code: str, folder: Path) -> str:
+    """What code prints on a system without POSIX."""
+    script = Path(other_systems.__file__)
+    environment = os.environ | {"RIATA_CACHE": str(folder / "cache"), "PYTHONPATH": str(SOURCE.parent)}
+    environment |= {"NUMBA_CACHE_DIR": environment.get("NUMBA_CACHE_DIR", str(folder / "kernels"))}
+    command = [sys.executable, "-X", "warn_default_encoding", str(script), code]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def command(*words: str) -> str:
+    return f"from riata.cli import main; main({list(words)!r}, standalone_mode=False);"
+
+
+def test_commands_work_without_posix(rows):
+    shared = ("--target", "target", "--memory", "2MB")
+    code = command("profile", "rows.csv", *shared[:2])
+    code += command("fit", "rows.csv", *shared, "--k", "2", "--report", "report.html", "--out", "m.json", "--quiet")
+    code += command("path", "rows.parquet", *shared, "--n-alphas", "5", "--out", "path.csv")
+    code += command("predict", "m.json", "rows.parquet", "--out", "predicted.csv")
+    said = elsewhere(code, rows)
+    assert "Ümlaut" in said
+    assert set(riata.load_model(rows / "m.json").names) == {"a", "c"}
+    assert "peak memory" not in (rows / "report.html").read_text(encoding="utf-8")
+    assert (rows / "path.csv").exists()
+    assert (rows / "predicted.csv").exists()
+
+
+def test_json_says_that_the_peak_is_unknown(rows):
+    said = elsewhere(command("fit", "rows.parquet", "--target", "target", "--k", "2", "--json"), rows)
+    assert json.loads(said)["peak_rss_mb"] is None
+
+
+def test_fits_kept_rows_and_checkpoints_work_without_posix(rows):
+    said = elsewhere(
+        """
+import os, pathlib, numpy as np, riata
+from riata import machine
+with open("rows.csv", "rb"):
+    try:
+        os.replace("rows.parquet", "rows.csv")
+    except PermissionError:
+        pass
+    else:
+        raise AssertionError("this system lets open files be replaced")
+assert machine.resource is None and machine.peak_rss_mb() is None
+data = riata.open("rows.csv", target="target", memory="1MB")
+out = riata.SparseRegressor(solver="l0-sgd", k=2, max_passes=5, checkpoint="saved", every=0).fit(data)
+again = riata.SparseRegressor(solver="l0-sgd", k=2, max_passes=5, checkpoint="saved", every=0, resume=True)
+again.fit(riata.open("rows.csv", target="target", memory="1MB"))
+assert np.array_equal(out.coef_, again.coef_)
+chunks = ((np.full((50, 2), i), np.full(50, i)) for i in range(20))
+stream = riata.open(chunks, cache=True)
+riata.SparseRegressor(alpha=0.1).fit(stream)
+del data, stream
+print(sorted(path.name for path in pathlib.Path().rglob("riata-*")))
+""",
+        rows,
+    )
+    assert said.split("\n")[-2] == "[]"
+
+
+def test_a_file_without_a_name_outlives_its_handle_while_it_is_mapped(tmp_path):
+    import mmap
+
+    with machine.file_without_name(str(tmp_path)) as handle:
+        handle.write(b"rows" * 5000)
+        handle.flush()
+        mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+    machine.forget_pages(mapped, 5000, 3000)
+    assert mapped[8000:8004] == b"rows"
+    assert not list(tmp_path.iterdir())
+
+
+def used_by(path: Path) -> set[str]:
+    """What a file uses that only some systems have, and text without an encoding."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [a.name for a in node.names] + [getattr(node, "module", None) or ""]
+            found |= {name for name in names if name in other_systems.POSIX_MODULES}
+        elif isinstance(node, ast.Attribute):
+            called = isinstance(node.value, ast.Name) and f"{node.value.id}.{node.attr}"
+            hidden = other_systems.POSIX_FUNCTIONS + other_systems.POSIX_SIGNALS
+            if called and called.partition(".")[0] in ("os", "signal") and node.attr in hidden:
+                found.add(called)
+            if called in ("mmap.MADV_DONTNEED", "tempfile.TemporaryFile", "ctypes.CDLL", "os.rename"):
+                found.add(called)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.value.startswith((*(f"{place}/" for place in other_systems.OF_LINUX), "/tmp")):
+                found.add(node.value)
+        elif isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", None)
+            if name in ("read_text", "write_text") and not any(option.arg == "encoding" for option in node.keywords):
+                found.add(name)
+    return found
+
+
+def test_what_only_some_systems_have_is_in_one_module():
+    found = {path.relative_to(SOURCE).as_posix(): used_by(path) for path in SOURCE.rglob("*.py")}
+    where = {name: used for name, used in found.items() if used}
+    assert where.pop(ONE_MODULE) >= {"resource", "/proc/self/status", "tempfile.TemporaryFile", "ctypes.CDLL"}
+    assert where == {}
