@@ -161,7 +161,7 @@ def test_columns_of_more_features_than_memory_holds(ids, rng):
     """The cost is that of the entries, and no vector over all features is made."""
     ids, apart = np.array(ids, dtype=np.int64), 2**50
     X = sp.random_array((20, 50), density=0.2, rng=rng, format="csr")
-    wide = sp.csr_array((X.data, X.indices * apart, X.indptr.astype(np.int64)), shape=(20, 51 * apart))
+    wide = sp.csr_array((X.data, X.indices.astype(np.int64) * apart, X.indptr.astype(np.int64)), shape=(20, 51 * apart))
     expected = np.hstack([X.toarray(), np.zeros((20, 1))])[:, ids]
     assert_array_equal(as_matrix(wide).narrowed(ids * apart).toarray(), expected)
     assert_array_equal(as_matrix(wide)[5:9].columns(ids * apart), expected[5:9])
