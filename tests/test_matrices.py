@@ -102,7 +102,8 @@ def _whole(rows):
 
 
 @pytest.fixture(params=[*IN_MEMORY, *AS_ON_A_DEVICE])
-def case(request, rng):
+def case(request, rng, monkeypatch):
+    monkeypatch.setattr("riata.matrices.matrix.BLOCK_BYTES", 8 * D * 70)  # several blocks
     return case_of((IN_MEMORY | AS_ON_A_DEVICE)[request.param], rng)
 
 
@@ -244,6 +245,7 @@ def test_rows(case, rng):
         taken = case.rows[rows]
         assert taken.shape == case.X[rows].shape
         assert_array_equal(to_host(taken.columns(np.arange(D))), case.X[rows])
+        assert_allclose(to_host(taken.margins(np.ones(D))), case.X[rows].sum(axis=1))
 
 
 def test_standardised(case, rng):

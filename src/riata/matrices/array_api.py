@@ -24,7 +24,9 @@ class ArrayMatrix(Matrix):
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         support = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
         xp = namespace(self.array)
-        return self.columns(support) @ xp.asarray(w[support]) + intercepts(xp, b)
+        weights = xp.asarray(w[support])
+        z = [self.columns(support, rows) @ weights for rows in self.blocks(len(support))]
+        return (z[0] if len(z) == 1 else xp.concat(z)) + intercepts(xp, b)
 
     def _slopes(self, U: Any) -> np.ndarray:
         total = np.zeros((self.shape[1], U.shape[1]))

@@ -54,11 +54,7 @@ class CudaDense(ArrayMatrix):
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         if w.ndim == 2:
-            z = [
-                self.margins(of_one, b_of_one)
-                for of_one, b_of_one in zip(w.T, np.broadcast_to(b, w.shape[1]), strict=True)
-            ]
-            return cupy().stack(z, axis=1)
+            return super().margins(w, b)
         cp, n, support = cupy(), self.shape[0], np.flatnonzero(w)
         X, places = self.array, support
         if (self._places[support] >= 0).all():
