@@ -5,17 +5,27 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from own_penalties import MCP, Tilted
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.penalties import Cardinality, ElasticNet, GroupCardinality
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, SeparablePenalty
 
 PENALTIES = [
     ElasticNet(0.3),
     ElasticNet(0.2, 0.5),
+    ElasticNet(0.2, 0.5, nonnegative=True),
     ElasticNet(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 2.0])),
     Cardinality(2),
+    Cardinality(2, np.array([0.0, 9.0, 0.1, 3.0, 0.0, 0.5])),
     GroupCardinality(2, np.array([0, 1, 1, 2, 0, 3])),
+    MCP(3.0, 0.4),
+    MCP(1.5, 0.2),
+    Tilted(2.0, 0.3),
+    Tilted(np.inf, 0.3),
 ]
+SCALES, FACTORS = np.array([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]), np.array([1.0, 0.0, 0.5, 2.0, 1.0, 1.0])
+SEPARABLE = [penalty for penalty in PENALTIES if isinstance(penalty, SeparablePenalty)]
+SEPARABLE += [penalty.scaled(SCALES, FACTORS) for penalty in SEPARABLE]
 LAYOUTS = {
     "dense": np.asarray,
     "float32": lambda X: X.astype(np.float32),

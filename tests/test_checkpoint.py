@@ -48,6 +48,40 @@ def test_what_was_saved_comes_back(tmp_path):
     assert found.facts == saved(1).facts
 
 
+def cut(arrays):
+    arrays["array.w"] = arrays["array.w"][:-1]
+
+
+def retyped(arrays):
+    arrays["array.w"] = arrays["array.w"].astype(np.float32)
+
+
+def lost(arrays):
+    del arrays["array.n"]
+
+
+def changed(arrays):
+    arrays["array.n"] = arrays["array.n"] + 1
+
+
+def other_facts(arrays):
+    arrays["facts"] = np.frombuffer(arrays["facts"].tobytes().replace(b"1.1", b"1.2"), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("spoil", [cut, retyped, lost, changed, other_facts])
+def test_a_checkpoint_that_is_not_as_it_was_written_is_not_used(tmp_path, spoil):
+    checkpoints = Checkpoints(tmp_path, {})
+    checkpoints.save(saved(1))
+    with np.load(tmp_path / "checkpoint.npz") as content:
+        arrays = dict(content)
+    spoil(arrays)
+    np.savez(tmp_path / "checkpoint.npz", **arrays)
+    with pytest.raises(CheckpointError, match="damaged"):
+        checkpoints.load()
+    checkpoints.save(saved(2))  # over the damaged one, which becomes the one before
+    assert checkpoints.load().facts["b"] == saved(2).facts["b"]
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
 def test_a_torn_checkpoint_falls_back_to_the_one_before(tmp_path, share):
     checkpoints = Checkpoints(tmp_path, {})
@@ -86,7 +120,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path, data, rng):
                                  {"solver": "truncated", "alpha": 0.01}], ids=str)  # fmt: skip
 def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
     spec = Spec(**how, loss="logistic", max_passes=3, seed=0, tol=0.0)
-    assert data.total_weight == data.n_rows  # read once, and known to both fits
+    assert data.moments.weight == data.n_rows  # read once, and known to both fits
     expected = fit(data, spec).result
     fit(data, replace(spec, checkpoint=tmp_path, every=0.0))  # its last checkpoint lies inside the last pass
     resumed = fit(data, replace(spec, checkpoint=tmp_path, resume=True)).result

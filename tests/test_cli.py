@@ -233,3 +233,26 @@ def test_a_fit_that_stops_early_says_so_in_a_note(here):
     assert "note: solver 'cd' stopped before the tolerance" in said
     assert ".py" not in said
     assert CliRunner().invoke(main, [*fit, "--quiet"], catch_exceptions=False).output == ""
+
+
+NAMES = ["speed[km/h]", "speed[/h]", "[bold]", "a:car:b"]
+
+
+def test_names_are_printed_as_they_are(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=NAMES)
+    frame["[y]"] = np.array(["[x]", "[/x]", "z"])[np.digitize(frame.sum(axis=1), [-1, 1])]
+    frame.to_csv("rows[1].csv", index=False)
+    how = ["rows[1].csv", "--target", "[y]"]
+    fit = ["fit", *how, "--k", "4", "--out", "model[1].json"]
+    for arguments, seen in (
+        (fit, [*NAMES, "rows[1].csv", "model[1].json", "[x]", "[/x]"]),
+        (["inspect", "model[1].json"], [*NAMES, "[x], "]),
+        (["profile", *how], [*NAMES, "rows[1].csv", "[/x], [x]"]),
+        (["path", *how, "--k-max", "3"], ["[/x] against the rest"]),
+        (["stability", "rows[1].csv", "--target", NAMES[0], "--k", "2", "--rounds", "4"], NAMES[1:]),
+    ):
+        monkeypatch.setenv("COLUMNS", "200")
+        result = CliRunner().invoke(main, arguments)
+        assert result.exit_code == 0, result.output
+        assert [word for word in seen if word not in result.stdout] == []

@@ -301,6 +301,16 @@ riata.open("nothing.csv", target="y", engine="dask")
     assert "riata[dask]" in found.stderr.splitlines()[-1]
 
 
+def test_weights_in_delayed_chunks_count(client, rng):
+    X, y, weight = rng.normal(size=(60, 4)), rng.normal(size=60), rng.integers(0, 4, 60).astype(float)
+    chunks = [dask.delayed((X[i : i + 20], y[i : i + 20], weight[i : i + 20])) for i in range(0, 60, 20)]
+    found = riata.SparseRegressor(alpha=0.1, tol=TIGHT).fit(riata.open(chunks, task="regression", engine=client))
+    expected = riata.SparseRegressor(alpha=0.1, tol=TIGHT).fit(X, y, sample_weight=weight)
+    assert_allclose(found.coef_, expected.coef_, atol=1e-8)
+    with pytest.raises(DataError, match="bring their own"):
+        riata.open(chunks, weight=da.from_array(weight, chunks=20), task="regression", engine=client)
+
+
 def test_rows_that_workers_encoded_by_themselves_are_read_anew_for_a_model(client, table, tmp_path):
     """Gaps of the later rows have another mean, whoever reads them."""
     later = table.assign(x3=table["x3"] + 50.0, y=table["y"] + table["x3"].fillna(0.0))

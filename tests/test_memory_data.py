@@ -12,6 +12,16 @@ from riata.data.in_memory import InMemory
 from riata.matrices.host import as_matrix
 
 
+@pytest.mark.parametrize("block_bytes", [640, 1 << 20])
+def test_a_constant_column_has_no_scale_of_its_own(block_bytes, rng, monkeypatch):
+    monkeypatch.setattr(memory, "BLOCK_BYTES", block_bytes)
+    for _ in range(20):
+        X, weight = rng.normal(size=(80, 3)), rng.uniform(0.1, 3.0, size=80)
+        X[:, 1] = rng.normal()
+        for rows in (X, sp.csr_array(X)):
+            assert InMemory(rows, X[:, 0], weight).moments.scale[1] == 1.0
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("block_bytes", [64, 1 << 20])
 def test_moments_and_gram(layout, block_bytes, monkeypatch):

@@ -79,6 +79,56 @@ def test_a_file_that_is_no_model_gets_a_sentence(text, sentence, tmp_path):
         riata.load_model(tmp_path / "m.json")
 
 
+def change(name, value, feature=None):
+    """What puts a value into a document, or into its first feature."""
+
+    def changed(document):
+        place = document if feature is None else document["features"][feature]
+        place[name] = value
+
+    return changed
+
+
+NAN = float("nan")
+DAMAGES = {
+    "coefficient NaN": (change("coef", [NAN], 0), "the coefficient of 'a' is \\[nan\\]"),
+    "coefficient infinite": (change("coef", [float("inf")], 0), "the coefficient of 'a'"),
+    "coefficient null": (change("coef", [None], 0), "the coefficient of 'a'"),
+    "no list of coefficients": (change("coef", 1.0, 0), "the coefficient of 'a'"),
+    "two coefficients": (change("coef", [1.0, 2.0], 0), "the coefficient of 'a'"),
+    "text as a coefficient": (change("coef", ["1"], 0), "the coefficient of 'a'"),
+    "negative column": (change("column", -1, 0), "'a' is column -1 of 6"),
+    "column beyond the last": (change("column", 6, 0), "'a' is column 6 of 6"),
+    "column that is not whole": (change("column", 1.5, 0), "'a' is column 1.5 of 6"),
+    "the same column": (change("column", 2, 0), "same column"),
+    "deviation": (change("deviation", NAN, 0), "the deviation of 'a'"),
+    "unknown part of a feature": (change("weight", 1, 0), "a feature is"),
+    "name": (change("name", 3, 0), "a feature is"),
+    "intercept": (change("intercept", [NAN]), "its intercept"),
+    "several intercepts": (change("intercept", [1.0, 2.0]), "its intercept"),
+    "unknown part": (change("offset", 1.0), "'offset'"),
+    "loss": (change("loss", "logistic"), "no loss 'logistic' for a task 'regression'"),
+    "task": (change("task", "guess"), "task 'guess'"),
+    "normalize": (change("normalize", "columns"), "normalised by 'columns'"),
+    "classes": (change("classes", ["x", "y"]), "classes of a regression"),
+    "width": (change("n_features", None), "None is no number of features"),
+    "features": (change("features", {}), "its features are no list"),
+    "encoding": (change("encoding", []), "encoding"),
+    "mean": (change("encoding", {"encoders": [{"kind": "number", "column": "a", "mean": None}]}), "mean of column 'a'"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_model_that_cannot_be_is_refused(damage, frame, tmp_path):
+    riata.SparseRegressor(alpha=0.05).fit(frame, frame["a"] - 2 * frame["c"]).to_model().save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    spoil, sentence = DAMAGES[damage]
+    spoil(document)
+    (tmp_path / "m.json").write_text(json.dumps(document))
+    with pytest.raises(ModelFileError, match=f"m.json is a damaged riata model: .*{sentence}"):
+        riata.load_model(tmp_path / "m.json")
+
+
 def test_a_torn_file_gets_a_sentence(fitted, tmp_path):
     fitted.to_model().save(tmp_path / "m.json")
     text = (tmp_path / "m.json").read_text()

@@ -1,6 +1,6 @@
 """Objects of one's own, made of array functions outside of riata, go wherever its own do."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -12,43 +12,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from chunked import Chunked
+from own_penalties import MCP, Tilted
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.errors import CheckpointError, OptionError
 from riata.losses import LOSSES
-from riata.penalties import ElasticNet, SeparablePenalty
+from riata.penalties import ElasticNet
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
 
 # A penalty.
-
-
-@dataclass(frozen=True)
-class MCP(SeparablePenalty):
-    """The minimax concave penalty (Zhang, 2010): like L1 near 0, and ever flatter up to |w| = gamma alpha."""
-
-    gamma: float = 3.0
-    alpha: float = 1.0
-
-    def values(self, w):
-        size = np.abs(w)
-        near = size <= self.gamma * self.alpha
-        return np.where(near, self.alpha * size - size**2 / (2 * self.gamma), 0.5 * self.gamma * self.alpha**2)
-
-    def best_value(self, centre, curvature):
-        inner = np.sign(centre) * np.maximum(np.abs(centre) - self.alpha, 0.0)
-        bend = curvature - 1.0 / self.gamma
-        bowl = np.where(np.abs(centre) <= self.gamma * self.alpha * curvature, inner / np.where(bend > 0, bend, 1.0),
-                        centre / curvature)  # fmt: skip
-        jump = np.abs(centre) > self.alpha * np.sqrt(self.gamma * curvature)
-        return np.where(bend > 0, bowl, np.where(jump, centre / curvature, 0.0))
-
-    def subdifferential(self, w):
-        slope = np.sign(w) * np.maximum(self.alpha - np.abs(w) / self.gamma, 0.0)
-        return np.where(w == 0.0, -self.alpha, slope), np.where(w == 0.0, self.alpha, slope)
 
 
 LASSO = MCP(gamma=np.inf)
@@ -133,6 +109,15 @@ def test_without_a_bend_it_is_the_lasso(loss, factors):
     assert ours.alpha == pytest.approx(known.alpha, rel=1e-12)
     assert_allclose(ours.result.coef, known.result.coef, atol=1e-9 * np.abs(known.result.coef).max())
     assert_allclose(ours.result.objective, known.result.objective, rtol=1e-12)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_one_sign_alone_is_the_nonnegative_lasso(loss):
+    X, y = rows(loss)
+    known = fit(InMemory(X, y), Spec(loss=loss, nonnegative=True, alpha_ratio=0.1, tol=1e-12))
+    ours = fit(InMemory(X, y), Spec(loss=loss, penalty=Tilted(np.inf), alpha_ratio=0.1, tol=1e-12))
+    assert ours.alpha == pytest.approx(known.alpha, rel=1e-12)
+    assert_allclose(ours.result.coef, known.result.coef, atol=1e-9 * np.abs(known.result.coef).max())
 
 
 def test_an_elastic_net_may_be_an_object_too():

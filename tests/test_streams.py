@@ -5,6 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import accuracy_score, r2_score
 
 import riata
 from riata import SparseClassifier, SparseRegressor
@@ -169,7 +170,6 @@ def test_a_stream_that_is_not_kept_refuses_what_needs_more_passes(rows, tmp_path
 
 
 def test_the_tally_is_what_scikit_learn_says(rng):
-    from sklearn.metrics import accuracy_score, r2_score
 
     y, z, weight = np.sign(rng.normal(size=90)), rng.normal(size=90), rng.uniform(0.5, 1.0, size=90)
     halves = [tally(LOSSES["logistic"], y[i], z[i], weight[i]) for i in (slice(40), slice(40, None))]
@@ -195,3 +195,29 @@ def test_a_sparse_stream_says_how_wide_it_is_taken_to_be():
     wide = opened(n_features=5)
     assert not any("left out" in note for note in wide.profile.notes)
     assert wide.n_features == 5
+
+
+def test_weights_in_chunks_count(rng):
+    X, y, weight = rng.normal(size=(60, 4)), rng.normal(size=60), rng.integers(0, 4, 60).astype(float)
+    expected = riata.SparseRegressor(alpha=0.1).fit(X, y, sample_weight=weight)
+    for cache in (True, False):
+        chunks = ((X[i : i + 20], y[i : i + 20], weight[i : i + 20]) for i in range(0, 60, 20))
+        found = riata.SparseRegressor(alpha=0.1).fit(riata.open(chunks, task="regression", cache=cache))
+        assert_allclose(found.coef_, expected.coef_, atol=1e-6)
+
+
+def test_weights_of_chunks_count_in_scores(rng):
+    X, y, weight = rng.normal(size=(60, 4)), rng.normal(size=60), rng.integers(0, 4, 60).astype(float)
+    model = riata.SparseRegressor(alpha=0.1).fit(riata.open(iter([(X, y)]), task="regression"))
+    encoding = riata.open(iter([(X, y)]), task="regression").encoding
+    test = riata.open(iter([(X, y, weight)]), encoding=encoding)
+    assert_allclose(model.score(test), r2_score(y, model.predict(X), sample_weight=weight))
+
+
+def test_chunks_with_and_without_weights_do_not_mix(rng):
+    X, y = rng.normal(size=(20, 4)), rng.normal(size=20)
+    for chunks in ([(X, y), (X, y, np.ones(20))], [(X, y, np.ones(20)), (X, y)]):
+        with pytest.raises(DataError, match="some chunks"):
+            riata.open(iter(chunks), task="regression")
+    with pytest.raises(DataError, match="their own weight"):
+        riata.open(iter([(X, y, np.ones(20))]), task="regression", weight=np.ones(20))

@@ -1,6 +1,7 @@
 """Where files of our own are kept, and writing so that nothing is ever half written."""
 
 import os
+import stat
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,18 +18,33 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def replacing(path: str | Path):
-    """A binary file that takes the place of `path` at once, when the block ends without an error."""
-    path = Path(path)
+def replacing(path: str | Path, private=False):
+    """A binary file that takes the place of `path` at once, when the block ends without an error.
+
+    A link stays and what it leads to is replaced, its permissions are kept unless the file is to be `private`; a device
+    or a pipe is written to.
+    """
+    if _is_special(path):
+        with open(path, "wb") as file:
+            yield file
+        return
+    path = Path(os.path.realpath(path))
+    usual = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes it private
+        if not private:  # as mkstemp makes it
+            os.chmod(temporary, usual)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _is_special(path: str | Path) -> bool:
+    """Whether there is something that is no file: a device, a pipe."""
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _umask() -> int:
@@ -42,10 +58,15 @@ def writable(path: Path) -> Path:
     """A path that can be written, found out before any work is done."""
     if path.is_dir():
         raise OptionError(f"cannot write {path}: it is a folder")
-    if not path.parent.is_dir():
-        raise OptionError(f"cannot write {path}: there is no folder {path.parent}")
+    if _is_special(path):
+        if not os.access(path, os.W_OK):
+            raise OptionError(f"cannot write {path}: permission denied")
+        return path
+    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
+    if not folder.is_dir():
+        raise OptionError(f"cannot write {path}: there is no folder {folder}")
     try:
-        with file_without_name(str(path.parent)):
+        with file_without_name(str(folder)):
             return path
     except OSError as error:
         raise OptionError(f"cannot write {path}: {error.strerror}") from None

@@ -25,8 +25,10 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
 from riata.losses import Loss
+from riata.matrices.moments import VARIES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
+ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
@@ -166,7 +168,8 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
     feasible = (1.0 - 1e-14) / max(1.0, largest)  # inside by more than rounding
     bound = max(-feasible * rise, -rise - ridge)  # with all of the slopes shrunk until they fit, or none
-    return float(at.loss + penalty.value(w) - bound + REACH * free)
+    rounded = ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may all but cancel
+    return float(at.loss + penalty.value(w) - bound + REACH * free + rounded)
 
 
 def has_dual_bound(problem: Problem) -> bool:
@@ -211,8 +214,11 @@ def empty_loss(problem: Problem) -> float:
 
 def gap_unit(problem: Problem) -> float:
     """What gaps are measured against: the empty model's loss, unless that is rounding, as for a constant target."""
-    digits = 1e-15 if problem.loss.quadratic else 1e-9  # the others are differences of larger numbers
-    return max(empty_loss(problem), digits * _constant_loss(problem, 0.0), 1e-300)
+    if problem.loss.relative:  # and then residuals are exact to some digits of the target
+        rounding = float(problem.loss.value(0.0, VARIES * abs(empty_intercept(problem))))
+    else:
+        rounding = 1e-9 * _constant_loss(problem, 0.0)
+    return max(empty_loss(problem), rounding, 1e-300)
 
 
 def _constant_loss(problem, b) -> float:
@@ -221,7 +227,7 @@ def _constant_loss(problem, b) -> float:
     if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
-    if problem.loss.quadratic and not data.in_memory:
+    if problem.loss.quadratic and not data.cheap_passes:
         moments = data.target_moments
         return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
     return mean_loss(problem, None, b)
@@ -229,7 +235,7 @@ def _constant_loss(problem, b) -> float:
 
 def _target_mean(data) -> float:
     """The weighted mean of the target, without the moments of X where that is cheaper."""
-    if not data.in_memory:
+    if not data.cheap_passes:
         return data.target_moments.y_mean
     y, weight = data.targets()
     return float(weight @ y / weight.sum())
@@ -263,7 +269,7 @@ def empty_start(problem: Problem) -> Start:
     """The model without features: the moments, and a pass where they do not tell."""
     data, loss = problem.data, problem.loss
     w, b = np.zeros(data.n_features), empty_intercept(problem)
-    told = loss.moments_tell_slopes and not data.in_memory and not data.wide
+    told = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if told else first_order(problem, w, b))
 
 

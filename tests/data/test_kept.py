@@ -39,6 +39,36 @@ def test_a_profile_is_made_once_per_content_and_question(tmp_path, rng, monkeypa
     assert len(passes) == 3
 
 
+def test_files_of_the_same_name_have_profiles_of_their_own(tmp_path, monkeypatch):
+    for folder, levels in (("first", ("a", "b")), ("second", ("c", "d"))):
+        (tmp_path / folder).mkdir()
+        path = tmp_path / folder / "data.csv"
+        path.write_text("level,y\n" + "".join(f"{levels[i % 2]},{i}\n" for i in range(20)))
+        os.utime(path, ns=(10**18, 10**18))
+        monkeypatch.chdir(tmp_path / folder)
+        assert open_data("data.csv", "y").feature_names == [f"level={level}" for level in levels]
+
+
+def test_each_column_of_an_array_as_target_has_a_profile_of_its_own(tmp_path, rng):
+    np.save(tmp_path / "rows.npy", np.column_stack([rng.normal(size=50), rng.integers(0, 2, 50), np.arange(50)]))
+    path = str(tmp_path / "rows.npy")
+    assert [open_data(path, column).classes is None for column in (0, 1, 2)] == [True, False, True]
+
+
+def test_features_that_a_file_is_said_to_have_are_no_others_later(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:2\n2 2:1\n4 3:1\n")
+    path = str(tmp_path / "rows.svm")
+    assert [open_data(path, n_features=n).n_features for n in (7, None, 9)] == [7, 3, 9]
+
+
+def test_profiles_are_nobody_elses(tmp_path, rng):
+    frame_of_everything(rng).to_parquet(tmp_path / "rows.parquet")
+    open_data(str(tmp_path / "rows.parquet"), "y")
+    folder = tmp_path / "cache" / "profiles"
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [path.stat().st_mode & 0o777 for path in folder.iterdir()] == [0o600]
+
+
 @pytest.mark.parametrize("columns", [["number", "whole", "flag"], ["number", "carrier", "review"]])
 def test_a_converted_file_holds_the_same_rows(tmp_path, rng, columns, request):
     frame = frame_of_everything(rng)[[*columns, "y"]]

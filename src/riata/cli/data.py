@@ -65,7 +65,7 @@ def convert(data, out, target, features, **options):
 def statistics(data, out, cv, seed, add, subtract, task, **options):
     """Read DATA once, and write to OUT what a squared loss needs of it: riata fit and path take the file for rows."""
     from riata.data.budget import parse_memory
-    from riata.data.statistics import StandIn, load_statistics, statistics_of
+    from riata.data.statistics import SummaryRows, load_statistics, statistics_of
 
     out = writable(out)
     if cv < 1:
@@ -75,7 +75,7 @@ def statistics(data, out, cv, seed, add, subtract, task, **options):
     encoding = next((known.encoding for known in more + less), None)  # features are those of the other days
     rows, _ = open_rows(data, options | {"task": "regression"}, encoding=encoding)
     say_notes(rows)
-    found = rows.statistics if isinstance(rows, StandIn) else statistics_of(rows, cv, seed, memory)
+    found = rows.statistics if isinstance(rows, SummaryRows) else statistics_of(rows, cv, seed, memory)
     found = reduce(operator.sub, less, reduce(operator.add, more, found))
     found.save(out)
     folds = f" in {len(found.folds)} folds" if len(found.folds) > 1 else ""

@@ -81,7 +81,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     with clock("opening the data"):
         train, open_more = open_rows(data, options, quiet or as_json)
         say_notes(train, quiet)
-        test, others = None if train.once else open_more(test_data), open_more(validation)
+        test, others = None if train.single_pass else open_more(test_data), open_more(validation)
     estimator = make_estimator(
         train,
         loss,
@@ -92,7 +92,7 @@ def fit(data, loss, test_data, out, report, halvings, as_json, quiet, batch, val
     )
     with clock("fitting"), warnings_as_notes(quiet):
         estimator.fit(train, validation=others)
-    if train.once:
+    if train.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = estimator.to_model()
     model.training.update(data=data, target=target or target_of(train))

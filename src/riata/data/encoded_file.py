@@ -17,6 +17,7 @@ from riata.data.chunk import Chunk
 from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
+from riata.data.sound import check_encoded
 from riata.machine import forget_pages
 
 META = b"riata"
@@ -76,10 +77,15 @@ class EncodedRows:
         self.n_chunks, self.n_bytes = self._reader.num_record_batches, len(self._map)
         self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"null"))
         self._n_features = n_features if n_features is not None else _width(self.meta)
+        self._unsure = set(range(self.n_chunks)) if n_features is None else set()  # a file that others may have touched
         self._keep = self.n_bytes <= keep_bytes  # small enough to stay mapped
 
     def chunk(self, i: int) -> Chunk:
-        return from_batch(self._reader.get_batch(i), self._n_features)
+        batch = self._reader.get_batch(i)
+        if i in self._unsure:
+            check_encoded(batch, self._n_features)
+            self._unsure.discard(i)
+        return from_batch(batch, self._n_features)
 
     def release(self, chunk_number: int) -> None:
         """Give back the memory of a chunk: it counts as the process's as long as it stays mapped."""

@@ -32,7 +32,7 @@ class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
-        super().__init__(facts_of(profile, profile.n_rows, memory, source.once))
+        super().__init__(facts_of(profile, profile.n_rows, memory, source.single_pass))
         self.source, self._encoding, self._budget = source, profile.encoding, memory
         per_row = max(self._encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
@@ -72,7 +72,7 @@ class OutOfCore(Dataset):
                 yield chunk
             if self._rows is not None:
                 self._rows.release(number)
-        if self.source.once:
+        if self.source.single_pass:
             self.ledger.n_rows = self.ledger.rows_read  # nobody knew before
             self.facts = self.facts.but(n_rows=self.ledger.n_rows)
 
@@ -137,7 +137,9 @@ class OutOfCore(Dataset):
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
         batches = self.source.batches(self._encoding.columns, self.chunk_rows)
-        if not self.source.once:  # the rows of a stream that is not kept may be few and far between: as they come
+        if (
+            not self.source.single_pass
+        ):  # the rows of a stream that is not kept may be few and far between: as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
         for batch in ahead(batches):  # decoding beside encoding

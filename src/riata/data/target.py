@@ -35,6 +35,10 @@ class Target:
             codes = found.cast(pa.float64()).to_numpy(zero_copy_only=False)
             self._check(codes, column.is_null().to_numpy(zero_copy_only=False), column)
             return codes
+        if pa.types.is_integer(column.type) and all(map(is_whole, self.classes)):
+            codes = _places(column, self.classes)
+            self._check(codes, column.is_null().to_numpy(zero_copy_only=False), column)
+            return codes
         values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
         codes = np.searchsorted(labels, values).clip(max=len(labels) - 1)
         codes = np.where(labels[codes] == values, codes, np.nan)
@@ -60,17 +64,36 @@ class Target:
         return cls(plain["column"], None if classes is None else tuple(classes))
 
 
+def is_whole(label) -> bool:
+    """Whether a label is a whole number, of any type."""
+    return isinstance(label, int | float) and float(label).is_integer()
+
+
+def _places(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
+    """The place of every integer among the labels, NaN where there is none: float64 would merge those beyond 2^53."""
+    kind = pa.uint64() if pa.types.is_unsigned_integer(column.type) else pa.int64()
+    limits = np.iinfo(kind.to_pandas_dtype())
+    known = [int(label) if limits.min <= label <= limits.max else None for label in labels]
+    found = pc.index_in(column.cast(kind), value_set=pa.array(known, kind), skip_nulls=True)
+    return found.cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+
 class GrowingTarget(Target):
     """The labels of a stream, a list that grows: a new label takes the next place."""
 
     def encode(self, column):
         known: Any = self.classes
         text = isinstance(known[0], str)
-        values = as_strings(column) if text else pa.array(as_floats(column, self.column), from_pandas=True)
+        whole = pa.types.is_integer(column.type) and all(map(is_whole, known))
+        values = column if whole else as_strings(column) if text else None
+        if values is None:
+            values = pa.array(as_floats(column, self.column), from_pandas=True)
         for label in values.unique().drop_null().to_pylist():
             if label not in known:
-                known.append(label if text or not label.is_integer() else int(label))
+                known.append(int(label) if not text and is_whole(label) else label)
         check_labels(known, self.column)
+        if whole:
+            return _places(column, known)
         found = pc.index_in(values, value_set=pa.array(known, values.type))
         return found.cast(pa.float64()).to_numpy(zero_copy_only=False)
 
@@ -101,7 +124,8 @@ class TargetLearner:
             return None
         values = as_floats(column, self.column)
         if len(self.labels) <= MOST_CLASSES:
-            self.labels.update(np.unique(values).tolist())
+            exact = column.to_numpy() if pa.types.is_integer(column.type) and not column.null_count else values
+            self.labels.update(np.unique(exact).tolist())
         self.numbers.add([column], weight, None)
         return values
 
@@ -120,7 +144,7 @@ class TargetLearner:
         ordered = sorted(self.labels)
         if self.boolean:
             ordered = [bool(label) for label in ordered]
-        elif not self.text and all(float(label).is_integer() for label in ordered):
+        elif not self.text and all(map(is_whole, ordered)):
             ordered = [int(label) for label in ordered]
         return Target(self.column, tuple(ordered))
 

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
+from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
 from riata.data.opened import is_stream
@@ -37,6 +38,7 @@ from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import check_folder
 from riata.training.checks import WIDEST
 from riata.training.fitting import Fit, describe, fit
+from riata.training.origin import far_origin
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.search import Search
@@ -182,12 +184,9 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
     def _validated(self, X, y="no_validation", reset=True, **checks):
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+        X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
-        X, *rest = checked if isinstance(checked, tuple) else (checked,)
-        if sp.issparse(X) and not X.has_canonical_format:
-            X = X.copy()  # the caller's matrix stays as it was
-            X.sum_duplicates()
-        return (X, *rest)
+        return checked if isinstance(checked, tuple) else (checked,)
 
     def _seen(self, X) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""
@@ -247,13 +246,13 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
 
     def _ready(self, data: Dataset) -> Dataset:
         """The rows as the model sees them, or statistics in their place where they can be read only once."""
-        if data.stands_in:
+        if data.is_summary:
             if self.normalize is not None or self.device is not None:
                 wish = "normalise" if self.device is None else "send to a GPU"
                 raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
             return data
         data, spec, search = self._rows_seen(data), self._spec(), self._search()
-        if not data.once or SOLVERS[spec.solver_name].stochastic:
+        if not data.single_pass or SOLVERS[spec.solver_name].stochastic:
             return data
         if not spec.loss_function.quadratic:
             raise OptionError(
@@ -271,12 +270,15 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
         """
         spec, search = self._spec(), self._search()
         self._check_target(data)
+        origin = far_origin(data, spec)
         factors, groups = factors_of(self.penalty_factors, data), groups_of(self.groups, data)
         spec = replace(spec, penalty_factors=factors, groups=groups)
         if spec.memory is None:
             spec = replace(spec, memory=data.memory)
         if number is not None and spec.checkpoint is not None:
             spec = replace(spec, checkpoint=Path(spec.checkpoint) / str(number))
+        if origin is not None:
+            data, validation = origin.moved(data), validation and origin.moved(validation)
         fitted: Fit
         if search is not None:
             with path_progress(self.verbose, label) as progress:
@@ -288,6 +290,8 @@ class SparseLinear(FromStreams, SelectorMixin, BaseEstimator):
                 fitted = fit(data, spec, progress)
         if self.debias:
             fitted = debiased(fitted)
+        if origin is not None:
+            fitted = origin.moved_back(fitted)
         if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
             warnings.warn(
                 f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}",

@@ -114,9 +114,9 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """
         self._begin()
         data = self._dataset(X, y, sample_weight)
-        if data.once and learns_online(self):
+        if data.single_pass and learns_online(self):
             return self._fit_stream(data)
-        if data.once:
+        if data.single_pass:
             raise OptionError(
                 "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
                 "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
@@ -191,7 +191,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         unknown = np.setdiff1d(y, self.classes_)
         if len(unknown) and self._all_classes_named:
             raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes_)}")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight), np.asarray(y))
         self._take_over(X.shape[1])
         return self
@@ -256,7 +256,7 @@ def class_counts(data: Dataset, n_classes: int) -> np.ndarray:
     def counts(y) -> np.ndarray:
         return np.bincount(to_host(y).astype(np.intp), minlength=n_classes)
 
-    return counts(data.targets()[0]) if data.in_memory else data.sum(lambda chunk: counts(chunk.y))
+    return counts(data.targets()[0]) if data.cheap_passes else data.sum(lambda chunk: counts(chunk.y))
 
 
 def one_against_rest(data: Dataset, position: int, class_weights) -> Dataset:

@@ -131,7 +131,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         self._begin()
         data = self._dataset(X, y, sample_weight)
-        if data.once and learns_online(self):
+        if data.single_pass and learns_online(self):
             return self._fit_stream(data)
         passes_before = data.passes
         data = self._ready(data)
@@ -175,7 +175,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         if first:
             self._open_margins()
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         self._streams.learn(Chunk(self._seen(X), y, weight), [y.astype(np.float64)])
         self._take_over(X.shape[1])
         return self

@@ -27,7 +27,8 @@ def csr_sums(indptr, indices, data, shift, u, curvature):
     """The same sums for CSR; a zero that is not stored is -shift away from the shift."""
     d = shift.shape[0]
     by_u, by_curvature, squares, seen = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)
-    for i in range(indptr.shape[0] - 1):
+    n, entries = indptr.shape[0] - 1, np.zeros(d, dtype=np.int64)
+    for i in range(n):
         ui, ci = u[i], curvature[i]
         start, stop = span(indptr, i)
         for p in range(start, stop):
@@ -36,9 +37,11 @@ def csr_sums(indptr, indices, data, shift, u, curvature):
             by_curvature[j] += ci * data[p]
             squares[j] += ci * (data[p] - shift[j]) ** 2
             seen[j] += ci
+            entries[j] += 1
     total_u, total = u.sum(), curvature.sum()
     for j in range(d):
         by_u[j] -= total_u * shift[j]
         by_curvature[j] -= total * shift[j]
-        squares[j] += (total - seen[j]) * shift[j] * shift[j]
+        if entries[j] < n:  # or total - seen would be rounding
+            squares[j] += max(total - seen[j], 0.0) * shift[j] * shift[j]
     return by_u, by_curvature, squares

@@ -55,12 +55,13 @@ def dense_first_order(X, y, weight, loss, w, support, b):
                 _add_four(slopes[side], X, waiting[side], pulls[side])
                 count[side] = 0
     for side in range(2):
-        pulls[side, count[side] :] = 0.0  # the places that are left hold rows that were added before
+        for place in range(count[side], 4):
+            pulls[side, place] = 0.0  # places that are left hold rows that were added before
         _add_four(slopes[side], X, waiting[side], pulls[side])
     return totals, slopes
 
 
-@compiled(nogil=True, fastmath=FAST, inline="always")
+@compiled(nogil=True, fastmath=FAST)
 def _add_four(g, X, rows, u):
     """g += the sum of u x over four rows."""
     x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]

@@ -20,10 +20,9 @@ def dense_moments(X, d, y, weight):
     seen = y_mean = 0.0
     for start in range(0, X.shape[0], ROWS):
         stop = min(start + ROWS, X.shape[0])
-        first[:] = X[start, :d]
-        off[:] = 0.0
-        part[:] = 0.0
-        by_y[:] = 0.0
+        for j in range(d):
+            first[j] = X[start, j]
+            off[j] = part[j] = by_y[j] = 0.0
         total = y_off = 0.0
         for i in range(start, stop):
             x = X[i]

@@ -53,12 +53,14 @@ def csr_slopes(indptr, indices, data, u, d):
 def centred_columns(X, weight, columns, A):
     """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
     n, m = A.shape
-    mean = np.zeros(m)
+    mean, total = np.zeros(m), 0.0
     for i in range(n):
         x = X[i]
+        total += weight[i]
         for p in range(m):
             mean[p] += weight[i] * x[uint64(columns[p])]
-    mean /= max(weight.sum(), 1e-300)
+    for p in range(m):
+        mean[p] /= max(total, 1e-300)
     for i in range(n):
         x, root = X[i], math.sqrt(weight[i])
         for p in range(m):

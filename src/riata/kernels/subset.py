@@ -30,7 +30,9 @@ from riata.kernels.rows import FAST
 def add(H, members, size, W, A, w, c, v, p):
     """Column p becomes member number `size`."""
     m = H.shape[0]
-    t = H[p].copy()
+    t, before = np.empty(m), np.empty(size)
+    for j in range(m):
+        t[j] = H[p, j]
     for s in range(size):
         weight = W[s, p]
         for j in range(m):
@@ -39,7 +41,8 @@ def add(H, members, size, W, A, w, c, v, p):
     for j in range(m):
         t[j] /= pivot
     shift = c[p] / pivot
-    before = W[:size, p].copy()
+    for s in range(size):
+        before[s] = W[s, p]
     for s in range(size):
         for j in range(m):
             W[s, j] -= before[s] * t[j]
@@ -70,15 +73,20 @@ def remove(members, size, W, A, w, c, v, i):
             w[s] -= share * w[i]
             for j in range(m):
                 W[s, j] -= share * W[i, j]
-    row = A[i, :size].copy()
+    row = np.empty(size)
+    for s in range(size):
+        row[s] = A[i, s]
     for s in range(size):
         for r in range(size):
             A[s, r] -= row[s] * row[r] * norm2
     last = size - 1
     members[i], w[i] = members[last], w[last]
-    W[i] = W[last]
-    A[i, :size] = A[last, :size]
-    A[:size, i] = A[:size, last]
+    for j in range(m):
+        W[i, j] = W[last, j]
+    for s in range(size):
+        A[i, s] = A[last, s]
+    for s in range(size):
+        A[s, i] = A[s, last]
 
 
 @compiled(fastmath=FAST, nogil=True)
@@ -109,7 +117,9 @@ def best_swap(inside, size, W, A, w, c, v, least):
 @compiled(fastmath=FAST, nogil=True)
 def swap_gains(W, diagonal, w, c, v, least):
     """For every column the largest gain of taking it for a member, and that member; `diagonal` is that of A."""
-    gains, partners = np.full(c.shape[0], -np.inf), np.zeros(c.shape[0], dtype=np.int64)
+    gains, partners = np.empty(c.shape[0]), np.zeros(c.shape[0], dtype=np.int64)
+    for j in range(c.shape[0]):
+        gains[j] = -np.inf
     for i in range(w.shape[0]):
         D = 1.0 / diagonal[i]
         cost = w[i] * w[i] * D

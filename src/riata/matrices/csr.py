@@ -106,6 +106,15 @@ class CsrMatrix(Matrix):
         place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
         return csr_products(X.indptr, X.indices, X.data, weight, place, len(left), len(right), symmetric)
 
+    def stored_in_columns(self) -> np.ndarray:
+        return np.bincount(self.array.indices, minlength=self.shape[1])
+
+    def stored_less(self, shift: np.ndarray) -> "CsrMatrix":
+        """With `shift` taken from the entries that are stored: right for columns that have all of them, or no shift."""
+        X = self.array
+        values = (X.data - shift[X.indices]).astype(X.dtype)
+        return CsrMatrix(sp.csr_array((values, X.indices, X.indptr), shape=self.shape))
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> DenseMatrix:
         A = DenseMatrix(self.columns(columns))
         return A.standardised(np.arange(len(columns)), mean, scale, constant)

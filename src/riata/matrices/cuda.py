@@ -120,10 +120,13 @@ class CudaSparse(Matrix):
         _launch(f"csr_column_sums<{_c(data)}, {_c(indices)}>", _warps(d), args)
         by_u, by_curvature, squares, seen = out.get()
         total = float(curvature.sum())
+        full = (starts[1:] - starts[:-1] == self.shape[0]).get()  # where total - seen would be rounding
         return (
             by_u - float(u.sum()) * shift,
             by_curvature - total * shift,
-            squares + (total - seen) * np.square(shift),  # a zero that is not stored is -shift away from the shift
+            squares
+            + np.where(full, 0.0, total - seen)
+            * np.square(shift),  # a zero that is not stored is -shift away from the shift
         )
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:

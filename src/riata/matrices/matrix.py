@@ -175,6 +175,10 @@ class Matrix(ABC):
             total += to_host(A.T @ self.columns(right, rows))
         return total
 
+    def stored_in_columns(self) -> np.ndarray:
+        """How many entries of every column are stored, where it is known that zeros are not."""
+        return np.zeros(self.shape[1], dtype=np.intp)
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "Matrix":
         """Dense rows of (x - mean) / scale for some columns, and a constant."""
         A = self.columns(columns)

@@ -27,6 +27,9 @@ class Merge(NamedTuple):
         return cls(total, share, weight * share)
 
 
+VARIES = 1e-12  # a deviation of no more than this share of the mean is rounding
+
+
 @dataclass(frozen=True)
 class Moments:
     """Sum of weights, and per column (and for the target) the mean and the centred sum of squares; products with y."""
@@ -64,7 +67,7 @@ class Moments:
 
 def varies(deviation: Any, mean: Any) -> Any:
     """Rounding gives a constant column a deviation of some ulps of its mean."""
-    return deviation > 1e-12 * np.abs(mean)
+    return deviation > VARIES * np.abs(mean)
 
 
 def target_moments(y: Any, weight: Any) -> tuple[float, float, float]:

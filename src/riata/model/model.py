@@ -23,6 +23,7 @@ from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
 from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
+from riata.model.model_checks import faults
 from riata.model.quality import quality
 
 FORMAT, VERSION = "riata-model", 1
@@ -84,13 +85,13 @@ class Model:
             )  # fmt: skip
         elif target is not None or weight is not None:
             raise OptionError("a Dataset brings its own target and weights: name them to riata.open")
-        elif encoding is None or source.stands_in:
+        elif encoding is None or source.is_summary:
             data = source
         else:
             data = with_encoding(source, encoding, self.n_features, names)
         if encoding is None:
             check_plain(data, self.names)
-        elif not data.stands_in:
+        elif not data.is_summary:
             check_alike(data, encoding, names)
         return data
 
@@ -117,7 +118,7 @@ class Model:
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
         """The function that gives z for a chunk of a dataset."""
-        if data.stands_in:
+        if data.is_summary:
             raise DataError("there are statistics in place of rows, and no rows to predict")
         columns = self._columns(data.n_features, data.feature_names)
         return lambda chunk: self._margins(chunk.X, columns)
@@ -195,6 +196,8 @@ def load_model(path: str | Path) -> Model:
         raise ModelFileError(
             f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
         )
+    if (fault := next(faults(document), None)) is not None:
+        raise ModelFileError(f"{path} is a damaged riata model: {fault}")
     try:
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)

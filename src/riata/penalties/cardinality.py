@@ -22,6 +22,8 @@ class Cardinality(Penalty):
         return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(w) <= self.k else np.inf
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
+        if not np.any(self.l2):
+            return hard_threshold(v, self.k)
         bend = 1.0 + step * self.l2
         return np.where(hard_threshold(v * v / bend, self.k) > 0.0, v / bend, 0.0)
 

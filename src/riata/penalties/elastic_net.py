@@ -9,7 +9,7 @@ from riata.penalties.penalty import Numbers, SeparablePenalty, Strengths
 
 @dataclass(frozen=True)
 class ElasticNet(SeparablePenalty):
-    """sum_j l1_j |w_j| + l2_j / 2 w_j^2, each strength one number or one per feature; perhaps over w >= 0 only."""
+    """``sum_j l1_j |w_j| + l2_j / 2 w_j^2``, each strength one number or one per feature; perhaps over w >= 0 only."""
 
     l1: Numbers = 1.0
     l2: Numbers = 0.0

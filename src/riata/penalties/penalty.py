@@ -15,6 +15,9 @@ from riata.errors import OptionError
 Numbers = np.ndarray | float  # one number, or one for every feature
 
 
+NEXT_TO_NOTHING = 1e-100  # a factor that no sum takes notice of
+
+
 class Strengths(NamedTuple):
     """sum_j l1_j |w_j| + l2_j / 2 w_j^2 over w_j >= lower_j, which is 0 or minus infinity: what compiled loops take."""
 
@@ -38,7 +41,7 @@ class Penalty(ABC):
 
     @abstractmethod
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
-        """The u that minimises |u - v|^2 / 2 + step * value(u)."""
+        """The u that minimises ``|u - v|^2 / 2 + step * value(u)``."""
 
     @property
     @abstractmethod
@@ -139,25 +142,25 @@ class Scaled(SeparablePenalty):
         return Scaled(self.base.of(features), scale, factors)
 
     def values(self, w: np.ndarray) -> np.ndarray:
-        return self.factors * self.base.values(self.scale * w)
+        return _times(self.factors, self.base.values(self.scale * w))
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        """In u = scale * v, divided by the factor, the problem is one of the base; a factor of 0 leaves a parabola."""
-        free = self.factors == 0.0
-        unit = np.where(free, 1.0, self.factors) * self.scale
-        penalised = self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
-        return np.where(free, centre / curvature, penalised)
+        """In u = scale * v, divided by the factor, the problem is one of the base."""
+        unit = np.where(self.factors == 0.0, NEXT_TO_NOTHING, self.factors) * self.scale
+        return self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.base.subdifferential(self.scale * w)
-        unit = self.factors * self.scale
-        with np.errstate(invalid="ignore"):  # 0 * inf: no penalty has no slope
-            return np.nan_to_num(unit * low, nan=0.0, posinf=np.inf, neginf=-np.inf), np.nan_to_num(
-                unit * high, nan=0.0, posinf=np.inf, neginf=-np.inf
-            )
+        return _times(self.factors * self.scale, low), _times(self.factors * self.scale, high)
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
         return self.base.formula(alpha, unit)
 
     def __repr__(self) -> str:
         return f"Scaled({self.base!r})"
+
+
+def _times(factor: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """factor * x; what is infinite, such as beyond a constraint, stays so with a factor of 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(x), x, factor * x)

@@ -1,8 +1,8 @@
 """Checkpoints: what a fit has come to, in a folder, so that a killed process can go on.
 
 One file holds the arrays (NumPy's .npz, no pickle) and, as JSON, the plain facts and a fingerprint of the data and the
-options. A new one is written beside the last, flushed to the disk and renamed into its place, and the last is kept as
-the one before: whenever the process or the machine dies, one whole checkpoint is there.
+options, with a digest of them all. A new one is written beside the last, flushed to the disk and renamed into its
+place, and the last is kept as the one before: whenever the process or the machine dies, one whole checkpoint is there.
 """
 
 import json
@@ -24,7 +24,7 @@ from riata.errors import CheckpointError
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
-VERSION = 1
+VERSION = 2
 NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
@@ -47,10 +47,11 @@ class Checkpoints:
         self.folder.mkdir(parents=True, exist_ok=True)
         facts = {"version": VERSION, "fingerprint": self.fingerprint, "facts": saved.facts}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+        digest = np.frombuffer(_digest(text, saved.arrays), dtype=np.uint8)
         unfinished = self.folder / UNFINISHED
         with open(unfinished, "wb") as file:
             arrays: dict[str, Any] = {f"array.{name}": values for name, values in saved.arrays.items()}
-            np.savez(file, **arrays, facts=text)
+            np.savez(file, **arrays, facts=text, digest=digest)
             file.flush()
             os.fsync(file.fileno())
         if (self.folder / NEWEST).exists():
@@ -64,11 +65,15 @@ class Checkpoints:
         for path in paths:
             try:
                 with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
-                    written = json.loads(content["facts"].tobytes())
-                    arrays = {name.removeprefix("array."): content[name] for name in content if name != "facts"}
+                    text = content["facts"]
+                    written = json.loads(text.tobytes())
+                    arrays = {name.removeprefix("array."): content[name] for name in content if name[:6] == "array."}
+                    digest = content["digest"].tobytes() if "digest" in content else b""
             except UNREADABLE:
                 continue
             self._check(path, written)
+            if digest != _digest(text, arrays):
+                continue
             return Saved(arrays, written["facts"])
         if paths:
             raise CheckpointError(f"{paths[0]} is damaged, and so is the one before: start again without resuming")
@@ -88,6 +93,16 @@ class Checkpoints:
                 f"{path} is of another fit: its {name} is {there.get(name)!r}, here it is {mine.get(name)!r}; "
                 "use the same data and options, another folder, or do not resume"
             )
+
+
+def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:
+    """That of all that was saved: compiled loops take the types and lengths of these arrays for granted."""
+    digest = sha256(facts.tobytes())
+    for name in sorted(arrays):
+        values = np.asarray(arrays[name])
+        digest.update(f"{name} {values.dtype.str} {values.shape} ".encode())
+        digest.update(np.ascontiguousarray(values).reshape(-1).view(np.uint8).data)
+    return digest.digest()
 
 
 def data_fingerprint(data: Dataset) -> dict[str, Any]:

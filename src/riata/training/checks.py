@@ -34,7 +34,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"groups go with k and solver 'best-k', not with solver {spec.solver_name!r}"),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
-        (spec.ridge < 0, f"ridge must be zero or more, not {spec.ridge}"),
+        (not 0 <= spec.ridge < np.inf, f"ridge must be zero or more, not {spec.ridge}"),
         (spec.ridge > 0 and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
@@ -50,12 +50,13 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"{' and '.join(idle)} would do nothing: solver {spec.solver_name!r} takes no steps on single rows"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
-        (spec.tol < 0, f"tol must be zero or more, not {spec.tol}"),
+        (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.own_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.any_width,
          f"solver {spec.solver_name!r} keeps a number for every feature, and there are {n_features:,}: take "
          "solver 'sketch'"),
-        (spec.half_life is not None and not spec.half_life > 0, f"half_life must be positive, not {spec.half_life}"),
+        (spec.half_life is not None and not 0 < spec.half_life < np.inf,
+         f"half_life must be positive, not {spec.half_life}"),
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and not (solver.saves or solver.method),
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
@@ -127,7 +128,7 @@ def _whole(value: Any) -> TypeGuard[int]:
 
 
 def _at_least_zero(value) -> bool:
-    return value is None or (isinstance(value, Real) and float(value) >= 0)
+    return value is None or (isinstance(value, Real) and 0 <= float(value) < np.inf)
 
 
 def check_rows(data: Dataset, spec: Spec) -> None:
@@ -140,7 +141,7 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
     loss = spec.loss_function
-    if data.stands_in and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
+    if data.is_summary and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {loss.name!r}"
         if loss.quadratic:
             what = f"no rows for solver {spec.solver_name!r} to visit"

@@ -126,7 +126,7 @@ def _points(
         its_problem = replace(problem, penalty=spec.penalty_at(alpha, problem.scale))
         gap = judge.shortfall(its_problem, w, at) / unit
         yield Point(its_problem, w, b, at=at, gap=gap)
-    size = BLOCK_IN_MEMORY if problem.data.in_memory else BLOCK
+    size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
     for i in range(at_start, len(alphas), size):
         block = alphas[i : i + size]
         problems = [replace(problem, penalty=spec.penalty_at(alpha, problem.scale)) for alpha in block]
@@ -176,7 +176,7 @@ def _wanting(problem, state: State, points: list[Point]):
     """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
     ats = [point.at for point in points]
     room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
-    return grown(problem, state, ats, first=room if problem.data.in_memory else len(state.w))[0]
+    return grown(problem, state, ats, first=room if problem.data.cheap_passes else len(state.w))[0]
 
 
 def _model(problem, state: State, spec) -> Gathered | Curvature:

@@ -70,7 +70,8 @@ def _bar():
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-    columns = [TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeRemainingColumn()]
+    name, state = (TextColumn(f"{{task.{text}}}", markup=False) for text in ("description", "fields[state]"))
+    columns = [name, BarColumn(), state, TimeRemainingColumn()]
     return Progress(*columns, transient=True, console=Console(stderr=True))
 
 

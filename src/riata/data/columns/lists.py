@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.csr import canonical
 
 
 class Numbered(Sequence):
@@ -103,9 +104,7 @@ class Sparse(Encoder):
             (values.astype(dtype, copy=False), indices.astype(kind, copy=False), offsets.astype(kind, copy=False)),
             shape=(len(offsets) - 1, self.size),
         )
-        if not X.has_canonical_format:
-            X.sum_duplicates()
-        return X
+        return canonical(X)
 
 
 def stem(column: str) -> str:
@@ -141,13 +140,20 @@ def pairs_of(columns, indices_name, values_name):
             row, f"{indices_name!r} has {lengths[row]} entries here, but {values_name!r} has {value_lengths[row]}"
         )
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    if not np.isfinite(values.sum(dtype=np.float64)):
+    check_values(values, indices, offsets)
+    return values, indices, offsets
+
+
+def check_values(values, indices, offsets):
+    """Refuse sparse rows with a value that is not finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = values.sum(dtype=np.float64)  # too large a sum only means a closer look
+    if not np.isfinite(total) and not np.isfinite(values).all():
         entry = int(np.argmax(~np.isfinite(values)))
         raise BadRow(
             np.searchsorted(offsets, entry, "right") - 1,
             f"feature {indices[entry]} is {values[entry]}, not a finite number",
         )
-    return values, indices, offsets
 
 
 def check_numbers(values, name):

@@ -4,6 +4,7 @@ import bz2
 import glob
 import io
 import lzma
+import os
 import select
 import sys
 from dataclasses import dataclass
@@ -60,6 +61,14 @@ class File:
 
     def close(self) -> None:
         """Stop waiting for more, where anybody does."""
+
+    def fingerprint(self) -> tuple:
+        """What tells this file, as it is now, from any other: a path alone means another file in another folder."""
+        known = (self.size, self.modified, *self.partitions.items())
+        if not isinstance(self.filesystem, fs.LocalFileSystem):
+            return (self.filesystem.type_name, self.path, *known)
+        there = os.stat(self.path)
+        return (os.path.realpath(self.path), there.st_dev, there.st_ino, *known)
 
     def changed(self) -> bool:
         """Whether the file is no longer what it was when it was found."""

@@ -49,7 +49,7 @@ class FileSource(Source):
             file.close()
 
     def fingerprint(self):
-        return [(file.path, file.size, file.modified) for file in self.files]
+        return [file.fingerprint() for file in self.files]
 
     def where(self, row):
         before = 0

@@ -34,7 +34,9 @@ class Ipc(FileSource):
         for i in range(*(file.span or (0, reader.num_record_batches))):
             batch = reader.get_batch(i).select(columns)
             for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows)
+                part = batch.slice(start, rows)
+                part.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                yield part
                 if mapped is not None:
                     forget_pages(mapped)
 

@@ -11,10 +11,11 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.budget import in_words
+from riata.data.csr import check_entries
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES
-from riata.data.formats.tables import dense_column, list_column
+from riata.data.formats.tables import dense_column, list_column, native
 from riata.errors import DataError
 
 
@@ -70,6 +71,9 @@ class Npy(FileSource):
         self.n_rows, self._target = shape[0], target
         self.schema = self.slice(None, 0, 0).schema
 
+    def fingerprint(self):
+        return [*super().fingerprint(), self._target]
+
     def read(self, file, columns, rows):
         for start in range(0, self.n_rows, rows):
             yield self.slice(columns, start, start + rows)
@@ -102,7 +106,7 @@ class Npy(FileSource):
                 f"{self.files[0].path} changed while it was being read; start again when nobody writes to it"
             )
         try:
-            return self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop)
+            return native(self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop))
         except (pa.ArrowException, OSError, ValueError) as error:
             raise DataError(self.explain(self.files[0], error, ())) from error
 
@@ -150,12 +154,12 @@ class Member:
     def rows(self, n: int) -> np.ndarray:
         if self._held is not None:
             self._at += n
-            return self._held[self._at - n : self._at]
+            return native(self._held[self._at - n : self._at])
         n_bytes = n * self.layout.row_bytes
         content = self._handle.read(n_bytes)
         if len(content) < n_bytes:
             raise EOFError("the archive ends too early")
-        return np.frombuffer(content, self.layout.dtype).reshape(n, *self.layout.shape[1:])
+        return native(np.frombuffer(content, self.layout.dtype).reshape(n, *self.layout.shape[1:]))
 
 
 class Npz(FileSource):
@@ -200,12 +204,12 @@ class Npz(FileSource):
 
     @staticmethod
     def _type(archive, name):
-        return pa.from_numpy_dtype(Member(archive, name).layout.dtype)
+        return pa.from_numpy_dtype(Member(archive, name).rows(0).dtype)
 
     def read(self, file, columns, rows):
         with self._archive() as archive:
             members = {name: Member(archive, name, self._held_bytes) for name in columns if name in self._members}
-            csr = CsrMembers(archive) if self.sparse and {INDICES, VALUES} & set(columns) else None
+            csr = CsrMembers(archive, self.width or 0) if self.sparse and {INDICES, VALUES} & set(columns) else None
             for start in range(0, self.n_rows, rows):
                 n = min(rows, self.n_rows - start)
                 arrays = {name: as_column(member.rows(n)) for name, member in members.items()}
@@ -219,7 +223,8 @@ _PARTS = ("indptr", "indices", "data", "shape", "format")
 class CsrMembers:
     """The three arrays of a CSR matrix, advanced together."""
 
-    def __init__(self, archive):
+    def __init__(self, archive, width: int):
+        self._width = width
         self._indptr, self._indices, self._data = (Member(archive, name) for name in ("indptr", "indices", "data"))
         self._at = int(self._indptr.rows(1)[0])
 
@@ -227,7 +232,10 @@ class CsrMembers:
         ends = self._indptr.rows(n).astype(np.int64)
         offsets = np.concatenate([[0], ends - self._at])
         self._at = int(ends[-1]) if n else self._at
+        if (np.diff(offsets) < 0).any():
+            raise EOFError("indptr does not increase")
         indices, data = self._indices.rows(int(offsets[-1])), self._data.rows(int(offsets[-1]))
+        check_entries(offsets, indices, self._width, n, len(data))
         return {INDICES: list_column(offsets, indices), VALUES: list_column(offsets, data)}
 
 

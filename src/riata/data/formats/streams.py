@@ -11,7 +11,9 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
+import scipy.sparse as sp
 
+from riata.data.csr import canonical
 from riata.data.formats.source import TARGET, WEIGHT, Source
 from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
@@ -21,7 +23,7 @@ from riata.machine import file_without_name
 class Stream(Source):
     """Record batches from an iterator, once."""
 
-    once = True
+    single_pass = True
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
         self.schema, self.bare = schema, bare
@@ -36,7 +38,7 @@ class Stream(Source):
 class Once(Source):
     """A stream that is not kept: its first rows can be looked at, all of it can be read once."""
 
-    once = True
+    single_pass = True
 
     def __init__(self, stream: Source, rows: int):
         self.schema, self.close = stream.schema, stream.close  # type: ignore[method-assign]
@@ -100,18 +102,24 @@ def from_chunks(chunks: Iterable) -> Stream:
     if not head:
         raise DataError("the first chunk of the stream has no rows")
 
+    bare = isinstance(first, tuple | np.ndarray)
+
     def batches():
         yield from head
         for chunk in chunks:
-            yield from batches_of(chunk)
+            for batch in batches_of(chunk):
+                if bare and batch.schema.names != head[0].schema.names:
+                    raise DataError("some chunks of the stream have a target or weights, and some have not")
+                yield batch
 
-    return Stream(head[0].schema, batches(), bare=isinstance(first, tuple | np.ndarray))
+    return Stream(head[0].schema, batches(), bare)
 
 
 def batches_of(chunk) -> list[pa.RecordBatch]:
     """The rows of a table, a frame, a matrix or a tuple of arrays."""
     if isinstance(chunk, tuple):
         X, *rest = chunk
+        X = canonical(X) if sp.issparse(X) else X
         arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
         return [
             _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
@@ -119,7 +127,7 @@ def batches_of(chunk) -> list[pa.RecordBatch]:
     table = to_table(chunk)
     if table is not None:
         return table.combine_chunks().to_batches()
-    return [matrix_batch(chunk)]
+    return [matrix_batch(canonical(chunk) if sp.issparse(chunk) else chunk)]
 
 
 def _beside(batch, columns):

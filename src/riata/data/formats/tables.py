@@ -33,9 +33,15 @@ class Scanned(Source):
         self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
 
     def batches(self, columns, rows):
-        yield from self._dataset.to_batches(
+        batches = self._dataset.to_batches(
             columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1
         )
+        try:
+            for batch in batches:
+                batch.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                yield batch
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"the data set is damaged or cut short ({error})") from error
 
 
 def to_table(frame) -> pa.Table | None:
@@ -52,6 +58,13 @@ def to_table(frame) -> pa.Table | None:
         frame = frame.collect() if hasattr(frame, "collect") else frame
         return (frame.to_frame() if hasattr(frame, "to_frame") else frame).to_arrow()
     return None
+
+
+def native(values: np.ndarray) -> np.ndarray:
+    """Numbers in a type that Arrow has: none of the other byte order, none longer than eight bytes."""
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        return values.astype(np.float64)
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 def dense_column(X: np.ndarray) -> pa.Array:
@@ -76,7 +89,7 @@ def matrix_batch(X) -> pa.RecordBatch:
         span = slice(X.indptr[0], X.indptr[-1])
         arrays = [list_column(offsets, X.indices[span]), list_column(offsets, X.data[span])]
         return pa.RecordBatch.from_arrays(arrays, names=[INDICES, VALUES])
-    X = np.asarray(X)
+    X = native(np.asarray(X))
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
     return pa.RecordBatch.from_arrays([dense_column(X)], names=[DENSE])
@@ -87,7 +100,7 @@ def column_table(values, name: str) -> pa.Table:
     table = to_table(values)
     if table is not None:
         return table.select([0]).rename_columns([name])
-    array = np.asarray(values)
+    array = native(np.asarray(values))
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if array.ndim != 1:

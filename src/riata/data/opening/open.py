@@ -22,9 +22,10 @@ import pyarrow.dataset as pads
 import scipy.sparse as sp
 
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
-from riata.data.columns.column import BadRow
+from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.crosses import Cross
-from riata.data.columns.lists import check_numbers
+from riata.data.columns.lists import check_numbers, check_values
+from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.csv import Csv
@@ -146,13 +147,13 @@ def open_data(
         check_settled(source, converted.encoding, settled)
         return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
     rows, roles = with_roles(rows, target, weight, reading, need_target)
-    if elsewhere is not None and rows.once:
+    if elsewhere is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if n_features is not None:
         rows.width = n_features
-    if rows.once and cache:
+    if rows.single_pass and cache:
         rows = Kept(rows, cache if isinstance(cache, str) else None)
-    elif rows.once:
+    elif rows.single_pass:
         rows = Once(rows, _first_rows(rows, budget))
     asked = Wishes(
         **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=_as_crosses(crosses),
@@ -161,7 +162,7 @@ def open_data(
     batch_rows = _first_rows(rows, budget)
     target_name = roles["target"] if need_target else None
     if encoding is not None and roles["weight"] is not None:
-        encoding = replace(encoding, weight=roles["weight"])
+        encoding = replace(encoding, weight=roles["weight"])  # a model need not have known any
     if elsewhere is not None:
         return elsewhere(rows, asked, batch_rows, encoding, target_name, budget, cache)
     if encoding is None:
@@ -172,7 +173,7 @@ def open_data(
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
         profile.notes += _narrow(profile.encoding, n_features)
     data = OutOfCore(rows, profile, budget, cache)
-    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not profile.encoding.hashed
+    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load() if held else data
 
 
@@ -246,7 +247,7 @@ def _files(path: str, reading: Reading, target) -> Source:
         return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
     if kind in ("csv", "svmlight"):
         rows = _text(files, kind, reading)
-        rows.once = reading.follow
+        rows.single_pass = reading.follow
         return rows
     kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
     return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
@@ -259,7 +260,7 @@ def _stdin(reading: Reading) -> Source:
     if kind not in ("csv", "svmlight"):
         raise DataError("standard input must be CSV or svmlight text; give other formats as files")
     rows = _text([file], kind, reading)
-    rows.once = True
+    rows.single_pass = True
     return rows
 
 
@@ -281,6 +282,8 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
             roles[role] = None  # it would have been of use, but nobody needs it
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
+        elif isinstance(rows, Stream) and rows.bare and name in names:
+            raise DataError(f"the chunks bring their own {role}: give no other beside them")
         else:
             while name in names:  # a column of the rows themselves
                 name = f"_{name}"
@@ -288,6 +291,8 @@ def with_roles(rows: Source, target, weight, reading: Reading, need_target=True)
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
+    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
+        roles["weight"] = WEIGHT  # of tuples (X, y, weight)
     if roles["target"] is None and need_target:
         raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
     return (Beside(rows, others) if others else rows), roles
@@ -307,7 +312,7 @@ def _values(wish, role, names, reading) -> Source:
 
 def open_array(X, target, weight, task, names=None, need_target=True) -> InMemory:
     """An array or a SciPy matrix that is in memory already: never copied, every entry finite."""
-    X = sp.csr_array(X) if sp.issparse(X) else X
+    X = canonical(X) if sp.issparse(X) else X
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
     if isinstance(target, str) and target.lstrip("-").isdigit():
@@ -319,12 +324,15 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     reading = Reading(parse_memory(None))
     try:
-        check_numbers(X.data[None] if sp.issparse(X) else X, "X")
+        if sp.issparse(X):
+            check_values(X.data, X.indices, X.indptr)
+        else:
+            check_numbers(X, "X")
     except BadRow as bad:
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
     n_rows, weights = X.shape[0], None
     if weight is not None:
-        weights = _whole_column(weight, "weight", reading, n_rows).to_numpy(zero_copy_only=False).astype(np.float64)
+        weights = checked_weights(as_floats(_whole_column(weight, "weight", reading, n_rows), "weight"))
     if target is None:
         if need_target:
             raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
@@ -337,6 +345,17 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # an array's labels keep their type
     return InMemory(X, found.encode(column), weights, names, labels)
+
+
+def checked_weights(weights: np.ndarray) -> np.ndarray:
+    """The weights of an array's rows, if they are such."""
+    wrong = ~(weights >= 0) | np.isinf(weights)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"row {row + 1}: the weight is {weights[row]}; a weight is a number of zero or more")
+    if len(weights) and not weights.any():
+        raise DataError("all weights are zero: there are no rows to learn from")
+    return weights
 
 
 def _whole_column(wish, role, reading, n_rows) -> pa.Array:

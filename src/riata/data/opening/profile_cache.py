@@ -11,7 +11,7 @@ from riata.data.opening.profile import Profile, Wishes, learn_profile
 from riata.files import cache_folder, replacing
 
 logger = logging.getLogger(__name__)
-VERSION = 2  # of what a kept profile means
+VERSION = 3  # of what a kept profile means
 
 
 def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile:
@@ -20,7 +20,7 @@ def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile
     mark = source.fingerprint()
     if mark is None:
         return learn(source, wishes, rows)
-    key = json.dumps([VERSION, type(source).__name__, mark, asdict(wishes)], sort_keys=True, default=str)
+    key = json.dumps([VERSION, type(source).__name__, mark, source.width, asdict(wishes)], sort_keys=True, default=str)
     path = cache_folder() / "profiles" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
     try:
         profile = Profile.from_json(json.loads(path.read_text(encoding="utf-8")))
@@ -32,10 +32,15 @@ def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile
 
 
 def _keep(path: Path, profile: Profile) -> None:
-    """Write the profile for later; a folder that cannot be written to is no reason to stop."""
+    """Write the profile for later; a folder that cannot be written to is no reason to stop.
+
+    It holds levels and words of the data: nobody else may read it.
+    """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
+        path.parent.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        path.parent.chmod(0o700)  # it may have been made by an earlier version
+        with replacing(path, private=True) as file:
             file.write(json.dumps(profile.to_json()).encode())
     except OSError as error:
         logger.info("the profile cannot be kept: %s", error)

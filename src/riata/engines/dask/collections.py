@@ -88,6 +88,8 @@ def _block(names, rows, *columns) -> Block:
                 raise DataError(f"the frame has a column {name!r} itself: name it, or drop it")
             table = table.append_column(name, column_table(values, name)[name])
         return Block(table, False, None)
+    if isinstance(rows, tuple) and beside:
+        raise DataError("tuples (X, y) and (X, y, weight) bring their own target and weights: give no others")
     pieces = rows if isinstance(rows, tuple) else (rows, beside.get(TARGET), beside.get(WEIGHT))
     return Block(pa.Table.from_batches(batches_of(pieces)), True, pieces[0].shape[1])
 
@@ -102,6 +104,8 @@ def first_look(client: Client, blocks: list[Future], wishes: Wishes) -> FirstPas
         raise DataError("there are no rows to learn from")
     if head.bare and wishes.target is None and TARGET in head.schema.names:
         wishes = replace(wishes, target=TARGET)
+    if head.bare and wishes.weight is None and WEIGHT in head.schema.names:
+        wishes = replace(wishes, weight=WEIGHT)
     look = FirstPass(head, wishes)
     look.begin(head.slice(look.columns, 0, HEAD))
     return look

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from riata.errors import MissingPackageError, OptionError
@@ -52,7 +53,7 @@ def _finite(value):
 
 def show_path(one: Searched) -> None:
     """Some models as a table, the chosen and the best among them, and the reason of the choice."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False)
     known = {name: values for name, values in columns(one).items() if name not in ("loss", "gap")}
     table = Table(box=None, header_style="bold")
     for name in known:
@@ -63,12 +64,12 @@ def show_path(one: Searched) -> None:
         ]
         table.add_row(*cells, style="bold" if i == one.selection.index else None)
     if one.label is not None:
-        console.print(f"\n[bold]{one.label}[/] against the rest")
+        console.print(f"\n[bold]{escape(str(one.label))}[/] against the rest")
     console.print(table)
     if len(one.path) > SHOWN:
         console.print(f"[dim]some of {len(one.path)} models; --out writes all of them[/]")
     word = "Certified" if one.path.certified else "Not certified"
-    console.print(f"\n{one.selection.reason}.\n{word}: {one.path.reason}.")
+    console.print(escape(f"\n{one.selection.reason}.\n{word}: {one.path.reason}."))
 
 
 def _shown(one: Searched) -> np.ndarray:

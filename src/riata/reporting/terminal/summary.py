@@ -1,12 +1,18 @@
 """What the command line shows: short tables on a terminal, and the same facts as a dictionary."""
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from riata.data.columns.column_profile import ColumnProfile
 from riata.model.model import Model
 
 TOP = 10
+
+
+def terminal() -> Console:
+    """Where all is printed. What comes from the user is escaped: `speed[km/h]` is no markup, `a:car:b` no emoji."""
+    return Console(highlight=False, emoji=False)
 
 
 def as_dict(model: Model) -> dict:
@@ -28,9 +34,11 @@ def as_dict(model: Model) -> dict:
 
 def show_fit(model: Model, summary: dict) -> None:
     """The model that a fit gave, how good it is, what it cost and where it is."""
-    console = Console(highlight=False)
-    console.print(f"\n[bold]{summary['data']}[/]: {summary['n_rows']:,} rows, {summary['n_features']:,} features")
-    console.print(f"minimised {model.objective}\n")
+    console = terminal()
+    console.print(
+        f"\n[bold]{escape(summary['data'])}[/]: {summary['n_rows']:,} rows, {summary['n_features']:,} features"
+    )
+    console.print(escape(f"minimised {model.objective}\n"))
     console.print(_features(model, TOP))
     facts = _facts()
     probes = sum(name.startswith("probe_") for name in model.names)
@@ -39,45 +47,47 @@ def show_fit(model: Model, summary: dict) -> None:
     if summary["test"]:
         facts.add_row("test", _scores(summary["test"]))
     if model.training.get("selection"):
-        facts.add_row("because", model.training["selection"])
-    facts.add_row("solver", f"{summary['solver']}; it stopped because {summary['stopped_because']}")
+        facts.add_row("because", escape(model.training["selection"]))
+    facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     facts.add_row("cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s{peak}")
-    facts.add_row("saved", summary["model"])
+    facts.add_row("saved", escape(summary["model"]))
     if summary["report"]:
-        facts.add_row("report", summary["report"])
+        facts.add_row("report", escape(summary["report"]))
     console.print(facts)
 
 
 def show_model(model: Model) -> None:
     """Every feature of a model, and how it was made."""
-    console = Console(highlight=False)
+    console = terminal()
     console.print(_features(model, len(model.names)))
     facts = _facts()
-    facts.add_row("task", model.task if model.classes is None else f"{model.task} of {_some(model.classes)}")
-    facts.add_row("minimised", model.objective)
+    facts.add_row("task", escape(model.task if model.classes is None else f"{model.task} of {_some(model.classes)}"))
+    facts.add_row("minimised", escape(model.objective))
     facts.add_row("intercept", " ".join(f"{b:.6g}" for b in model.intercept))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
     for key in ("data", "n_rows", "selection", "solver", "gap", "stopped_because", "passes", "seconds"):
         if model.training.get(key) is not None:
-            facts.add_row(key.replace("_", " "), str(model.training[key]))
+            facts.add_row(key.replace("_", " "), escape(str(model.training[key])))
     console.print(facts)
 
 
 def show_profile(name: str, data) -> None:
     """The columns of a source, and the features they become."""
-    profile, console = data.profile, Console(highlight=False)
-    console.print(f"\n[bold]{name}[/]: {profile.n_read:,} rows read, {profile.n_rows:,} count, "
+    profile, console = data.profile, terminal()
+    console.print(f"\n[bold]{escape(name)}[/]: {profile.n_read:,} rows read, {profile.n_rows:,} count, "
                   f"{data.n_features:,} features, {'sparse' if profile.encoding.sparse else 'dense'}\n")  # fmt: skip
     widths = {encoder.column: encoder.width for encoder in profile.encoding.encoders}
     table = Table(box=None, header_style="bold")
     for title in ("column", "type", "features", "missing", "what it holds"):
         table.add_column(title, justify="right" if title in ("features", "missing") else "left")
     for column, found in profile.columns.items():
-        table.add_row(column, found.type, str(widths.get(column, "")), f"{found.missing:,}", holds(found))
+        table.add_row(
+            escape(column), found.type, str(widths.get(column, "")), f"{found.missing:,}", escape(holds(found))
+        )
     console.print(table)
     for note in profile.notes:
-        console.print(f"[bold]note[/] {note}", markup=True)
+        console.print(f"[bold]note[/] {escape(note)}")
 
 
 def holds(found: ColumnProfile) -> str:
@@ -94,7 +104,7 @@ def holds(found: ColumnProfile) -> str:
 
 def show_stability(found, names, as_json: bool) -> None:
     """The features chosen most often, and how many of the stable ones may be noise."""
-    console = Console(highlight=False)
+    console = terminal()
     if as_json:
         chosen = (-found.frequencies).argsort(kind="stable")[: int((found.frequencies > 0).sum())]
         facts = {"n_halves": found.n_halves, "threshold": found.threshold, "q": found.q, "bound": found.error_bound}
@@ -109,7 +119,7 @@ def show_stability(found, names, as_json: bool) -> None:
     for j in ranked[found.frequencies[ranked] > 0]:
         share = found.frequencies[j]
         colour = "green" if share >= found.threshold else "dim"
-        table.add_row(str(names[j]), f"{100 * share:.0f} %", f"[{colour}]{'█' * max(1, round(20 * share))}[/]")
+        table.add_row(escape(str(names[j])), f"{100 * share:.0f} %", f"[{colour}]{'█' * max(1, round(20 * share))}[/]")
     console.print(table)
     console.print(
         f"\n{len(found.stable)} of {len(names):,} features are stable: at least {100 * found.threshold:.0f} % of "
@@ -119,7 +129,7 @@ def show_stability(found, names, as_json: bool) -> None:
 
 
 def show_scores(result: dict) -> None:
-    Console(highlight=False).print(_scores(result))
+    terminal().print(_scores(result))
 
 
 def show_datasets() -> None:
@@ -131,7 +141,7 @@ def show_datasets() -> None:
     table.add_row("digits49:test", "1,000", "5,000", "its test rows")
     table.add_row("gisette", "6,000", "5,000", "the NIPS 2003 data itself; downloaded from UCI at first use")
     table.add_row("gisette:test", "1,000", "5,000", "its validation rows, which papers test on")
-    Console(highlight=False).print(table)
+    terminal().print(table)
 
 
 def _features(model: Model, most: int) -> Table:
@@ -139,7 +149,7 @@ def _features(model: Model, most: int) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column("feature")
     one = len(model.intercept) == 1
-    for title in ("coefficient",) if one else [str(label) for label in model.classes or []]:
+    for title in ("coefficient",) if one else [escape(str(label)) for label in model.classes or []]:
         table.add_column(title, justify="right")
     table.add_column("effect of one standard deviation")
     ranked = model.ranked
@@ -147,7 +157,9 @@ def _features(model: Model, most: int) -> Table:
     for name, coef, effect in ranked[:most]:
         size = effect[abs(effect).argmax()]
         bar = "█" * max(1, round(20 * abs(size) / largest))
-        table.add_row(name, *(f"{c:.4g}" for c in coef), f"{size:+.3g} [{'green' if size > 0 else 'red'}]{bar}[/]")
+        table.add_row(
+            escape(name), *(f"{c:.4g}" for c in coef), f"{size:+.3g} [{'green' if size > 0 else 'red'}]{bar}[/]"
+        )
     if len(ranked) > most:
         table.add_row(f"[dim]and {len(ranked) - most} more[/]", *[""] * len(model.intercept), "")
     return table

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.restricted import minimise_loss
 from riata.objective import Problem
+from riata.solvers.convex.restricted import minimise_loss
 from riata.threads import one_blas_thread
 
 MOST = 1 << 20  # numbers in a copy: more would not stay in the cache, and are worth several threads
@@ -24,11 +24,8 @@ class Gathered:
         W = self.features
         y, weight = problem.data.targets()
         l1, l2, lower = (strength[W] for strength in problem.strengths)
-        loss = problem.loss
         with one_blas_thread():
-            v, b = minimise_loss(
-                self.A, y, weight, loss.code, loss.least_curvature, l1, l2, lower, problem.fit_intercept, w[W], b
-            )
+            v, b = minimise_loss(self.A, y, weight, problem.loss, (l1, l2, lower), problem.fit_intercept, w[W], b)
         w = np.zeros_like(w)
         w[W] = v
         return w, float(b)

@@ -55,7 +55,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
                 break
         if problem.loss.quadratic:
             state.curvature = NOTHING  # only that of all rows can serve all further steps
-        if not problem.data.in_memory:
+        if not problem.data.cheap_passes:
             state.features = _likely(replace(problem, data=sample), state)
     return (yield from newton(problem, options, state, judge, known=(F, w, b)))
 
@@ -67,7 +67,7 @@ def newton(
 
     The first point of a run that goes on was yielded before it was saved. Returns why it ended.
     """
-    ahead = not problem.data.in_memory
+    ahead = not problem.data.cheap_passes
     last_gap, idle, first = np.inf, 0, 2
     if resume is not None:
         last_gap, idle, first = (resume.facts[name] for name in ("last_gap", "idle", "steps"))
@@ -121,7 +121,7 @@ ROOMY = 1 << 28  # bytes of budget from which on a large working set does no har
 
 def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=False):
     """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
-    first = FIRST if problem.data.in_memory or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
+    first = FIRST if problem.data.cheap_passes or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
     features, waiting = grown(problem, state, [at], first=first)
     columns = gathered(problem, features)
     if columns is not None:

@@ -1,14 +1,55 @@
-"""The minimum of a penalised quadratic over a working set, to the last digits if need be."""
+"""The minimum of a penalised quadratic that is held as a matrix, to the last digits if need be.
+
+    Q(v) = slope . (v - w) + (v - w)'H(v - w) / 2 + sum_j l1_j |v_j|,   v_j >= lower_j, which is 0 or minus infinity
+
+Coordinate descent finds the signs, Newton steps on the coordinates that are not zero find the values: where columns are
+correlated the first alone crawls, and where signs are wrong the second alone errs. The parts are compiled one by one:
+a kernel with a factorisation inside takes seconds to compile.
+"""
 
 from contextlib import nullcontext
 
-from riata.kernels.quadratic import minimise
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from riata.kernels.quadratic import descend, largest_slope, take_step
 from riata.threads import one_blas_thread
 
 LARGE = 3000  # coordinates from which on several threads pay for a factorisation
+SWEEPS = 8  # of coordinate descent between two Newton steps
+ROUNDS = 200
+LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
 
 
-def minimise_quadratic(H, slope, l1, lower, w, precision):
-    """See `kernels.quadratic.minimise`."""
+def minimise_quadratic(
+    H: np.ndarray, slope: np.ndarray, l1: np.ndarray, lower: np.ndarray, w: np.ndarray, precision: float
+) -> np.ndarray:
+    """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
+
+    `precision` is that of the optimality conditions, relative to the slopes at hand, each in units of its coordinate.
+    """
+    tol = precision * largest_slope(H, slope, l1, w)
+    v, now = w.copy(), slope.copy()
     with one_blas_thread() if len(w) < LARGE else nullcontext():
-        return minimise(H, slope, l1, lower, w, precision)
+        for _ in range(ROUNDS):
+            if descend(H, l1, lower, v, now, SWEEPS, tol) <= tol:
+                break
+            S = np.flatnonzero(v)
+            H_S, downhill = H.take(S, 0).take(S, 1), -now[S] - np.copysign(l1[S], v[S])
+            take_step(S, H_S, downhill, _solve(H_S, downhill), l1, lower, v)
+            now = slope + H @ (v - w)
+    return v
+
+
+def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """H^-1 right; where H is singular, as with twin columns, the least that makes it regular is added."""
+    if not len(right):
+        return right
+    ridge, regular = 0.0, H
+    while ridge <= MOST_RIDGE:
+        _, x, failed = dposv(regular.T, right, lower=1)  # the transpose is as LAPACK likes it
+        if not failed:
+            return x
+        ridge = max(10.0 * ridge, LEAST_RIDGE)
+        regular = H + ridge * np.diag(np.where(H.diagonal() > 0.0, H.diagonal(), 1.0))
+    return right

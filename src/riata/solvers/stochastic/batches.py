@@ -35,7 +35,7 @@ class Batches:
         z = chunk.X.margins(in_play / self.problem.scale, by_b)
         bend = self.problem.loss.curvature * float(chunk.weight @ z**2) / chunk.weight.sum()
         eta = self.eta if self.eta is not None else (float(in_play @ in_play) + by_b**2) / max(bend, 1e-300)
-        return hard_threshold(w - eta * in_play, self.k), b - eta * by_b
+        return self.problem.cardinality.prox(w - eta * in_play, eta), b - eta * by_b
 
 
 def pieces(chunk: Chunk, visits: np.ndarray, size: int) -> Iterator[Chunk]:

@@ -85,7 +85,7 @@ def stability_selection(
     if estimator.solver == "sketch":
         raise OptionError("stability selection counts every feature, and solver 'sketch' keeps none: take another one")
     data = clone(estimator)._dataset(X, y, sample_weight)
-    if data.stands_in:
+    if data.is_summary:
         raise OptionError("there are statistics in place of rows, and stability selection needs halves of the rows")
     if data.n_rows < 4:
         raise OptionError(f"stability selection needs halves of at least 2 rows, and there are {data.n_rows} in all")

@@ -1,0 +1,45 @@
+"""Arrow batches from files, made sure of before compiled code follows their buffers.
+
+Arrow maps a file as it is: an offset that was damaged on the disk leads anywhere in memory.
+"""
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.csr import check_entries
+from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
+from riata.errors import DataError
+
+
+def check_encoded(batch: pa.RecordBatch, n_features: int) -> None:
+    """Refuse a batch that is not rows as `riata convert` writes them."""
+    try:
+        batch.validate(full=True)
+        if any(column.null_count for column in batch.columns):
+            raise DataError("a value is missing")
+        y, weight = (batch.column(name).to_numpy() for name in (TARGET, WEIGHT))
+        numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
+    except (pa.ArrowException, KeyError, DataError) as error:
+        raise DataError(f"the rows of a converted file are damaged ({error}); convert the data again") from error
+    if not (y.dtype == weight.dtype == np.float64 and numbers.dtype.kind == "f"):
+        raise DataError("the rows of a converted file are damaged (they are no numbers); convert the data again")
+    if not (np.isfinite(y).all() and np.isfinite(numbers).all() and (np.isfinite(weight) & (weight > 0)).all()):
+        raise DataError("the rows of a converted file are damaged (a number is not finite); convert the data again")
+
+
+def _dense(batch, n_features) -> np.ndarray:
+    numbers = batch.column(DENSE).flatten().to_numpy(zero_copy_only=False)
+    if len(numbers) != batch.num_rows * n_features:
+        raise DataError("they are not as wide as they should be")
+    return numbers
+
+
+def _sparse(batch, n_features) -> np.ndarray:
+    indices, values = batch.column(INDICES), batch.column(VALUES)
+    positions, numbers = (column.flatten().to_numpy(zero_copy_only=False) for column in (indices, values))
+    offsets, others = (column.offsets.to_numpy() for column in (indices, values))
+    if not np.array_equal(offsets - offsets[0], others - others[0]):
+        raise DataError("there are not as many values as indices")
+    if not check_entries(offsets - offsets[0], positions, n_features, batch.num_rows, len(numbers)):
+        raise DataError("their indices do not increase")
+    return numbers

@@ -1,0 +1,84 @@
+"""What must be true of a model file's content, each with the words that say what is wrong where it is not."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from riata.losses import LINKS, LOSSES
+
+HEAD = {"format", "version", "riata"}
+PARTS = {
+    "task", "loss", "link", "objective", "classes", "n_features", "normalize", "intercept", "encoding", "training",
+    "features",
+}  # fmt: skip
+OPTIONAL = {"encoding", "link"}  # older files name no link: their loss tells it
+TASKS = ("regression", "classification")
+OF_A_FEATURE = {"name", "column", "coef", "deviation"}
+
+
+def faults(document: dict[str, Any]) -> Iterator[str]:
+    """All that is wrong with a model, the first of which is enough to refuse it."""
+    if unknown := sorted(document.keys() - HEAD - PARTS):
+        yield f"nobody knows what its {unknown[0]!r} means"
+    if lost := sorted(PARTS - OPTIONAL - document.keys()):
+        yield f"it lacks its {lost[0]!r}"
+        return
+    task, classes, intercept, features = (document[name] for name in ("task", "classes", "intercept", "features"))
+    if not _is_loss(document["loss"], document.get("link"), task):
+        yield f"there is no loss {document['loss']!r} for a task {task!r}"
+    if document["normalize"] not in (None, "rows"):
+        yield f"rows cannot be normalised by {document['normalize']!r}"
+    if not _is_whole(document["n_features"]):
+        yield f"{document['n_features']!r} is no number of features"
+        return
+    if not isinstance(document["training"], dict) or not isinstance(document.get("encoding"), dict | None):
+        yield "its training or its encoding is not what it should be"
+        return
+    if (task == "classification") != isinstance(classes, list):
+        yield f"the classes of a {task} cannot be {classes!r}"
+    n_margins = len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
+    if not _are_numbers(intercept, n_margins):
+        yield f"its intercept is {intercept!r}, not {n_margins} finite numbers"
+    if not isinstance(features, list):
+        yield "its features are no list"
+        return
+    for feature in features:
+        yield from _faults_of(feature, document["n_features"], n_margins)
+    columns = [feature["column"] for feature in features if isinstance(feature, dict) and "column" in feature]
+    if len({*map(str, columns)}) < len(columns):
+        yield "two of its features are the same column"
+    for encoder in (document.get("encoding") or {}).get("encoders", ()):
+        if isinstance(encoder, dict) and encoder.get("kind") == "number" and not _is_number(encoder.get("mean")):
+            yield f"the mean of column {encoder.get('column')!r} is {encoder.get('mean')!r}, no finite number"
+
+
+def _faults_of(feature, n_features: int, n_margins: int) -> Iterator[str]:
+    if not isinstance(feature, dict) or feature.keys() != OF_A_FEATURE or not isinstance(feature["name"], str):
+        yield f"a feature is {feature!r}, not one with {', '.join(sorted(OF_A_FEATURE))}"
+        return
+    name, column = feature["name"], feature["column"]
+    if not (_is_whole(column) and column < n_features):
+        yield f"feature {name!r} is column {column!r} of {n_features}, counted from 0"
+    if not _are_numbers(feature["coef"], n_margins):
+        yield f"the coefficient of {name!r} is {feature['coef']!r}, not {n_margins} finite numbers"
+    if not (_is_number(feature["deviation"]) and feature["deviation"] >= 0):
+        yield f"the deviation of {name!r} is {feature['deviation']!r}, no finite number"
+
+
+def _is_loss(name: Any, link: Any, task: Any) -> bool:
+    """Whether a task may have this loss, or one of a user's own, of which the link is enough."""
+    if task not in TASKS or not isinstance(name, str) or not isinstance(link, str | None):
+        return False
+    return task in LOSSES[name].tasks if name in LOSSES else link in LINKS
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _are_numbers(values, count: int) -> bool:
+    return isinstance(values, list) and len(values) == count and all(map(_is_number, values))

@@ -1,0 +1,80 @@
+"""Numbers far from zero, counted from a nearer origin while a model is fitted.
+
+Sums of products of numbers whose mean is 10^8 deviations have no digits left for what varies. Where there is an
+intercept, the target (for a loss that sees y - z only) and sparse columns without a zero may be counted from their
+means: the model is the same, and the intercept takes the rest back. Dense columns are centred in every pass anyway.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.matrices.moments import varies
+from riata.training.fitting import Fit
+from riata.training.selection.fits import SelectedFit
+from riata.training.spec import Spec
+
+FAR = 1e4  # deviations from zero: the squares of nearer numbers lose 8 digits of 16
+
+
+class Origin(NamedTuple):
+    """Where the target and each column are counted from."""
+
+    y: float
+    x: np.ndarray
+
+    def moved(self, data: Dataset) -> Dataset:
+        """The rows, counted from here."""
+        y, x = self  # all that has to travel to rows elsewhere
+
+        def part(chunk):
+            return chunk._replace(X=chunk.X.stored_less(x) if x.any() else chunk.X, y=chunk.y - y)
+
+        return data.map(part)
+
+    def moved_back(self, fitted: Fit) -> Fit:
+        """The fit with the intercepts for rows as they are."""
+
+        def back(coef, intercept):
+            return intercept + self.y - (coef @ self.x if self.x.any() else 0.0)
+
+        result = fitted.result
+        fitted = replace(fitted, result=replace(result, intercept=float(back(result.coef, result.intercept))))
+        if isinstance(fitted, SelectedFit):
+            path = fitted.path
+            fitted = replace(fitted, path=replace(path, intercepts=back(path.coefs, path.intercepts)))
+        return fitted
+
+
+def far_origin(data: Dataset, spec: Spec) -> Origin | None:
+    """Where to count from; None where zero will do. A pass, should there be columns far from zero."""
+    if not spec.fit_intercept or data.single_pass or data.is_summary:
+        return None
+    needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
+    x = _far_columns(data) if needs_moments and not data.wide else np.zeros(1)
+    origin = Origin(_far_target(data) if spec.loss_function.relative else 0.0, x)
+    return origin if origin.y or origin.x.any() else None
+
+
+def _far_target(data: Dataset) -> float:
+    moments = data.target_moments
+    return moments.y_mean if _far(moments.y_squares / moments.weight, moments.y_mean) else 0.0
+
+
+def _far_columns(data: Dataset) -> np.ndarray:
+    moments = data.moments
+    far = _far(moments.squares / moments.weight, moments.mean)
+    if not far.any():
+        return np.zeros(data.n_features)
+
+    def entries(chunk):
+        return chunk.X.stored_in_columns()
+
+    return np.where(far & (data.sum(entries) == data.n_rows), moments.mean, 0.0)
+
+
+def _far(variance, mean):
+    deviation = np.sqrt(variance)
+    return (FAR * deviation < np.abs(mean)) & varies(deviation, mean)

@@ -1,0 +1,69 @@
+"""A target or columns far from zero: the right model, or an honest word that rounding hides the gap."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+
+from riata import SparseRegressor
+from riata.data.in_memory import InMemory
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+
+WAYS = {
+    "alpha": {"alpha": 0.1},
+    "k": {"k": 2},
+    "huber": {"alpha": 0.1, "loss": "huber"},
+    "chosen alpha": {"alpha": "auto", "n_alphas": 10},
+    "chosen k": {"k": "auto", "k_max": 4},
+    "debiased": {"alpha": 0.1, "debias": True},
+}
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal(size=(300, 8))
+    return X, 3 * X[:, 0] - 2 * X[:, 1] + 0.1 * rng.normal(size=300)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("offset", [1e11, 1e12])
+def test_a_target_far_from_zero(rows, way, offset):
+    X, y = rows
+    y = (y + offset) - offset  # the digits that the sum leaves
+    near, far = (SparseRegressor(**WAYS[way]).fit(X, target) for target in (y, y + offset))
+    assert far.converged_
+    assert_allclose(far.coef_, near.coef_, atol=1e-4)
+    assert_allclose(far.intercept_ - offset, near.intercept_, atol=1e-3)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_columns_far_from_zero(rows, way, layout):
+    X, y = rows
+    offset = 1e8 * (np.arange(8) % 2)
+    X = (X + offset) - offset
+    near, far = SparseRegressor(**WAYS[way]).fit(X, y), SparseRegressor(**WAYS[way]).fit(layout(X + offset), y)
+    assert far.converged_
+    assert_allclose(far.coef_, near.coef_, atol=1e-4)
+    assert_allclose(far.predict(layout(X + offset)), near.predict(X), atol=1e-4)
+
+
+def test_validation_rows_are_counted_from_the_same_origin(rows):
+    X, y = rows
+    model = SparseRegressor(alpha="auto", select="validation", n_alphas=10)
+    near = model.fit(X[:200], y[:200], validation=(X[200:], y[200:])).coef_
+    far = model.fit(X[:200], y[:200] + 1e9, validation=(X[200:], y[200:] + 1e9)).coef_
+    assert_allclose(far, near, atol=1e-4)
+    assert_allclose(model.path_.intercepts, 1e9, rtol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["squared", "huber"])
+@pytest.mark.parametrize("offset", [1e11, 1e12, 2e12])
+def test_a_gap_that_rounding_hides_is_no_certificate(rows, loss, offset):
+    X, y = rows
+    result = fit(InMemory(X, y + offset), Spec(alpha=0.1, loss=loss)).result
+    expected = fit(InMemory(X, y), Spec(alpha=0.1, loss=loss)).result
+    assert not result.converged
+    assert "rounding" in result.reason
+    assert_allclose(result.coef, expected.coef, atol=1e-3)
