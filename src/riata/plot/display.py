@@ -1,7 +1,7 @@
 """What all displays share: axes to draw on, and a sentence where they cannot be had."""
 
 from riata.errors import MissingPackageError, OptionError
-from riata.training.selection.searched import Searched, searched
+from riata.training.selection.searched import Searched
 
 
 def axes_for(display, ax):
@@ -20,7 +20,7 @@ def path_of(estimator, label) -> Searched:
     """The path of a fitted estimator; of several classes, that of the one with this label."""
     if not hasattr(estimator, "path_"):
         raise OptionError("the model has no path: fit it with k='auto' or alpha='auto'")
-    paths = searched(estimator)
+    paths = estimator.trained_.course.searched
     if len(paths) == 1:
         return paths[0]
     for one in paths:
