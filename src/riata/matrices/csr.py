@@ -38,7 +38,9 @@ class CsrMatrix(Matrix):
     def _slopes(self, U: np.ndarray) -> np.ndarray:
         return self.array.T @ U
 
-    def sums(self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray):
+    def sums(
+        self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X = self.array
         return csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
 
@@ -53,11 +55,8 @@ class CsrMatrix(Matrix):
         stop = max(start, stop)
         span = slice(X.indptr[start], X.indptr[stop])
         view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # made of the parts, it would copy them
-        view.data, view.indices, view.indptr = (
-            X.data[span],
-            X.indices[span],
-            X.indptr[start : stop + 1] - X.indptr[start],
-        )
+        view.data, view.indices = X.data[span], X.indices[span]
+        view.indptr = X.indptr[start : stop + 1] - X.indptr[start]
         return type(self)(view)
 
     def narrowed(self, numbers: np.ndarray) -> "CsrMatrix":
@@ -65,7 +64,7 @@ class CsrMatrix(Matrix):
         X = self.array
         if self.has_all(numbers):
             return self
-        if self.shape[1] <= WIDE:
+        if self.shape[1] <= max(WIDE, X.nnz):
             return type(self)(X[:, numbers])
         ids = np.asarray(numbers)
         if len(ids) == 0:

@@ -43,7 +43,9 @@ class DenseMatrix(Matrix):
     def _slopes(self, U: np.ndarray) -> np.ndarray:
         return transposed_product(U, self.array).T
 
-    def sums(self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray):
+    def sums(
+        self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return dense_sums(self.array, shift, u, curvature)
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:

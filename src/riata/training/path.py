@@ -188,7 +188,7 @@ def _model(problem, state: State, spec) -> Gathered | Curvature:
     if columns is not None:
         return columns
     if problem.loss.quadratic or not len(state.curvature.features):
-        second = read(problem, state, first=False, second=True, memory=spec.memory)[1]
+        second = read(problem, state, first=False, second=True, memory=spec.memory_bytes)[1]
         state.curvature = second or state.curvature
     return state.curvature
 
