@@ -18,7 +18,7 @@ from sklearn.base import clone
 
 from riata.data.folds import inside, some_rows
 from riata.errors import OptionError
-from riata.training.selection.paths import ModelPath
+from riata.training.path import ModelPath
 
 
 @dataclass(frozen=True)
