@@ -94,7 +94,7 @@ def case_of(make, rng):
     X[rng.random(X.shape) < 0.4] = 0.0
     X[:, 3] = 0.0
     rows = make(X)
-    return Case(rows, 4 * X if np.issubdtype(np.asarray(X[:1]).dtype, np.floating) and _whole(rows) else X)
+    return Case(rows, 4 * X if _whole(rows) else X)
 
 
 def _whole(rows):
@@ -102,7 +102,8 @@ def _whole(rows):
 
 
 @pytest.fixture(params=[*IN_MEMORY, *AS_ON_A_DEVICE])
-def case(request, rng):
+def case(request, rng, monkeypatch):
+    monkeypatch.setattr("riata.matrices.matrix.BLOCK_BYTES", 8 * D * 70)  # several blocks
     return case_of((IN_MEMORY | AS_ON_A_DEVICE)[request.param], rng)
 
 
@@ -154,6 +155,17 @@ def test_columns(case, numbers):
     narrow = case.rows.narrowed(numbers)
     assert narrow.shape == (N, len(numbers))
     assert_array_equal(to_host(narrow.columns(np.arange(len(numbers)))), case.X[:, numbers])
+
+
+@pytest.mark.parametrize("ids", [[7, 3, 49], [], list(range(50)), [50]])
+def test_columns_of_more_features_than_memory_holds(ids, rng):
+    """The cost is that of the entries, and no vector over all features is made."""
+    ids, apart = np.array(ids, dtype=np.int64), 2**50
+    X = sp.random_array((20, 50), density=0.2, rng=rng, format="csr")
+    wide = sp.csr_array((X.data, X.indices.astype(np.int64) * apart, X.indptr.astype(np.int64)), shape=(20, 51 * apart))
+    expected = np.hstack([X.toarray(), np.zeros((20, 1))])[:, ids]
+    assert_array_equal(as_matrix(wide).narrowed(ids * apart).toarray(), expected)
+    assert_array_equal(as_matrix(wide)[5:9].columns(ids * apart), expected[5:9])
 
 
 @dataclass(frozen=True)
@@ -233,6 +245,7 @@ def test_rows(case, rng):
         taken = case.rows[rows]
         assert taken.shape == case.X[rows].shape
         assert_array_equal(to_host(taken.columns(np.arange(D))), case.X[rows])
+        assert_allclose(to_host(taken.margins(np.ones(D))), case.X[rows].sum(axis=1))
 
 
 def test_standardised(case, rng):

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from riata.data.chunk import Chunk, added, joined
+from riata.data.chunk import Chunk, added
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
+from riata.matrices.csr import WIDE
 from riata.matrices.matrix import Matrix
 from riata.matrices.moments import Moments
 
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from riata.data.encoding import Encoding
     from riata.data.opened import Opened
     from riata.data.opening.profile import Profile
-
-
-WIDE = 1 << 20  # features of which no vector is made that can be avoided
 
 
 class Dataset(ABC):
@@ -125,7 +123,8 @@ class Dataset(ABC):
 
     def gather(self, columns: np.ndarray) -> Matrix:
         """Columns of X over all rows, in memory. The one thing that grows with the rows."""
-        return joined([chunk._replace(X=chunk.X.narrowed(columns)) for chunk in self.visit()]).X
+        first, *others = (chunk.X.narrowed(columns) for chunk in self.visit())
+        return first.stacked(others)
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         """The target and the weight of every row."""

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 
 from riata.data.budget import chunk_bytes, held_bytes, in_words
-from riata.data.chunk import Chunk, added, joined
+from riata.data.chunk import Chunk, added, copied
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -173,7 +173,7 @@ class OutOfCore(Dataset):
         """All rows in memory, for data that fits."""
         self._caching = False
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
-        return InMemory(*joined(chunks), facts=self.facts)
+        return InMemory(*copied(chunks), facts=self.facts)
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:

@@ -98,7 +98,7 @@ def path(
     alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
     penalties = [spec.penalty_at(alpha, problem.scale) for alpha in alphas]
     judge = Judge.of(problem, problem.start)
-    course = Course(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory)
+    course = Course(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory_bytes)
     points = []
     for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, course), strict=True):
         points.append(point)

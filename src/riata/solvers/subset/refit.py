@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
 from riata.arrays import at_least, namespace, to_host
-from riata.data.chunk import joined
+from riata.data.chunk import copied
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
@@ -149,7 +149,7 @@ def held(data: Dataset, cut, n_columns, memory) -> Dataset:
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
-    return InMemory(*joined([cut(chunk) for chunk in data.visit()]))
+    return InMemory(*copied([cut(chunk) for chunk in data.visit()]))
 
 
 class _Newton:

@@ -7,6 +7,7 @@ features are those that were chosen.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,21 @@ class Search:
     def n_folds(self) -> int:
         """Folds that the rule needs; 1 where it needs none."""
         return self.cv if self.target_k is None and self.rule in ("cv", "cv-1se") else 1
+
+
+def search_of(spec: Spec) -> Search | None:
+    """What k="auto" or alpha="auto" asks for; None where neither is given."""
+    by = next((name for name in ("k", "alpha") if _is_auto(getattr(spec, name))), None)
+    if by is None:
+        return None
+    if spec.alpha_ratio is not None or (by == "k" and spec.alpha is not None):
+        raise OptionError(f"{by}='auto' chooses {by} itself: give it no other strength beside it")
+    target_k = spec.k if by == "alpha" else None
+    return Search(by, spec.select, spec.cv, spec.n_alphas, spec.alpha_reach, spec.k_max, target_k)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What an estimator searched, in one shape for one margin and for several."""
+"""What was searched, in one shape for one margin and for several."""
 
 from typing import NamedTuple
 
@@ -12,11 +12,3 @@ class Searched(NamedTuple):
     path: ModelPath
     selection: Selection
     label: str | None = None
-
-
-def searched(estimator) -> list[Searched]:
-    """What a fitted estimator searched: one path, or one per class."""
-    if isinstance(estimator.path_, ModelPath):
-        return [Searched(estimator.path_, estimator.selection_)]
-    labels = [str(label) for label in estimator.classes_]
-    return [Searched(*parts) for parts in zip(estimator.path_, estimator.selection_, labels, strict=True)]
