@@ -332,7 +332,7 @@ def _dense(layout, width):
 
 
 SOURCE = Path(riata.__file__).parent
-MAY_ASK = (  # for types: matrices, their compiled layouts, where data comes in, and coefficients, which may be sparse too
+MAY_ASK = (  # matrices, their compiled layouts, where data comes in, and coefficients, which may be sparse too
     "matrices/", "kernels/rows.py", "data/opening/", "data/formats/", "data/encoding.py", "estimators/",
     "engines/dask/collections.py", "training/coefficients.py",
 )  # fmt: skip
