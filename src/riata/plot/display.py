@@ -1,6 +1,9 @@
 """What all displays share: axes to draw on, and a sentence where they cannot be had."""
 
+import numpy as np
+
 from riata.errors import MissingPackageError, OptionError
+from riata.plot.limits import RESOLUTION, limits
 from riata.training.selection.searched import Searched
 
 
@@ -14,6 +17,14 @@ def axes_for(display, ax):
         _, ax = pyplot.subplots(layout="constrained")
     display.ax_, display.figure_ = ax, ax.figure
     return ax
+
+
+def keep_above_rounding(ax) -> None:
+    """Do not let Matplotlib zoom into numbers that differ by rounding alone."""
+    values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
+    values = values[np.isfinite(values)]
+    if len(values) and np.ptp(values) <= RESOLUTION * np.abs(values).max():
+        ax.set_ylim(*limits(values, 0.05))
 
 
 def path_of(estimator, label) -> Searched:
