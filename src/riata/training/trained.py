@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.encoding import Encoding
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
 from riata.penalties import Penalty
-from riata.training.coefficients import dense_part, support_of
+from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_SPEC
 from riata.training.selection.searched import Searched
@@ -88,8 +87,7 @@ class Trained:
     @property
     def all_names(self) -> list[str]:
         """The names of all features, or of the chosen ones where nobody knows the others."""
-        known = self.support if sp.issparse(self.coef) else np.arange(self.n_features)
-        return self.names_of(known)
+        return self.names_of(known_numbers(self.coef, self.n_features))
 
     @property
     def at_chosen_strength(self) -> Spec:
