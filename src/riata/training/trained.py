@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.encoding import Encoding
 from riata.data.opening.profile import Profile
@@ -15,7 +14,7 @@ from riata.model.training_facts import TrainingFacts
 from riata.outcome.sentences import why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
-from riata.training.coefficients import dense_part, support_of
+from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_SPEC
 from riata.training.selection.searched import Searched
@@ -101,8 +100,7 @@ class Trained:
     @property
     def all_names(self) -> list[str]:
         """The names of all features, or of the chosen ones where nobody knows the others."""
-        known = self.support if sp.issparse(self.coef) else np.arange(self.n_features)
-        return self.names_of(known)
+        return self.names_of(known_numbers(self.coef, self.n_features))
 
     @property
     def at_chosen_strength(self) -> Spec:
