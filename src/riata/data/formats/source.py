@@ -90,7 +90,7 @@ class Beside(Source):
         for other in others:
             for field in other.schema:
                 self.schema = self.schema.append(field)
-        for name in ("n_rows", "n_bytes", "once", "bare", "any_base", "width", "feature_names"):
+        for name in ("n_rows", "n_bytes", "single_pass", "bare", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(source, name))
         self.fast = source.fast and all(other.fast for other in others)
         for other in others:
