@@ -22,7 +22,7 @@ from riata.training.spec import Spec
 class SlowChunks(InMemory):
     """Rows in many chunks, each of which takes a moment to come."""
 
-    in_memory = False
+    cheap_passes = False
     n_chunks = 40
 
     def visit(self, order=None):

@@ -44,6 +44,27 @@ def test_a_scale_holds_its_values_and_leaves_out_what_has_no_logarithm():
     assert_allclose(scale_of(Axis("share", low=0.0, high=1.0), [0.2]).at(0.2), 0.2)
 
 
+@given(st.floats(1e-300, 1e12), st.integers(1, 50), st.booleans(), st.booleans())
+def test_no_axis_zooms_into_rounding(value, steps, negative, log):
+    value = -value if negative and not log else value
+    values = value * (1.0 + np.finfo(float).eps * np.arange(steps + 1))
+    scale = scale_of(Axis("objective", log=log), values)
+    places = scale.at(values)
+    assert np.ptp(places) < 1e-9
+    assert np.all((places > 0.2) & (places < 0.8))
+    assert scale.labelled()
+
+
+@pytest.mark.parametrize("change", [1e-3, 1e-6, 3e-9])
+def test_what_is_more_than_rounding_is_shown_with_numbers_that_differ(change):
+    scale = scale_of(Axis("objective"), [1573.25, 1573.25 * (1 + change)])
+    assert np.ptp(scale.at([1573.25, 1573.25 * (1 + change)])) > 0.9
+    texts = [text for _, text in scale.labelled()]
+    assert len(texts) >= 2
+    assert len(set(texts)) == len(texts)
+    assert_allclose([float(text.replace(",", "")) for text in texts], scale.ticks(), rtol=1e-12)
+
+
 def test_marks_are_as_many_as_the_data():
     x = np.arange(5.0)
     chart = xy_chart(

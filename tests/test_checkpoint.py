@@ -120,7 +120,7 @@ def test_a_checkpoint_of_another_fit_is_refused(tmp_path, data, rng):
                                  {"solver": "truncated", "alpha": 0.01}], ids=str)  # fmt: skip
 def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
     spec = Spec(**how, loss="logistic", max_passes=3, seed=0, tol=0.0)
-    assert data.total_weight == data.n_rows  # read once, and known to both fits
+    assert data.moments.weight == data.n_rows  # read once, and known to both fits
     expected = fit(data, spec).result
     fit(data, replace(spec, checkpoint=tmp_path, every=0.0))  # its last checkpoint lies inside the last pass
     resumed = fit(data, replace(spec, checkpoint=tmp_path, resume=True)).result

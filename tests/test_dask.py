@@ -323,7 +323,7 @@ def test_rows_that_workers_encoded_by_themselves_are_read_anew_for_a_model(clien
         rows = riata.open(source, "y", engine=client, weight="w")
         assert fitted.score(rows) == pytest.approx(expected, rel=1e-9)
     lighter = dd.from_pandas(later.assign(v=later["w"] + (later["c"] == "red")), npartitions=3)
-    known = riata.open(lighter, "y", weight="v", encoding=fitted._made["encoding"])
+    known = riata.open(lighter, "y", weight="v", encoding=fitted.trained_.encoding)
     assert fitted.score(known) == pytest.approx(fitted.score(later, later["y"], later["w"] + (later["c"] == "red")))
     assert fitted.score(known) != pytest.approx(expected, rel=1e-9)
 

@@ -94,7 +94,7 @@ def case_of(make, rng):
     X[rng.random(X.shape) < 0.4] = 0.0
     X[:, 3] = 0.0
     rows = make(X)
-    return Case(rows, 4 * X if np.issubdtype(np.asarray(X[:1]).dtype, np.floating) and _whole(rows) else X)
+    return Case(rows, 4 * X if _whole(rows) else X)
 
 
 def _whole(rows):
@@ -102,7 +102,8 @@ def _whole(rows):
 
 
 @pytest.fixture(params=[*IN_MEMORY, *AS_ON_A_DEVICE])
-def case(request, rng):
+def case(request, rng, monkeypatch):
+    monkeypatch.setattr("riata.matrices.matrix.BLOCK_BYTES", 8 * D * 70)  # several blocks
     return case_of((IN_MEMORY | AS_ON_A_DEVICE)[request.param], rng)
 
 
@@ -154,6 +155,17 @@ def test_columns(case, numbers):
     narrow = case.rows.narrowed(numbers)
     assert narrow.shape == (N, len(numbers))
     assert_array_equal(to_host(narrow.columns(np.arange(len(numbers)))), case.X[:, numbers])
+
+
+@pytest.mark.parametrize("ids", [[7, 3, 49], [], list(range(50)), [50]])
+def test_columns_of_more_features_than_memory_holds(ids, rng):
+    """The cost is that of the entries, and no vector over all features is made."""
+    ids, apart = np.array(ids, dtype=np.int64), 2**50
+    X = sp.random_array((20, 50), density=0.2, rng=rng, format="csr")
+    wide = sp.csr_array((X.data, X.indices.astype(np.int64) * apart, X.indptr.astype(np.int64)), shape=(20, 51 * apart))
+    expected = np.hstack([X.toarray(), np.zeros((20, 1))])[:, ids]
+    assert_array_equal(as_matrix(wide).narrowed(ids * apart).toarray(), expected)
+    assert_array_equal(as_matrix(wide)[5:9].columns(ids * apart), expected[5:9])
 
 
 @dataclass(frozen=True)
@@ -233,6 +245,7 @@ def test_rows(case, rng):
         taken = case.rows[rows]
         assert taken.shape == case.X[rows].shape
         assert_array_equal(to_host(taken.columns(np.arange(D))), case.X[rows])
+        assert_allclose(to_host(taken.margins(np.ones(D))), case.X[rows].sum(axis=1))
 
 
 def test_standardised(case, rng):
@@ -293,6 +306,17 @@ def test_row_squares_and_unit_rows(here, rng):
         assert_allclose(here.rows.unit_rows().toarray(), here.X / np.where(norms > 0, norms, 1.0)[:, None], rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", [name for name in IN_MEMORY if name.startswith("csr")])
+def test_entries_that_are_stored(name, rng):
+    """A column may have all of them; then it can be counted from another origin."""
+    X = np.where(rng.random((40, D)) < 0.5, 0.0, 4.0)
+    X[:, 2] = 8.0
+    rows, shift = IN_MEMORY[name](X), np.where(np.arange(D) == 2, 6.0, 0.0)
+    assert_array_equal(rows.stored_in_columns(), np.count_nonzero(X, axis=0))
+    assert_array_equal(rows.stored_less(shift).toarray(), X - shift)
+    assert rows.stored_less(shift).array.dtype == rows.array.dtype
+
+
 def test_layouts(here):
     scale = np.arange(1.0, D + 1)
     rows, columns = here.rows.row_layout(scale), here.rows.column_layout()
@@ -308,9 +332,9 @@ def _dense(layout, width):
 
 
 SOURCE = Path(riata.__file__).parent
-MAY_ASK = (  # for the type of rows: matrices themselves, their compiled layouts, and where data comes in
+MAY_ASK = (  # matrices, their compiled layouts, where data comes in, and coefficients, which may be sparse too
     "matrices/", "kernels/rows.py", "data/opening/", "data/formats/", "data/encoding.py", "estimators/",
-    "engines/dask/collections.py",
+    "engines/dask/collections.py", "training/coefficients.py",
 )  # fmt: skip
 TYPES = {
     "Matrix", "DenseMatrix", "CsrMatrix", "ArrayMatrix", "SparseReference", "CudaDense", "CudaSparse", "DenseRows",

@@ -166,3 +166,19 @@ def test_numbers_of_numpy_can_be_saved(frame, tmp_path):
     riata.SparseRegressor(alpha=np.float32(0.1)).fit(X, y).to_model().save(tmp_path / "alpha.json")
     assert riata.load_model(tmp_path / "k.json").training["parameters"]["k"] == 2
     assert riata.load_model(tmp_path / "alpha.json").training["alpha"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_a_file_that_names_no_link_has_that_of_its_loss(loss, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    model = riata.SparseRegressor(loss=loss, alpha=0.01).fit(X, rng.poisson(np.exp(X[:, 0])))
+    model.to_model().save(tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    assert document["link"] == {"squared": "identity", "poisson": "exp"}[loss]
+    del document["link"]  # as it was before links were named
+    (tmp_path / "model.json").write_text(json.dumps(document))
+    assert_allclose(riata.load_model(tmp_path / "model.json").predict(X), model.predict(X))
+    (tmp_path / "model.json").write_text(json.dumps(document | {"link": "loglog"}))
+    with pytest.raises(ModelFileError, match="'loglog'"):
+        riata.load_model(tmp_path / "model.json")

@@ -195,7 +195,7 @@ def test_classes_probabilities_and_margins_are_the_same_numbers(fit, files, firs
 
 def test_a_sketch_of_hashed_columns_predicts_alike(first, later, files):
     fitted = riata.SparseRegressor(k=5, solver="sketch", random_state=0).fit(opened(first, hashed=True))
-    expected = fitted.predict(opened(later, encoding=fitted._made["encoding"]))
+    expected = fitted.predict(opened(later, encoding=fitted.trained_.encoding))
     for new in (later, shuffled(later), files / "later.parquet", opened(later), opened(later, hashed=True)):
         np.testing.assert_allclose(fitted.predict(new), expected, rtol=1e-12)
     np.testing.assert_allclose(predicted_by_command(fitted, files, files / "later.csv"), expected, rtol=1e-12)

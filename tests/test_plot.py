@@ -11,6 +11,8 @@ from sklearn.metrics import roc_auc_score
 import riata
 from riata import plot
 from riata.errors import MissingPackageError, OptionError
+from riata.plot.convergence_display import ConvergenceDisplay
+from riata.training.driver import Record
 
 
 @pytest.fixture
@@ -78,6 +80,15 @@ def test_convergence(rows, ax):
         plot.convergence(online, ax=ax)
     with pytest.raises(OptionError, match="no path"):
         plot.path(model, ax=ax)
+
+
+def test_an_objective_that_moves_by_rounding_is_a_flat_line(ax):
+    values = [1573.25, np.nextafter(1573.25, 2000.0), 1573.25]
+    history = [Record(float(i), i, 0.1, F, None, 3) for i, F in enumerate(values, 1)]
+    ConvergenceDisplay(histories=[history], labels=[""], measure="objective").plot(ax=ax)
+    low, high = ax.get_ylim()
+    assert high - low > 1.0
+    assert low < 1573.25 < high
 
 
 def test_coefficients_with_whiskers(rows, ax):

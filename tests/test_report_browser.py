@@ -238,6 +238,25 @@ def test_charts_speak_and_zoom(browser, made):
         assert_allclose([float(v) for v in figure.locator("svg").get_attribute("viewBox").split()], [0, 0, 1000, 1000])
 
 
+def test_zooming_ends_before_rounding(browser, made):
+    with opened(browser, made[0] / "numbers.html") as page:
+        figure = page.locator("figure[data-kind=path]")
+        figure.scroll_into_view_if_needed()
+        box = figure.locator(".frame").bounding_box()
+        for _ in range(20):  # each time to a tenth: 1e-20 in the end, if nothing stopped it
+            page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + 0.2 * box["height"])
+            page.mouse.down()
+            page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.3 * box["height"])
+            page.mouse.up()
+        _, _, width, height = map(float, figure.locator("svg").get_attribute("viewBox").split())
+        assert 0 < width < 1e-5
+        assert 0 < height < 1e-5
+        for axis in (".x-ticks", ".y-ticks"):
+            texts = figure.locator(f"{axis} span").all_inner_texts()
+            assert len(texts) > 1
+            assert len(set(texts)) == len(texts)
+
+
 def test_a_finger_picks_a_place_on_the_path(browser, made):
     path = fitted_again(made[0]).path_
     with opened(browser, made[0] / "numbers.html", width=360, touch=True) as page:

@@ -12,7 +12,6 @@ import riata
 from riata.data.chunk import Chunk, joined
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.matrices.host import as_matrix
 from riata.model.model import load_model
 from riata.model.scores import scores
 from riata.solvers.online.sketch import Sketch
@@ -248,13 +247,6 @@ def test_what_it_cannot_do_is_said(chunk):
     pairs = pd.DataFrame({"a": ["x", "y"], "d.indices": [[1], [2]], "d.values": [[1.0], [2.0]], "y": [0.0, 1.5]})
     with pytest.raises(DataError, match="beside other columns"):
         riata.open(pairs, "y", hashed=True)
-
-
-def test_narrowed_is_indexing(rng):
-    X = sp.random_array((20, 50), density=0.2, rng=rng, format="csr")
-    for ids in (np.array([7, 3, 49]), np.array([], dtype=int), np.arange(50)):
-        assert_array_equal(as_matrix(X).narrowed(ids).toarray(), X.toarray()[:, ids])
-        assert_array_equal(as_matrix(X.toarray()).narrowed(ids).array, X.toarray()[:, ids])
 
 
 def few_columns(rng):

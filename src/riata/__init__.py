@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from riata.engines.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
+    from riata.estimators.stability import stability_selection
     from riata.model.model import load_model
     from riata.reporting.html.fit_report import write_report
     from riata.solvers.registry import SOLVERS
-    from riata.training.selection.stability import stability_selection
 
 __version__ = version("riata")
 __all__ = [
@@ -34,7 +34,7 @@ _HOMES = {
     "SparseClassifier": "riata.estimators",
     "SparseRegressor": "riata.estimators",
     "load_model": "riata.model.model",
-    "stability_selection": "riata.training.selection.stability",
+    "stability_selection": "riata.estimators.stability",
     "write_report": "riata.reporting.html.fit_report",
 }
 _RENAMED = {"open": ("riata.engines.open", "open_data")}

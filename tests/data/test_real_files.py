@@ -57,7 +57,7 @@ def test_words_fit_from_svmlight_and_parquet(shared_data, tmp_path):
     for source in sources:
         target = None if source.endswith("svm") else "y"
         data = open_data(source, target, task="regression", memory="8MB")
-        assert not data.in_memory
+        assert not data.cheap_passes
         coef = fit(data, spec).result.coef
         assert_allclose(coef, fits[0].coef[: len(coef)], atol=1e-8)  # svmlight does not know of unused words at the end
         assert not fits[0].coef[len(coef) :].any()

@@ -4,29 +4,29 @@ import json
 import operator
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import click
 
 from riata.cli.group import main
-from riata.cli.options import data_options, shows_progress
-from riata.cli.rows import READING, open_rows, reading, say_notes
+from riata.cli.options import parameter_options, shows_progress
+from riata.cli.rows import open_rows, opening, say_notes
 from riata.errors import OptionError
 from riata.files import writable
 
 
 @main.command()
 @click.argument("data")
-@data_options
+@parameter_options("profile")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def profile(data, target, as_json, features, **options):
+def profile(data: str, as_json: bool, **options: Any) -> None:
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.engines.open import open_data
     from riata.reporting.terminal.summary import show_profile
     from riata.training.progress import row_progress
 
-    how = reading(*(options.pop(name) for name in READING))
     with row_progress(shows_progress(as_json)):
-        rows = open_data(data, target, need_target=False, features=features or None, **options, **how)
+        rows = open_data(data, need_target=False, **opening(options))
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:
@@ -38,18 +38,18 @@ def profile(data, target, as_json, features, **options):
 @main.command()
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
-@data_options
-def convert(data, out, target, features, **options):
+@parameter_options("convert")
+def convert(data: str, out: Path, **options: Any) -> None:
     """Write the encoded rows of DATA to OUT, an Arrow file that later fits map into memory."""
     from riata.data.opening.convert import convert as write
     from riata.engines.open import open_data
     from riata.training.progress import row_progress
 
     out = writable(out)
-    how = reading(*(options.pop(name) for name in READING))
+    how = opening(options)
     how["cache"] = "engine" in how and how["cache"]  # one pass here needs none
     with row_progress(shows_progress()):
-        rows = open_data(data, target, features=features or None, **options, **how)
+        rows = open_data(data, **how)
         write(rows, out)
     say_notes(rows)
 
@@ -61,11 +61,13 @@ def convert(data, out, target, features, **options):
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
 @click.option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
 @click.option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
-@data_options
-def statistics(data, out, cv, seed, add, subtract, task, **options):
+@parameter_options("statistics")
+def statistics(
+    data: str, out: Path, cv: int, seed: int, add: tuple[str, ...], subtract: tuple[str, ...], **options: Any
+) -> None:
     """Read DATA once, and write to OUT what a squared loss needs of it: riata fit and path take the file for rows."""
     from riata.data.budget import parse_memory
-    from riata.data.statistics import StandIn, load_statistics, statistics_of
+    from riata.data.statistics import SummaryRows, load_statistics, statistics_of
 
     out = writable(out)
     if cv < 1:
@@ -75,7 +77,7 @@ def statistics(data, out, cv, seed, add, subtract, task, **options):
     encoding = next((known.encoding for known in more + less), None)  # features are those of the other days
     rows, _ = open_rows(data, options | {"task": "regression"}, encoding=encoding)
     say_notes(rows)
-    found = rows.statistics if isinstance(rows, StandIn) else statistics_of(rows, cv, seed, memory)
+    found = rows.statistics if isinstance(rows, SummaryRows) else statistics_of(rows, cv, seed, memory)
     found = reduce(operator.sub, less, reduce(operator.add, more, found))
     found.save(out)
     folds = f" in {len(found.folds)} folds" if len(found.folds) > 1 else ""
@@ -83,7 +85,7 @@ def statistics(data, out, cv, seed, add, subtract, task, **options):
 
 
 @main.command()
-def datasets():
+def datasets() -> None:
     """List the data sets that can stand for a path."""
     from riata.reporting.terminal.summary import show_datasets
 

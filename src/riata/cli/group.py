@@ -3,6 +3,7 @@
 import click
 
 from riata.errors import RiataError
+from riata.kernels.announce import announcing
 
 
 class Group(click.Group):
@@ -14,13 +15,22 @@ class Group(click.Group):
 
     def invoke(self, ctx):
         try:
-            return super().invoke(ctx)
+            with announcing(nothing if "--quiet" in ctx.meta["riata.words"] else say_note):
+                return super().invoke(ctx)
         except RiataError as error:
             click.echo(f"riata: {error}", err=True)
             ctx.exit(2)
         except MemoryError:
             click.echo("riata: there is not enough memory for this; give --memory, or a machine with more", err=True)
             ctx.exit(2)
+
+
+def say_note(sentence: str) -> None:
+    click.echo(f"note: {sentence}", err=True)
+
+
+def nothing(sentence: str) -> None:
+    """For those who want to hear nothing."""
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from riata.cli.group import main
-from riata.cli.options import reading_options, shows_progress
+from riata.cli.options import parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import reading
 from riata.files import writable
@@ -20,7 +20,7 @@ from riata.files import writable
     type=click.Path(path_type=Path),
     help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
 )
-@reading_options
+@parameter_options("predict")
 def predict(model_file, data, out, **how):
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.remote import Remote
@@ -30,7 +30,7 @@ def predict(model_file, data, out, **how):
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    rows = model.rows(data, need_target=False, **reading(**how))
+    rows = model.rows(data, need_target=False, **reading(how))
     with row_progress(shows_progress(quiet=out is None)):
         if out is not None and isinstance(rows, Remote):
             write_parts(model, rows, out)
@@ -44,7 +44,7 @@ def predict(model_file, data, out, **how):
 @click.option("--target", help="Column (or array) that the model predicts.")
 @report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@reading_options
+@parameter_options("evaluate")
 def evaluate(model_file, data, target, report, as_json, **how):
     """Score a model on DATA."""
     from riata.model.model import load_model
@@ -55,7 +55,7 @@ def evaluate(model_file, data, target, report, as_json, **how):
     clock = Stopwatch()
     model = load_model(model_file)
     with clock("opening the data"):
-        rows = model.rows(data, target, **reading(**how))
+        rows = model.rows(data, target, **reading(how))
     with clock("testing"):
         found = quality(model, rows)
     if report is not None:

@@ -1,155 +1,139 @@
-"""Options that several commands share, and what their values must be."""
+"""The options of the commands, made from the declarations in `riata.training.parameters`."""
 
 import sys
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import click
 
 from riata.errors import OptionError
+from riata.training.parameters import PARAMETERS, Kind, Parameter
 
-NUMBER_OR_FULL = "a number, or 'full'"
+Decorator = Callable[[Any], Any]
 
 
-class NumberOrAuto(click.ParamType):
-    """A number, or the word "auto"."""
+class NumberOr(click.ParamType):
+    """A number, or a word."""
 
-    def __init__(self, kind):
-        self.kind, self.name = kind, "number or auto"
+    def __init__(self, kind: type, word: str) -> None:
+        self.kind, self.word, self.name = kind, word, f"number or {word}"
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return value if value == "auto" else self.kind(value)
+            return value if value == self.word else self.kind(value)
         except ValueError:
-            self.fail(f"{value!r} is neither a {'whole ' * (self.kind is int)}number nor 'auto'", param, ctx)
+            self.fail(f"{value!r} is neither a {'whole ' * (self.kind is int)}number nor {self.word!r}", param, ctx)
 
 
-def listed(_context, _parameter, values):
-    """Names from an option given several times, or once with commas."""
-    return tuple(name for value in values for name in value.split(","))
+class NameAndNumber(click.ParamType):
+    """NAME=NUMBER, or a word that stands alone; the name may hold an = of its own."""
 
+    def __init__(self, alone: str | None = None) -> None:
+        self.alone, self.name = alone, "name=number" if alone is None else f"{alone} or name=number"
 
-def crosses(_context, _parameter, values):
-    """Groups of names, one for each time the option was given."""
-    return tuple(tuple(value.split(",")) for value in values)
-
-
-def names_option(flag, text):
-    return click.option(flag, multiple=True, callback=listed, metavar="COLUMN,...", help=text)
-
-
-def reading_options(command):
-    """Options that say how any file is read."""
-    for option in (
-        click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask [default: a cluster on this machine]."),
-        click.option("--engine", type=click.Choice(["dask"]), help="Let the workers of a cluster read DATA."),
-        click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
-        click.option("--cache/--no-cache", default=True, show_default=True,
-                     help="Keep encoded rows of slow formats in a temporary file for later passes."),
-        click.option("--on-error", type=click.Choice(["raise", "skip"]), default="raise", show_default=True,
-                     help="Whether bad rows of text files are an error, or counted and left out."),
-        click.option("--memory", help="Budget, such as 512MB."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-def data_options(command):
-    """Options that say how to read DATA, and what its columns are."""
-    for option in (
-        click.option("--task", type=click.Choice(["auto", "classification", "regression"]), default="auto",
-                     help="auto: classes if the target is text or has two values."),
-        click.option("--word-pairs", is_flag=True, help="Count pairs of neighbouring words in text, too."),
-        click.option("--cross", "crosses", multiple=True, metavar="COLUMN,COLUMN", callback=crosses,
-                     help="Columns whose levels are features in combination, too; may be repeated."),
-        names_option("--text", "Columns of free text."),
-        names_option("--categorical", "Columns of levels, even if they look like numbers."),
-        names_option("--drop", "Columns to leave out."),
-        names_option("--features", "Columns to use [default: all others]."),
-        click.option("--weight", help="Column of weights."),
-        click.option("--target", help="Column (or array, or file) to predict."),
-    ):  # fmt: skip
-        command = option(command)
-    return reading_options(command)
-
-
-def model_options(command):
-    """Options that say what is minimised, the strength aside."""
-    for option in (
-        click.option("--device", type=click.Choice(["cuda"]), help="Run passes on a GPU (exact, best-k, paths)."),
-        click.option("--seed", type=int, default=0, show_default=True, help="Of visits, folds and halves."),
-        click.option("--tol", type=float, default=1e-6, show_default=True, help="Relative duality gap, or change."),
-        click.option("--normalize", type=click.Choice(["rows"]), help="Divide every row by its norm."),
-        click.option("--standardize/--no-standardize", default=True, show_default=True,
-                     help="Penalise coefficients of columns scaled to unit deviation."),
-        click.option("--intercept/--no-intercept", default=True, show_default=True),
-        click.option("--loss",
-                     help="squared, huber, poisson; logistic (for classes by default), squared, squared-hinge."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
-
-
-class NameAndFactor(click.ParamType):
-    """NAME=NUMBER; the name may hold an = of its own."""
-
-    name = "name=number"
-
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         name, _, number = value.rpartition("=")
+        if value == self.alone:
+            return value
         try:
             return name, float(number)
         except ValueError:
             self.fail(f"{value!r} is not NAME=NUMBER", param, ctx)
 
 
-def structure_options(command):
-    """Options that treat features differently, or together."""
-    for option in (
-        click.option("--penalty-factor", "penalty_factors", type=NameAndFactor(), multiple=True,
-                     callback=lambda _context, _parameter, pairs: dict(pairs) or None,
-                     help="Times the alpha of a feature or column, 0 is always in; may be given several times."),
-        click.option("--groups", type=click.Choice(["columns"]),
-                     help="Keep columns with several features (levels, parts of a date) whole; --k counts columns."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def parameter_options(command: str) -> Decorator:
+    """Give a command the options of all parameters that it takes."""
+    taken = [click_option(one) for one in PARAMETERS if command in one.commands and one.flag is not None]
+    return all_of([*taken, *WHERE_ROWS_LIE])
 
 
-def selection_options(command):
-    """Options that say how a model of a path is chosen."""
-    for option in (
-        click.option("--validation", metavar="DATA", help="Rows to choose by [then --select is validation]."),
-        click.option("--cv", type=int, default=5, show_default=True, help="Folds of the cross-validation."),
-        click.option("--select", help="cv-1se [default], cv, validation, aic, bic or ebic."),
-        click.option("--alpha-reach", type=float, default=0.01, show_default=True,
-                     help="Last alpha of a path, as a share of that of the empty model."),
-        click.option("--n-alphas", type=int, help="Alphas of a path [default: 100]."),
-        click.option("--k-max", type=int, help="Largest k of a path [default: 50]."),
-    ):  # fmt: skip
-        command = option(command)
-    return command
+def all_of(options: Iterable[Decorator]) -> Decorator:
+    """One decorator of many, in their order on the page."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(list(options)):
+            command = option(command)
+        return command
+
+    return decorate
 
 
-def selecting(select, n_alphas, validation) -> dict:
-    """Options of `selection_options` whose defaults depend on others, as an estimator takes them."""
-    return {"select": select or ("cv-1se" if validation is None else "validation"), "n_alphas": n_alphas or 100}
+def click_option(one: Parameter) -> Decorator:
+    """A parameter as an option of a command."""
+    assert one.flag is not None
+    default: Any = one.on_command_line
+    show = default not in (None, False, ())
+    given: dict[str, Any] = {"help": one.help, "show_default": show}
+    kind: Any = None
+    if one.choices:
+        kind = click.Choice(one.choices)
+    elif one.kind in TYPES:
+        kind = TYPES[one.kind]
+    elif one.kind is Kind.FLAG:
+        given["is_flag"] = True
+    if one.kind in SEVERAL:
+        given |= {"multiple": True, "callback": SEVERAL[one.kind], "show_default": False}
+        default = ()
+    if kind is not None:
+        given["type"] = kind
+    if one.kind is Kind.NAMES or one.metavar:
+        given["metavar"] = one.metavar or "COLUMN,..."
+    flag = f"{one.flag}/--no-{one.flag[2:]}" if one.kind is Kind.SWITCH and "/" not in one.flag else one.flag
+    return click.option(flag, one.name, default=default, **given)
 
 
-def check_one_of(options) -> None:
+def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
+    """Names from an option given several times, or once with commas."""
+    return tuple(name for value in values for name in value.split(","))
+
+
+def _crosses(
+    _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
+) -> tuple[tuple[str, ...], ...]:
+    """Groups of names, one for each time the option was given."""
+    return tuple(tuple(value.split(",")) for value in values)
+
+
+def _factors(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | None:
+    return dict(pairs) or None
+
+
+def _weights(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | str | None:
+    if "balanced" not in pairs:
+        return dict(pairs) or None
+    if len(pairs) > 1:
+        raise OptionError("--class-weight is balanced, or a weight for each class, not both")
+    return "balanced"
+
+
+TYPES: dict[Kind, Any] = {
+    Kind.WHOLE: int,
+    Kind.NUMBER: float,
+    Kind.WHOLE_OR_AUTO: NumberOr(int, "auto"),
+    Kind.NUMBER_OR_AUTO: NumberOr(float, "auto"),
+    Kind.WHOLE_OR_FULL: NumberOr(int, "full"),
+    Kind.FACTORS: NameAndNumber(),
+    Kind.WEIGHTS: NameAndNumber(alone="balanced"),
+    Kind.FOLDER: click.Path(file_okay=False),
+}
+SEVERAL = {Kind.NAMES: _names, Kind.CROSSES: _crosses, Kind.FACTORS: _factors, Kind.WEIGHTS: _weights}
+WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
+    click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
+    click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask [default: a cluster on this machine]."),
+]
+
+validation_option = click.option(
+    "--validation", metavar="DATA", help="Rows to choose by [then --select is validation]."
+)
+
+
+def check_one_of(options: dict[str, Any]) -> None:
     """Refuse more than one way to say how sparse the model should be."""
     given = [f"--{name.replace('_', '-')}" for name in ("k", "alpha", "alpha_ratio") if options[name] is not None]
     if len(given) > 1 and "auto" not in (options["k"], options["alpha"]):
         raise OptionError(f"give one of --k, --alpha and --alpha-ratio, not {' and '.join(given)}")
 
 
-def parse_batch(text):
-    """A number of rows, or "full"; None is left to the solver."""
-    if text in (None, "full"):
-        return text
-    if not text.isdigit():
-        raise OptionError(f"--batch must be {NUMBER_OR_FULL}, not {text!r}")
-    return int(text)
-
-
-def shows_progress(quiet=False) -> bool:
+def shows_progress(quiet: bool = False) -> bool:
     """Whether anybody would see a progress bar."""
     return not quiet and sys.stderr.isatty()

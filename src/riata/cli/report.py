@@ -2,6 +2,7 @@
 
 import shlex
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,7 @@ from click.core import ParameterSource
 
 from riata.errors import OptionError
 from riata.files import writable
-
-OPENING = ("target", "weight", "features", "drop", "categorical", "text", "word_pairs", "crosses", "task", "memory",
-           "on_error")  # fmt: skip
+from riata.training.parameters import OF_OPENING
 
 report_option = click.option(
     "--report", type=click.Path(path_type=Path), help="Write a page about it, for people: an .html file."
@@ -37,7 +36,7 @@ class Stopwatch:
         self.seconds: dict[str, float] = {}
 
     @contextmanager
-    def __call__(self, what: str):
+    def __call__(self, what: str) -> Iterator[None]:
         started = time.perf_counter()
         yield
         self.seconds[what] = time.perf_counter() - started
@@ -57,23 +56,36 @@ def opened_with() -> dict[str, Any]:
         for name, value in context.params.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    opened = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items() if name in OPENING}
-    engine = given.get("scheduler") or given.get("engine")
-    hashed = given.get("solver") == "sketch"
-    return opened | ({"engine": engine} if engine else {}) | ({"hashed": True} if hashed else {})
+    opened = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items() if name in OF_OPENING}
+    if opened.get("cache", True) and "cache_dir" in given:
+        opened["cache"] = given["cache_dir"]
+    if "scheduler" in given:
+        opened["engine"] = given["scheduler"]
+    if given.get("solver") == "sketch":
+        opened["hashed"] = True
+    return opened
 
 
-def write_fit_report(report: Path, estimator, data: str, *, quality=None, test=None, stability=None, clock: Stopwatch):
+def write_fit_report(
+    report: Path,
+    trained: Any,
+    data: str,
+    *,
+    quality: Any = None,
+    test: str | None = None,
+    stability: Any = None,
+    clock: Stopwatch,
+) -> None:
     """The page of a fit that this command made."""
     from riata.reporting.html.code import python_code
 
     opened, validation = opened_with(), click.get_current_context().params.get("validation")
     test_code = None if test is None else repr(test)
-    code = python_code(estimator, str(report), data=data, opened=opened, validation=validation, test=test_code)
-    _write(report, estimator, quality, stability, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
+    code = python_code(trained, str(report), data=data, opened=opened, validation=validation, test=test_code)
+    _write(report, trained, quality, stability, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
 
 
-def write_model_report(report: Path, model, model_file: str, test: str, quality, clock: Stopwatch):
+def write_model_report(report: Path, model: Any, model_file: str, test: str, quality: Any, clock: Stopwatch) -> None:
     """The page of a model that this command tested."""
     from riata.reporting.html.code import python_code
 
@@ -81,7 +93,7 @@ def write_model_report(report: Path, model, model_file: str, test: str, quality,
     _write(report, model, quality, None, test=test, code=code, seconds=clock.seconds)
 
 
-def _write(report, fitted, quality, stability, **origin):
+def _write(report: Path, fitted: Any, quality: Any, stability: Any, **origin: Any) -> None:
     from riata.reporting.html.facts import Origin, gather
     from riata.reporting.html.fit_report import fit_page
     from riata.reporting.html.page import write_page

@@ -26,11 +26,11 @@ from riata.cli.options import shows_progress
 def reproduce(data, out, quick, seeds):  # fmt: skip
     """Do the paper's experiment again: its tables and figures, with riata's own methods beside its eight."""
     from riata.reproduce.experiment import reproduce as run
-    from riata.training.progress import cell_progress
+    from riata.training.progress import step_progress
 
     started = time.perf_counter()
     out = out or Path(f"reproduction-{Path(data).name}{'-quick' if quick else ''}")
-    with cell_progress(shows_progress()) as progress:
+    with step_progress(shows_progress(), "reproduce") as progress:
         findings = run(data, out, quick=quick, seeds=seeds, progress=progress)
     for failure in findings.failures:
         click.echo(f"note: {failure['algorithm']} at {failure['strength']:g}: {failure['failed']}", err=True)

@@ -1,26 +1,31 @@
-"""What a command works on: the rows at DATA, and the estimator that its options ask for."""
+"""What a command works on: the rows at DATA, and the spec that its options make."""
 
 import logging
-import warnings
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Any
 
 import click
 
 from riata.cli.options import shows_progress
+from riata.errors import OptionError
+from riata.training.parameters import OF_OPENING, OF_SPEC, Section
 
-READING = ("memory", "cache", "cache_dir", "on_error", "engine", "scheduler")
+ANY_ROWS = [name for name, one in OF_OPENING.items() if one.section is Section.READING and len(one.commands) > 1]
 
 
-def reading(memory, cache, cache_dir, on_error, engine, scheduler) -> dict:
-    """The options of `reading_options` as `open_data` takes them."""
+def reading(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that say how any file is read, as `open_data` takes them."""
     from riata.data.budget import return_memory_early
 
     return_memory_early()
-    how = {"memory": memory, "cache": cache and (cache_dir or True), "on_error": on_error}
-    return how if engine is None and scheduler is None else how | {"engine": cluster(scheduler)}
+    how = {name: options[name] for name in ANY_ROWS}
+    how["cache"] = how["cache"] and (options["cache_dir"] or True)
+    if how.pop("engine") is not None or options["scheduler"] is not None:
+        how["engine"] = cluster(options["scheduler"])
+    return how
 
 
-def cluster(scheduler):
+def cluster(scheduler: str | None) -> Any:
     """A client of the scheduler at an address, or of a cluster started here, for as long as the command runs."""
     from riata.engines.dask.cluster import close, connect
 
@@ -30,74 +35,82 @@ def cluster(scheduler):
     return client
 
 
-def open_rows(data, options: dict, quiet=False, encoding=None):
-    """The rows at DATA, and a function that opens more of their kind; options of `data_options` are taken out."""
+def opening(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that say how DATA is read and what its columns are, as `open_data` takes them."""
+    columns = {name: options[name] for name in OF_OPENING if name in options and name not in ANY_ROWS}
+    columns["features"] = columns["features"] or None
+    return columns | {"hashed": options.get("solver") == "sketch"} | reading(options)
+
+
+def open_rows(
+    data: str, options: dict[str, Any], quiet: bool = False, encoding: Any = None
+) -> tuple[Any, Callable[[str | None], Any]]:
+    """The rows at DATA, and a function that opens more of their kind."""
     from riata.engines.open import open_data
     from riata.training.progress import row_progress
 
-    how = reading(*(options.pop(name) for name in READING))
-    columns = {name: options.pop(name) for name in ("weight", "drop", "categorical", "text", "word_pairs", "crosses")}
-    follow = options.pop("follow", False)
-    columns["hashed"] = options.get("solver") == "sketch"
-    target, task, features = (options.pop(name) for name in ("target", "task", "features"))
+    how = opening(options)
     with row_progress(shows_progress(quiet)):
-        columns |= {"features": features or None, "follow": follow, "n_features": options.pop("n_features", None)}
-        rows = open_data(data, target, task=task, encoding=encoding, **columns, **how)
+        rows = open_data(data, encoding=encoding, **how)
     task = "regression" if rows.classes is None else "classification"
-    target = target or target_of(rows)
+    target = options["target"] or target_of(rows)
+    alike = {name: value for name, value in how.items() if name in ANY_ROWS}
 
-    def open_more(source):
+    def open_more(source: str | None) -> Any:
         if source is None:
             return None
-        return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **how)
+        return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **alike)
 
     return rows, open_more
 
 
-def make_estimator(rows, loss, options: dict, **more):
-    """The estimator for a target of this kind."""
-    from riata.estimators import SparseClassifier, SparseRegressor
+def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
+    """What these options ask of a target of this kind."""
+    from riata.training.spec import Spec
 
-    kind = SparseRegressor if rows.classes is None else SparseClassifier
-    options = {"fit_intercept" if name == "intercept" else name: value for name, value in options.items()}
-    options["random_state"] = options.pop("seed")
-    if loss is not None:
-        options["loss"] = loss
-    return kind(**options, **more)
+    given = {name: options[name] for name in OF_SPEC if name in options} | more
+    given["loss"] = given.get("loss") or ("squared" if rows.classes is None else "logistic")
+    if isinstance(given.get("class_weight"), dict):
+        given["class_weight"] = _by_label(given["class_weight"], rows.classes)
+    if "select" in given:
+        given["select"] = given["select"] or ("cv-1se" if options["validation"] is None else "validation")
+    return Spec(**{name: value for name, value in given.items() if value is not None})
 
 
-def target_of(rows) -> str | None:
+def _by_label(weights: dict[str, float], classes: Any) -> dict[Any, float]:
+    """Weights by the labels that are typed as these words."""
+    labels = {} if classes is None else {str(label): label for label in classes.tolist()}
+    unknown = [word for word in weights if word not in labels]
+    if unknown:
+        raise OptionError(f"--class-weight names {unknown[0]!r}, and the classes are {', '.join(labels) or 'none'}")
+    return {labels[word]: weight for word, weight in weights.items()}
+
+
+def target_of(rows: Any) -> str | None:
     """The column that is the target, where the rows know it themselves: they may have been encoded before."""
     return rows.encoding.target.column if rows.encoding is not None and rows.encoding.target else None
 
 
-def say_notes(data, quiet=False) -> None:
+def say_notes(data: Any, quiet: bool = False) -> None:
     """What the first pass found that should not pass silently."""
     if data.profile is not None and not quiet:
         for note in data.profile.notes:
             click.echo(f"note: {note}", err=True)
 
 
-@contextmanager
-def warnings_as_notes(quiet=False):
-    """Show that a fit stopped early in a line of its own, or not at all, and not as a line of somebody's code."""
-    from sklearn.exceptions import ConvergenceWarning
+class Notes:
+    """Takes warnings of fits and says each once, in a line of its own, or not at all."""
 
-    with warnings.catch_warnings():
-        others, said = warnings.showwarning, set()
-        warnings.simplefilter("always", ConvergenceWarning)
+    def __init__(self, quiet: bool = False) -> None:
+        self._said: set[str] = set()
+        self._quiet = quiet
 
-        def show(message, category, *where):
-            if not issubclass(category, ConvergenceWarning):
-                others(message, category, *where)
-            elif not quiet and str(message) not in said:
-                said.add(str(message))
-                click.echo(f"note: {message}", err=True)
-
-        warnings.showwarning = show
-        yield
+    def __call__(self, sentence: str) -> None:
+        if not self._quiet and sentence not in self._said:
+            self._said.add(sentence)
+            click.echo(f"note: {sentence}", err=True)
 
 
-def names_of(rows) -> list[str]:
+def names_of(rows: Any) -> list[str]:
     """The names of the features, or x0, x1, ... where they have none."""
     return [f"x{j}" for j in range(rows.n_features)] if rows.feature_names is None else list(rows.feature_names)

@@ -61,9 +61,12 @@ class HashedChunk(Chunk):
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:
-    """The rows of several chunks in one."""
-    if len(chunks) == 1:
-        return chunks[0]
+    """The rows of several chunks in one; one alone stays as it is."""
+    return chunks[0] if len(chunks) == 1 else copied(chunks)
+
+
+def copied(chunks: Sequence[Chunk]) -> Chunk:
+    """A copy of the rows of some chunks, one after the other: what they were read from may go."""
     Xs, ys, weights = zip(*chunks, strict=True)
     return Chunk(Xs[0].stacked(Xs[1:]), np.concatenate(ys), np.concatenate(weights))
 

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from riata.data.chunk import Chunk, added, joined
+from riata.data.chunk import Chunk, added
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
+from riata.matrices.csr import WIDE
 from riata.matrices.matrix import Matrix
 from riata.matrices.moments import Moments
 
@@ -29,14 +30,11 @@ if TYPE_CHECKING:
     from riata.data.opening.profile import Profile
 
 
-WIDE = 1 << 20  # features of which no vector is made that can be avoided
-
-
 class Dataset(ABC):
     """Rows of features with a target and a weight each, read in chunks as often as needed."""
 
     n_chunks: int
-    in_memory = False  # whether a pass is cheap
+    cheap_passes = False  # whether a pass is cheap
 
     def __init__(self, facts: Facts, ledger: Ledger | None = None) -> None:
         self.facts = facts
@@ -83,7 +81,7 @@ class Dataset(ABC):
         return self.facts.memory
 
     @property
-    def once(self) -> bool:
+    def single_pass(self) -> bool:
         """Whether it can be read only once."""
         return self.facts.single_pass
 
@@ -125,7 +123,8 @@ class Dataset(ABC):
 
     def gather(self, columns: np.ndarray) -> Matrix:
         """Columns of X over all rows, in memory. The one thing that grows with the rows."""
-        return joined([chunk._replace(X=chunk.X.narrowed(columns)) for chunk in self.visit()]).X
+        first, *others = (chunk.X.narrowed(columns) for chunk in self.visit())
+        return first.stacked(others)
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         """The target and the weight of every row."""
@@ -167,7 +166,7 @@ class Dataset(ABC):
         return self.n_rows if self.facts.n_summarised is None else self.facts.n_summarised
 
     @property
-    def stands_in(self) -> bool:
+    def is_summary(self) -> bool:
         """Whether these rows have no more than the statistics of others."""
         return self.facts.n_summarised is not None
 
@@ -211,7 +210,7 @@ class Mapped(Dataset):
     def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]):
         super().__init__(data.facts.of_view(classes=None), data.ledger)
         self._data, self._f = data, f
-        self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
+        self.n_chunks, self.cheap_passes = data.n_chunks, data.cheap_passes
 
     @property
     def in_order(self):

@@ -46,7 +46,7 @@ def outside(fold: int, n_folds: int, seed: int = 0) -> Keep:
 
 def some_rows(data: Dataset, keep: Keep) -> Dataset:
     """The rows that are kept: copied if the data is in memory anyway, a view that reads all rows otherwise."""
-    if data.in_memory:
+    if data.cheap_passes:
         return data.take(np.flatnonzero(keep(np.arange(data.n_rows))))
     return data.some_rows(keep) if isinstance(data, Remote) else SomeRows(data, keep)
 
@@ -59,7 +59,7 @@ class SomeRows(Dataset):
         n_rows = sum(int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts)
         super().__init__(data.facts.of_view(n_rows=n_rows), data.ledger)
         self._data, self._keep = data, keep
-        self.n_chunks, self.in_memory = data.n_chunks, data.in_memory
+        self.n_chunks, self.cheap_passes = data.n_chunks, data.cheap_passes
 
     def visit(self, order=None):
         for start, chunk in self._placed(order):

@@ -21,7 +21,7 @@ BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call,
 class InMemory(Dataset):
     """All rows in one chunk. `sum` cuts it into blocks of rows and lets threads share them."""
 
-    in_memory = True
+    cheap_passes = True
     n_chunks = 1
 
     def __init__(

@@ -28,5 +28,5 @@ def opened_with(source, target, options: dict[str, Any]) -> Opened | None:
 def is_stream(source) -> bool:
     """Whether rows come once: standard input, a generator of chunks, an Arrow reader."""
     if isinstance(source, Source):
-        return source.once
+        return source.single_pass
     return (isinstance(source, str) and source == "-") or hasattr(source, "__next__")

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 
 from riata.data.budget import chunk_bytes, held_bytes, in_words
-from riata.data.chunk import Chunk, added, joined
+from riata.data.chunk import Chunk, added, copied
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -32,7 +32,7 @@ class OutOfCore(Dataset):
     """Rows of a source seen through an encoding, within a memory budget."""
 
     def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
-        super().__init__(facts_of(profile, profile.n_rows, memory, source.once))
+        super().__init__(facts_of(profile, profile.n_rows, memory, source.single_pass))
         self.source, self._encoding, self._budget = source, profile.encoding, memory
         per_row = max(self._encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
@@ -72,7 +72,7 @@ class OutOfCore(Dataset):
                 yield chunk
             if self._rows is not None:
                 self._rows.release(number)
-        if self.source.once:
+        if self.source.single_pass:
             self.ledger.n_rows = self.ledger.rows_read  # nobody knew before
             self.facts = self.facts.but(n_rows=self.ledger.n_rows)
 
@@ -137,7 +137,9 @@ class OutOfCore(Dataset):
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
         batches = self.source.batches(self._encoding.columns, self.chunk_rows)
-        if not self.source.once:  # the rows of a stream that is not kept may be few and far between: as they come
+        if (
+            not self.source.single_pass
+        ):  # the rows of a stream that is not kept may be few and far between: as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
         for batch in ahead(batches):  # decoding beside encoding
@@ -171,7 +173,7 @@ class OutOfCore(Dataset):
         """All rows in memory, for data that fits."""
         self._caching = False
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
-        return InMemory(*joined(chunks), facts=self.facts)
+        return InMemory(*copied(chunks), facts=self.facts)
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:

@@ -27,7 +27,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         if n_runs * data.n_rows // RUNS < LEAST_ROWS:
             return None
         return data.some_rows(_in_runs(rng, n_runs, data.n_rows)).persisted(_itself)
-    if data.in_memory:
+    if data.cheap_passes:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
         data.ledger.count(len(rows))
         return data.take(rows).apart()

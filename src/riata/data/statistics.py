@@ -63,9 +63,9 @@ class Statistics:
         pairs = zip(self.folds, other.folds, strict=True) if by_folds else [(self.total, other.total)]
         return Statistics(tuple(operator(a, b) for a, b in pairs), readings, self.feature_names, self.encoding)
 
-    def as_data(self, of: Ledger | None = None) -> "StandIn":
+    def as_data(self, of: Ledger | None = None) -> "SummaryRows":
         """A few rows that every solver takes for all of them; `of` is the ledger of those, if they were read here."""
-        return StandIn(self, of)
+        return SummaryRows(self, of)
 
     def save(self, path) -> None:
         """Write a NumPy .npz file."""
@@ -80,7 +80,7 @@ class Statistics:
             np.savez(file, **parts)
 
 
-class StandIn(InMemory):
+class SummaryRows(InMemory):
     """A few rows with the statistics of many: no row of the data is read when they are."""
 
     def __init__(self, statistics: Statistics, of: Ledger | None = None):

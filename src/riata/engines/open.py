@@ -70,7 +70,7 @@ def _on_dask(client, source, target, options) -> Dataset:
 
     if not is_distributed(source):
         rows = here.open_data(source, target, elsewhere=partial(open_files, client), **options)
-        return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.stands_in else rows
+        return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.is_summary else rows
     unknown = options.keys() - {*OPTIONS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
     if unknown:
         raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")

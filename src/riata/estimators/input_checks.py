@@ -1,12 +1,10 @@
 """Rows that come in beside others, and what is checked before they are used."""
 
-from operator import eq
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
-from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.engines.known_rows import has_columns, with_encoding
 from riata.engines.open import open_data
@@ -54,20 +52,3 @@ def check_alone(y, sample_weight) -> None:
         raise OptionError(
             "a Dataset brings its own target and weights: name them to riata.open, and give fit no others"
         )
-
-
-def check_same_features(data: Dataset, others: Dataset) -> None:
-    """Refuse other rows whose features, as far as they have names, are not those that are learnt from."""
-    mine, theirs = data.feature_names, others.feature_names
-    if mine is None or theirs is None or _same(mine, theirs):
-        return
-    raise DataError(
-        "the validation set has other features than the rows to learn from, or has them in another order: open it with "
-        "encoding=data.encoding, where data is what you learn from"
-    )
-
-
-def _same(mine, theirs) -> bool:
-    if isinstance(mine, Numbered) and isinstance(theirs, Numbered):  # there may be millions
-        return (len(mine), mine[:1], mine[-1:]) == (len(theirs), theirs[:1], theirs[-1:])
-    return len(mine) == len(theirs) and all(map(eq, mine, theirs))

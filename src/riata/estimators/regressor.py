@@ -1,5 +1,7 @@
 """Regression."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
@@ -13,9 +15,10 @@ from riata.data.in_memory import InMemory
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
 from riata.estimators.base import SparseLinear, learns_online
-from riata.estimators.hashed_coefficients import coefficients
 from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import loss_of
+from riata.training.streams import Learner
+from riata.training.trained import Trained
 
 
 class SparseRegressor(RegressorMixin, SparseLinear):
@@ -50,7 +53,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"} or riata.Loss
+    loss : {"squared", "huber", "poisson"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -124,33 +127,6 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
-    def fit(self, X, y=None, sample_weight=None, *, validation=None) -> "SparseRegressor":
-        """Fit to arrays, or to a `Dataset` that brings its own target.
-
-        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
-        """
-        self._begin()
-        data = self._dataset(X, y, sample_weight)
-        if data.once and learns_online(self):
-            return self._fit_stream(data)
-        passes_before = data.passes
-        data = self._ready(data)
-        others = self._validation(validation, data)
-        others = None if others is None else self._rows_seen(others)
-        fitted = self._fit_margin(data, validation=others)
-        coef = coefficients([fitted.result], data.n_features)
-        self.coef_, self.intercept_ = (coef if sp.issparse(coef) else coef[0]), fitted.result.intercept
-        self._remember([fitted], data, passes_before)
-        return self
-
-    def _check_target(self, data: Dataset) -> None:
-        target = data.target_moments
-        if not target.y_varies:
-            raise DataError(
-                f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_observed}): "
-                "there is nothing to learn"
-            )
-
     def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
@@ -169,21 +145,21 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         return data
 
     @available_if(learns_online)
-    def partial_fit(self, X, y, sample_weight=None) -> "SparseRegressor":
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before."""
         first = self._begin_stream()
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         if first:
-            self._open_margins()
+            self._learner = Learner(self._spec())
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self._streams.learn(Chunk(self._seen(X), y, weight), [y.astype(np.float64)])
-        self._take_over(X.shape[1])
+        self._learner.learn(Chunk(self._seen(X), y.astype(np.float64), weight))
+        self._go_on(X.shape[1])
         return self
 
-    def _take_over(self, n_features):
-        super()._take_over(n_features)
-        self.coef_ = self.coef_ if sp.issparse(self.coef_) else self.coef_[0]
-        self.intercept_ = float(self.intercept_[0])
+    def _take_over(self, trained: Trained) -> None:
+        super()._take_over(trained)
+        self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
+        self.intercept_ = float(trained.intercept[0])
 
     def predict(self, X) -> np.ndarray:
         """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.

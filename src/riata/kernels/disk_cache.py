@@ -23,6 +23,7 @@ import numpy as np
 from numba.core import compiler, serialize
 
 from riata.files import cache_folder, replacing
+from riata.kernels.announce import announce
 
 log = logging.getLogger(__name__)
 
@@ -95,6 +96,12 @@ class DiskCache:
     def load_overload(self, signature: object, context: Any) -> Any:
         """The compiled kernel, or None if there is none for this signature."""
         context.refresh()
+        kernel = self._load(signature, context)
+        if kernel is None:
+            announce()
+        return kernel
+
+    def _load(self, signature: object, context: Any) -> Any:
         file = self._file(signature, context.codegen())
         if file is None:
             return None

@@ -24,7 +24,9 @@ class ArrayMatrix(Matrix):
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         support = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
         xp = namespace(self.array)
-        return self.columns(support) @ xp.asarray(w[support]) + _there(xp, b)
+        weights = xp.asarray(w[support])
+        z = [self.columns(support, rows) @ weights for rows in self.blocks(len(support))]
+        return (z[0] if len(z) == 1 else xp.concat(z)) + intercepts(xp, b)
 
     def _slopes(self, U: Any) -> np.ndarray:
         total = np.zeros((self.shape[1], U.shape[1]))
@@ -68,6 +70,6 @@ def positions(rows: Any) -> np.ndarray:
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
-def _there(xp: Any, b: Any) -> Any:
+def intercepts(xp: Any, b: Any) -> Any:
     """An intercept, or several, where the margins are."""
     return float(b) if np.ndim(b) == 0 else xp.asarray(b)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from riata.kernels.columns import csr_sums
 from riata.kernels.first_order import csr_first_order
+from riata.kernels.losses import code_of
 from riata.kernels.products import csr_margins, csr_products, csr_slopes
 from riata.kernels.rows import CsrRows, shrink_of
 from riata.losses import Loss
@@ -37,7 +38,9 @@ class CsrMatrix(Matrix):
     def _slopes(self, U: np.ndarray) -> np.ndarray:
         return self.array.T @ U
 
-    def sums(self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray):
+    def sums(
+        self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X = self.array
         return csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
 
@@ -52,11 +55,8 @@ class CsrMatrix(Matrix):
         stop = max(start, stop)
         span = slice(X.indptr[start], X.indptr[stop])
         view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # made of the parts, it would copy them
-        view.data, view.indices, view.indptr = (
-            X.data[span],
-            X.indices[span],
-            X.indptr[start : stop + 1] - X.indptr[start],
-        )
+        view.data, view.indices = X.data[span], X.indices[span]
+        view.indptr = X.indptr[start : stop + 1] - X.indptr[start]
         return type(self)(view)
 
     def narrowed(self, numbers: np.ndarray) -> "CsrMatrix":
@@ -64,7 +64,7 @@ class CsrMatrix(Matrix):
         X = self.array
         if self.has_all(numbers):
             return self
-        if self.shape[1] <= WIDE:
+        if self.shape[1] <= max(WIDE, X.nnz):
             return type(self)(X[:, numbers])
         ids = np.asarray(numbers)
         if len(ids) == 0:
@@ -84,7 +84,7 @@ class CsrMatrix(Matrix):
         X = self.array
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
-        return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
+        return csr_first_order(X.indptr, X.indices, X.data, y, weight, code_of(loss), w, b)
 
     def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
         products, left_sum, right_sum = self._multiplied(weight, left, right, left is right)

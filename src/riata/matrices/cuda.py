@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from riata.arrays import is_device_array
 from riata.errors import DataError, OptionError
-from riata.matrices.array_api import ArrayMatrix, positions
+from riata.matrices.array_api import ArrayMatrix, intercepts, positions
 from riata.matrices.matrix import ALL, Matrix
 
 THREADS = 256
@@ -54,11 +54,7 @@ class CudaDense(ArrayMatrix):
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         if w.ndim == 2:
-            z = [
-                self.margins(of_one, b_of_one)
-                for of_one, b_of_one in zip(w.T, np.broadcast_to(b, w.shape[1]), strict=True)
-            ]
-            return cupy().stack(z, axis=1)
+            return super().margins(w, b)
         cp, n, support = cupy(), self.shape[0], np.flatnonzero(w)
         X, places = self.array, support
         if (self._places[support] >= 0).all():
@@ -110,7 +106,7 @@ class CudaSparse(Matrix):
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         cp = cupy()
         W = cp.ascontiguousarray(cp.asarray(w if w.ndim == 2 else w[:, None], dtype=np.float64))
-        z = _times(self.by_row, self.shape[0], W) + cp.asarray(b, dtype=np.float64)
+        z = _times(self.by_row, self.shape[0], W) + intercepts(cp, b)
         return z if w.ndim == 2 else z[:, 0]
 
     def _slopes(self, U: Any) -> np.ndarray:

@@ -65,7 +65,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
-        """X w + b: for a vector w of a number b, for columns of w of a number b for each."""
+        """X w + b for a vector w and a number b, or for a matrix w and a number b for each of its columns."""
 
     def slopes(self, u: Any) -> np.ndarray:
         """X'u, for a vector u over the rows or for columns of them."""
@@ -103,15 +103,17 @@ class Matrix(ABC):
         return len(numbers) == self.shape[1] and np.array_equal(numbers, np.arange(self.shape[1]))
 
     def blocks(self, width: int) -> list[slice]:
-        """Runs of rows of which `width` columns in float64 make a block."""
-        step = max(1, BLOCK_BYTES // (8 * max(1, width)))
-        return [slice(i, min(i + step, self.shape[0])) for i in range(0, self.shape[0], step)]
+        """Runs of rows of which `width` columns in float64 make a block: one at least, be it without a row."""
+        n, step = self.shape[0], max(1, BLOCK_BYTES // (8 * max(1, width)))
+        return [slice(i, min(i + step, n)) for i in range(0, max(n, 1), step)]
 
     def first_order(self, loss: Loss, y: Any, weight: Any, w: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Totals and slopes at (w, b), as `riata.kernels.first_order` orders them."""
         z = self.margins(w, b)
         xp = namespace(z)
         f, u = loss.value(y, z), loss.derivative(y, z)
+        if loss.code is None:
+            loss.check_values(y, z, f)
         nothing = xp.zeros_like(u)
         totals, sides = [xp.sum(weight), weight @ f], []
         for on_this_side in (u > 0.0, u <= 0.0):

@@ -85,13 +85,13 @@ class Model:
             )  # fmt: skip
         elif target is not None or weight is not None:
             raise OptionError("a Dataset brings its own target and weights: name them to riata.open")
-        elif encoding is None or source.stands_in:
+        elif encoding is None or source.is_summary:
             data = source
         else:
             data = with_encoding(source, encoding, self.n_features, names)
         if encoding is None:
             check_plain(data, self.names)
-        elif not data.stands_in:
+        elif not data.is_summary:
             check_alike(data, encoding, names)
         return data
 
@@ -118,7 +118,7 @@ class Model:
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
         """The function that gives z for a chunk of a dataset."""
-        if data.stands_in:
+        if data.is_summary:
             raise DataError("there are statistics in place of rows, and no rows to predict")
         columns = self._columns(data.n_features, data.feature_names)
         return lambda chunk: self._margins(chunk.X, columns)

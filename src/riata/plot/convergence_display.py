@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sklearn.utils.validation import check_is_fitted
 
 from riata.errors import OptionError
-from riata.plot.display import axes_for
+from riata.plot.display import axes_for, keep_above_rounding
 from riata.training.driver import Record
 
 TITLES = {
@@ -51,6 +51,8 @@ class ConvergenceDisplay:
             self.lines_ += ax.plot([x for x, _ in known], [y for _, y in known], marker=".", label=label or None)
         if self.measure == "gap" and any((line.get_ydata() > 0).any() for line in self.lines_):
             ax.set_yscale("log")
+        else:
+            keep_above_rounding(ax)
         by_rows = any(record.rows is not None for history in self.histories for record in history)
         ax.set_xlabel("rows" if by_rows else "passes over the data")
         ax.set_ylabel(TITLES[self.measure])

@@ -1,7 +1,10 @@
 """What all displays share: axes to draw on, and a sentence where they cannot be had."""
 
+import numpy as np
+
 from riata.errors import MissingPackageError, OptionError
-from riata.training.selection.searched import Searched, searched
+from riata.plot.limits import RESOLUTION, limits
+from riata.training.selection.searched import Searched
 
 
 def axes_for(display, ax):
@@ -16,11 +19,19 @@ def axes_for(display, ax):
     return ax
 
 
+def keep_above_rounding(ax) -> None:
+    """Do not let Matplotlib zoom into numbers that differ by rounding alone."""
+    values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
+    values = values[np.isfinite(values)]
+    if len(values) and np.ptp(values) <= RESOLUTION * np.abs(values).max():
+        ax.set_ylim(*limits(values, 0.05))
+
+
 def path_of(estimator, label) -> Searched:
     """The path of a fitted estimator; of several classes, that of the one with this label."""
     if not hasattr(estimator, "path_"):
         raise OptionError("the model has no path: fit it with k='auto' or alpha='auto'")
-    paths = searched(estimator)
+    paths = estimator.trained_.course.searched
     if len(paths) == 1:
         return paths[0]
     for one in paths:

@@ -26,7 +26,7 @@ class PathDisplay:
     def from_estimator(cls, estimator, *, label=None, ax=None, named=NAMED) -> "PathDisplay":
         """The path of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
         one = path_of(estimator, label)
-        return cls(searched=one, names=estimator._all_names(), scale=estimator.scale_).plot(ax=ax, named=named)
+        return cls(searched=one, names=estimator.trained_.all_names, scale=estimator.scale_).plot(ax=ax, named=named)
 
     def plot(self, ax=None, *, named=NAMED) -> "PathDisplay":
         """Draw; `named` features of the largest effects in the chosen model have a colour and a name."""

@@ -1,22 +1,37 @@
 """Refusals: what makes no sense, of the options alone or of them with the data, in one sentence each."""
 
 from numbers import Real
+from operator import eq
 from typing import Any, TypeGuard
 
 import numpy as np
 
 from riata.arrays import namespace
+from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
+from riata.losses import loss_for
 from riata.penalties import PENALTIES, Penalty
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
+from riata.training.checkpoint import check_folder
+from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
 
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
 SAVING = [name for name, solver in SOLVERS.items() if solver.saves or solver.method]  # that have checkpoints
+
+
+def check_request(spec: Spec, task: str) -> None:
+    """Refuse what makes no sense whatever the data is; a folder for checkpoints is tried out."""
+    if spec.normalize not in (None, "rows"):
+        raise OptionError(f"normalize must be None or 'rows', not {spec.normalize!r}")
+    loss_for(task, spec.loss)
+    if spec.checkpoint is not None:
+        check_folder(spec.checkpoint)
+    check_class_weight(spec.class_weight)
 
 
 def check_spec(spec: Spec, n_features: int) -> None:
@@ -141,10 +156,37 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
     loss = spec.loss_function
-    if data.stands_in and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
+    if data.is_summary and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {loss.name!r}"
         if loss.quadratic:
             what = f"no rows for solver {spec.solver_name!r} to visit"
         raise OptionError(f"there are statistics in place of rows, and they know {what}")
     if not loss.takes_all and data.sum(lambda chunk: int(not namespace(chunk.y).all(loss.takes(chunk.y)))):
         raise DataError(loss.refusal)
+
+
+def check_target_varies(data: Dataset) -> None:
+    """Refuse a target that there is nothing to learn from."""
+    target = data.target_moments
+    if not target.y_varies:
+        raise DataError(
+            f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_observed}): "
+            "there is nothing to learn"
+        )
+
+
+def check_same_features(data: Dataset, others: Dataset) -> None:
+    """Refuse other rows whose features, as far as they have names, are not those that are learnt from."""
+    mine, theirs = data.feature_names, others.feature_names
+    if mine is None or theirs is None or _same(mine, theirs):
+        return
+    raise DataError(
+        "the validation set has other features than the rows to learn from, or has them in another order: open it with "
+        "encoding=data.encoding, where data is what you learn from"
+    )
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    if isinstance(mine, Numbered) and isinstance(theirs, Numbered):  # there may be millions
+        return (len(mine), mine[:1], mine[-1:]) == (len(theirs), theirs[:1], theirs[-1:])
+    return len(mine) == len(theirs) and all(map(eq, mine, theirs))

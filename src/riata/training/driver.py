@@ -92,7 +92,7 @@ def run(
     """
     data = problem.data
     started, passes_before = time.perf_counter(), data.passes
-    with data.ledger.monitoring() if data.in_memory else nullcontext():
+    with data.ledger.monitoring() if data.cheap_passes else nullcontext():
         unit = gap_unit(problem)
     history: list[Record] = []
     if resumed is not None:
@@ -104,7 +104,7 @@ def run(
     ending: list[StopReason] = []
     for point in _until_interrupted(iterates, ending):
         F = point.objective
-        if F is None and point.whole and data.in_memory:
+        if F is None and point.whole and data.cheap_passes:
             with data.ledger.monitoring():
                 F = _objective_at(problem, point)
         _check_divergence(point, F, unit, problem)

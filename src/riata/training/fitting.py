@@ -20,7 +20,10 @@ from riata.training.spec import Spec
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
-NOT_SHAPING = {"checkpoint", "every", "resume", "memory"}  # options that leave the result as it is
+NOT_SHAPING = {  # options that leave the fit of one margin as it is, or have shaped its data or its k before
+    "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "debias",
+    "select", "cv", "n_alphas", "alpha_reach", "k_max",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -120,5 +123,13 @@ def solver_options(spec: Spec) -> Options:
     if passes is None:
         passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9
     return Options(
-        passes, spec.max_steps, spec.batch, spec.rounds, spec.step, spec.order, spec.seed, spec.memory, spec.half_life
+        passes,
+        spec.max_steps,
+        spec.batch,
+        spec.rounds,
+        spec.step,
+        spec.order,
+        spec.seed,
+        spec.memory_bytes,
+        spec.half_life,
     )

@@ -50,7 +50,7 @@ class Origin(NamedTuple):
 
 def far_origin(data: Dataset, spec: Spec) -> Origin | None:
     """Where to count from; None where zero will do. A pass, should there be columns far from zero."""
-    if not spec.fit_intercept or data.once or data.stands_in:
+    if not spec.fit_intercept or data.single_pass or data.is_summary:
         return None
     needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
     x = _far_columns(data) if needs_moments and not data.wide else np.zeros(1)

@@ -3,6 +3,7 @@
 from contextlib import contextmanager, nullcontext
 
 from riata.data.row_events import watching
+from riata.kernels.announce import announcing
 from riata.solvers.registry import SOLVERS
 from riata.training.driver import Record
 from riata.training.fitting import solver_options
@@ -24,9 +25,9 @@ def path_progress(show: bool, label: str):
     return _paths_in_a_bar(label) if show else nullcontext()
 
 
-def cell_progress(show: bool):
-    """Gives a callback that moves a bar over the cells of an experiment; None without a bar."""
-    return _cells_in_a_bar() if show else nullcontext()
+def step_progress(show: bool, label: str):
+    """Gives a callback that moves a bar over named steps; None without a bar."""
+    return _steps_in_a_bar(label) if show else nullcontext()
 
 
 @contextmanager
@@ -59,20 +60,22 @@ def _paths_in_a_bar(label):
 
 
 @contextmanager
-def _cells_in_a_bar():
+def _steps_in_a_bar(label):
     with _bar() as bar:
-        task = bar.add_task("reproduce", total=None, state="reading data")
+        task = bar.add_task(label, total=None, state="starting")
         yield lambda done, total, name: bar.update(task, completed=done, total=total, state=f"{done}/{total} {name}")
 
 
+@contextmanager
 def _bar():
-    """Lines of a name, a bar, a state in words and the time left."""
+    """Lines of a name, a bar, a state in words and the time left; a line above if something is compiled."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     name, state = (TextColumn(f"{{task.{text}}}", markup=False) for text in ("description", "fields[state]"))
     columns = [name, BarColumn(), state, TimeRemainingColumn()]
-    return Progress(*columns, transient=True, console=Console(stderr=True))
+    with Progress(*columns, transient=True, console=Console(stderr=True)) as bar, announcing(bar.console.print):
+        yield bar
 
 
 def _row_watcher(bar):

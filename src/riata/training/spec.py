@@ -1,5 +1,6 @@
 """What the user asked for, in plain values: the one form that Python and the command line both end in."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,26 +9,35 @@ import numpy as np
 
 from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty
-from riata.solvers.registry import choose_solver
+from riata.solvers.registry import SOLVERS, choose_solver
+from riata.units import parse_bytes
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What the user asked for, by the names of the estimators' parameters."""
+    """What the user asked for, as it was said; `riata.training.parameters` says what each of them means."""
 
-    k: int | None = None
-    alpha: float | None = None
+    k: Any = None  # a number, or "auto"
+    alpha: Any = None  # a number, or "auto"
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
     penalty: Penalty | str | None = None  # an object with a strength alpha; by default what k, alpha and the rest say
-    loss: str | Loss = "squared"
-    solver: str = "auto"
-    penalty_factors: Any = None  # one number per feature; 0 is always in
-    groups: np.ndarray | None = None  # the group of every feature, numbered from 0; k then counts groups
+    penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
+    groups: Any = None  # a label for every feature, or "columns"; k then counts groups
     nonnegative: bool = False
+    loss: str | Loss = "squared"
+    class_weight: Mapping[Any, float] | str | None = None
+    solver: str = "auto"
     fit_intercept: bool = True
     standardize: bool = True
+    normalize: str | None = None
+    select: str = "cv-1se"
+    cv: int = 5
+    n_alphas: int = 100
+    alpha_reach: float = 0.01
+    k_max: int | None = None
+    debias: bool = False
     tol: float = 1e-6
     max_passes: int | None = None
     max_steps: int | None = None
@@ -35,12 +45,24 @@ class Spec:
     rounds: bool = False
     step: str | float | None = None
     order: str | None = None
-    memory: int | None = None
-    seed: int | None = None
+    memory: int | str | None = None
+    device: str | None = None
     half_life: float | None = None
     checkpoint: str | Path | None = None
     every: str | float = "60s"
     resume: bool = False
+    seed: int | None = None
+    verbose: bool = False
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The budget as a number."""
+        return parse_bytes(self.memory)
+
+    @property
+    def learns_online(self) -> bool:
+        """Whether the solver can take rows as they come."""
+        return self.solver in SOLVERS and SOLVERS[self.solver].method is not None
 
     @property
     def loss_function(self) -> Loss:
@@ -54,6 +76,7 @@ class Spec:
 
     @property
     def takes(self) -> str:
+        """What says how sparse the model is to be."""
         return "alpha" if self.k is None else "k"
 
     def n_choices(self, n_features: int) -> int:
@@ -84,4 +107,5 @@ class Spec:
 
     @property
     def solver_name(self) -> str:
+        """The solver, once "auto" is decided."""
         return choose_solver(self.solver, self.takes)

@@ -1,11 +1,14 @@
 """Learning from rows as they come: one stream per margin, side by side, and labels that may appear on the way.
 
+`Learner` takes rows in portions; `learn_stream` gives it those of a dataset that can be read only once.
+
 Labels count in the order in which they appear. Two share one margin, whose positive side is the second. When a third
 appears each gets a margin of its own: that of the second is the one there was, that of the first its mirror image, and
 that of the third begins with the row that brought it, since no row before can be learnt again.
 """
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
@@ -13,14 +16,19 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import Chunk
-from riata.errors import OptionError
+from riata.data.dataset import Dataset
+from riata.errors import DataError, OptionError
 from riata.solvers.online.progressive_validation import Tally, tally
 from riata.solvers.online.stream import Stream, mirrored
 from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
+from riata.training.coefficients import coefficients, known_features
 from riata.training.driver import GROWTH, Record, met_in
+from riata.training.progress import pass_progress
+from riata.training.selection.search import search_of
 from riata.training.spec import Spec
+from riata.training.trained import Course, Trained
 
 PATIENCE = 1.0  # seconds in which somebody wants to see something new
 
@@ -45,8 +53,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     method: Any = solver.method(penalty)
     if solver.own_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
-    if solver.any_width and spec.memory is not None:
-        method = replace(method, budget=spec.memory)
+    if solver.any_width and spec.memory_bytes is not None:
+        method = replace(method, budget=spec.memory_bytes)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features), n_features)
 
@@ -66,7 +74,7 @@ class Margins:
         learnt = [stream.learn(chunk._replace(y=target)) for stream, target in zip(self.streams, targets, strict=True)]
         self.met = self.met.plus(self._met(learnt))
 
-    def _met(self, learnt) -> Tally:
+    def _met(self, learnt: list[Any]) -> Tally:
         """Of the margins' losses the mean, of several labels the one of the largest margin."""
         loss = self.spec.loss_function
         tallies = [tally(loss, y, z, weight) for y, z, weight in learnt]
@@ -91,7 +99,7 @@ def targets_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
     return [np.where(codes == c, 1.0, -1.0) for c in ([1] if n_classes <= 2 else range(n_classes))]
 
 
-def runs_of_known_labels(labels: np.ndarray, known: list):
+def runs_of_known_labels(labels: np.ndarray, known: list[Any]) -> Iterator[tuple[slice, list[Any]]]:
     """(rows, labels known up to them): the rows cut before every label that has not been there."""
     places = {label: i for i, label in enumerate(known)}
     found, first = np.unique(labels, return_index=True)
@@ -104,10 +112,117 @@ def runs_of_known_labels(labels: np.ndarray, known: list):
             yield slice(start, stop), known
 
 
+class Learner:
+    """Learns rows as they come: numbers, or labels, of which new ones may appear at any time."""
+
+    def __init__(self, spec: Spec, classes: np.ndarray | None = None, all_classes_known: bool = False) -> None:
+        if spec.standardize and not SOLVERS[spec.solver].own_alpha:
+            raise OptionError("rows as they come cannot be standardised by columns not seen yet: set standardize=False")
+        if spec.penalty_factors is not None or spec.groups is not None:
+            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for streams")
+        self.margins, self.classes, self._all_known = Margins(spec), classes, all_classes_known
+
+    @property
+    def spec(self) -> Spec:
+        return self.margins.spec
+
+    @property
+    def steps(self) -> int:
+        """Taken so far."""
+        return self.margins.streams[0].state.steps
+
+    def learn(self, chunk: Chunk) -> None:
+        """Learn rows whose target is a number."""
+        self.margins.learn(chunk, [chunk.y])
+
+    def learn_labelled(self, chunk: Chunk, labels: np.ndarray) -> None:
+        """Learn rows with labels, of which some may be new."""
+        assert self.classes is not None
+        if self.spec.class_weight == "balanced":
+            raise OptionError("class_weight='balanced' needs all rows; rows as they come take a dict of weights")
+        unknown = np.setdiff1d(labels, self.classes)
+        if self._all_known and len(unknown):
+            raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes)}")
+        by_label: Any = self.spec.class_weight or {}
+        for rows, known in runs_of_known_labels(labels, self.classes.tolist()):
+            self.classes = np.array(known)
+            self.margins.for_classes(len(known))
+            places = {label: i for i, label in enumerate(known)}
+            codes = np.array([places[label] for label in labels[rows].tolist()])
+            weights = np.array([by_label.get(label, 1.0) for label in known])[codes]
+            part = chunk.rows(rows)
+            self.margins.learn(part._replace(weight=part.weight * weights), targets_of(codes, len(known)))
+
+    def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
+        """The model, as of now."""
+        models = [stream.model for stream in self.margins.streams]
+        return Trained(
+            self.spec,
+            self.spec.solver,
+            coefficients(models, n_features),
+            np.array([model.intercept for model in models]),
+            self.steps,
+            self.classes,
+            feature_names=feature_names,
+            known={} if models[0].features is None else known_features(models),
+        )
+
+
+def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
+    """Learn the rows of a stream as they come, until it ends or somebody presses Ctrl-C; `rows` are as seen of `data`.
+
+    The learner, which can go on from there, is kept in what it leaves behind.
+    """
+    if spec.checkpoint is not None or search_of(spec) is not None or spec.debias:
+        raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
+    learner = Learner(spec, None if data.classes is None else np.array([], dtype=np.asarray(data.classes).dtype))
+    learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
+    reason = "the stream ended"
+    with pass_progress(spec.verbose, "", spec) as progress:
+        diary = Diary(progress)
+        try:
+            for chunk in rows.visit():
+                _learn_chunk(learner, chunk, data)
+                if diary.due(learner.steps):
+                    diary.note(learner, learner.trained(data.n_features))
+        except KeyboardInterrupt:
+            data.close()
+            reason = "it was interrupted"
+            if not learner.margins.streams:
+                raise
+        found = learner.trained(data.n_features, data.feature_names)
+        diary.note(learner, found, last=True)
+    met = learner.margins.met
+    course = Course(
+        formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
+        alphas=[spec.alpha],
+        ks=[spec.k],
+        histories=[diary.history],
+        n_rows=met.rows,
+        passes=1.0,
+        seconds=diary.history[-1].seconds,
+        objective=met.mean_loss,
+        gap=None,
+        converged=False,
+        reason=reason,
+    )
+    return replace(found, spec=spec, encoding=data.encoding, profile=data.profile, course=course, learner=learner)
+
+
+def _learn_chunk(learner: Learner, chunk: Chunk, data: Dataset) -> None:
+    if learner.classes is None:
+        learner.learn(chunk)
+        return
+    assert data.encoding is not None
+    assert data.encoding.target is not None
+    labels = np.asarray(data.encoding.target.labels)
+    learner.learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
+
+
 class Diary:
     """The records of a stream: a new one when the rows have grown enough, and the last."""
 
-    def __init__(self, progress=None):
+    def __init__(self, progress: Callable[[Record], None] | None = None) -> None:
         self._started = self._looked = time.perf_counter()
         self._progress = progress
         self.history: list[Record] = []
@@ -120,10 +235,11 @@ class Diary:
     def _before(self) -> int:
         return self.history[-1].steps if self.history else 0
 
-    def note(self, met: Tally, steps: int, n_selected: int, last=False) -> None:
+    def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
+        """A line of history, from the model as of now."""
         self._looked = time.perf_counter()
-        seconds = self._looked - self._started
-        record = met_in(Record(1.0, steps, seconds, None, None, n_selected, whole=last), met, met.rows)
+        seconds, steps, met = self._looked - self._started, learner.steps, learner.margins.met
+        record = met_in(Record(1.0, steps, seconds, None, None, len(found.support), whole=last), met, met.rows)
         if self._progress is not None:
             self._progress(record)
         if last and self._before == steps and self.history:

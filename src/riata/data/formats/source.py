@@ -23,7 +23,7 @@ class Source(ABC):
     schema: pa.Schema
     n_rows: int | None = None  # where it is known without reading
     n_bytes: int | None = None  # of the rows as they are stored, where known
-    once = False  # whether the rows are gone when they have been read
+    single_pass = False  # whether the rows are gone when they have been read
     bare = False  # whether this is an array, in which NaN is an error and not a missing value
     fast = False  # whether a pass costs no more than reading the bytes
     skipped = 0  # bad rows left out in the last pass, where that was allowed
@@ -132,7 +132,12 @@ class OneColumn(Source):
             raise DataError(f"the {name} needs one column of its own, and there are {', '.join(source.schema.names)}")
         self.inner = source
         self.schema = pa.schema([pa.field(name, source.schema.types[0])])
-        self.n_rows, self.n_bytes, self.once, self.fast = source.n_rows, source.n_bytes, source.once, source.fast
+        self.n_rows, self.n_bytes, self.single_pass, self.fast = (
+            source.n_rows,
+            source.n_bytes,
+            source.single_pass,
+            source.fast,
+        )
 
     def batches(self, columns, rows):
         for batch in self.inner.batches(self.inner.schema.names, rows):

@@ -23,7 +23,7 @@ from riata.machine import file_without_name
 class Stream(Source):
     """Record batches from an iterator, once."""
 
-    once = True
+    single_pass = True
 
     def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
         self.schema, self.bare = schema, bare
@@ -38,7 +38,7 @@ class Stream(Source):
 class Once(Source):
     """A stream that is not kept: its first rows can be looked at, all of it can be read once."""
 
-    once = True
+    single_pass = True
 
     def __init__(self, stream: Source, rows: int):
         self.schema, self.close = stream.schema, stream.close  # type: ignore[method-assign]

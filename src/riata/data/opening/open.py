@@ -147,13 +147,13 @@ def open_data(
         check_settled(source, converted.encoding, settled)
         return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
     rows, roles = with_roles(rows, target, weight, reading, need_target)
-    if elsewhere is not None and rows.once:
+    if elsewhere is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if n_features is not None:
         rows.width = n_features
-    if rows.once and cache:
+    if rows.single_pass and cache:
         rows = Kept(rows, cache if isinstance(cache, str) else None)
-    elif rows.once:
+    elif rows.single_pass:
         rows = Once(rows, _first_rows(rows, budget))
     asked = Wishes(
         **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=_as_crosses(crosses),
@@ -173,7 +173,7 @@ def open_data(
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
         profile.notes += _narrow(profile.encoding, n_features)
     data = OutOfCore(rows, profile, budget, cache)
-    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.once and not profile.encoding.hashed
+    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load() if held else data
 
 
@@ -247,7 +247,7 @@ def _files(path: str, reading: Reading, target) -> Source:
         return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
     if kind in ("csv", "svmlight"):
         rows = _text(files, kind, reading)
-        rows.once = reading.follow
+        rows.single_pass = reading.follow
         return rows
     kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
     return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
@@ -260,7 +260,7 @@ def _stdin(reading: Reading) -> Source:
     if kind not in ("csv", "svmlight"):
         raise DataError("standard input must be CSV or svmlight text; give other formats as files")
     rows = _text([file], kind, reading)
-    rows.once = True
+    rows.single_pass = True
     return rows
 
 

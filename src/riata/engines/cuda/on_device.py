@@ -42,7 +42,7 @@ def check_finite(rows: Matrix) -> None:
 class OnDevice(Dataset):
     """All rows on a device. Targets and weights may be given from anywhere."""
 
-    in_memory = True
+    cheap_passes = True
     n_chunks = 1
 
     def __init__(

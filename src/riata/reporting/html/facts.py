@@ -12,8 +12,9 @@ from riata.model.model import Model
 from riata.model.quality import ClassQuality, NumberQuality
 from riata.reporting.html.numbers import count
 from riata.training.driver import Record
-from riata.training.selection.searched import Searched, searched
+from riata.training.selection.searched import Searched
 from riata.training.selection.stability import Stability
+from riata.training.trained import Trained
 
 
 @dataclass(frozen=True)
@@ -82,24 +83,27 @@ def _said(value):
     return None if isinstance(value, list) and None in value else value
 
 
-def gather(fitted, origin: Origin, quality=None, stability: Stability | None = None) -> Facts:
-    """The facts of a fitted estimator, or of a `Model` on its own."""
+def gather(fitted: Any, origin: Origin, quality: Any = None, stability: Stability | None = None) -> Facts:
+    """The facts of a fitted estimator, of what training left behind, or of a `Model` on its own."""
     if isinstance(fitted, Model):
         return Facts(fitted, origin, quality, stability)
-    model, searches = fitted.to_model(), hasattr(fitted, "path_")
-    histories = getattr(fitted, "history_", [])
-    if histories and isinstance(histories[0], Record):
-        histories = [histories]
-    labels = [""] if len(histories) == 1 else [str(label) for label in model.classes or []]
+    trained = trained_by(fitted)
+    course = trained.course
+    searched = [] if course is None else course.searched
     return Facts(
-        model,
+        trained.to_model(),
         origin,
         quality,
         stability,
-        searched(fitted) if searches else (),
-        fitted._all_names() if searches else (),
-        fitted.scale_ if searches else None,
-        list(zip(labels, histories, strict=True)) if histories else (),
-        getattr(fitted, "profile_", None),
-        getattr(fitted, "class_count_", None),
+        searched,
+        trained.all_names if searched else (),
+        trained.scale if searched else None,
+        () if course is None else list(zip(trained.labels, course.histories, strict=True)),
+        trained.profile,
+        trained.class_count,
     )
+
+
+def trained_by(fitted: Any) -> Trained:
+    """What training left behind, of a fitted estimator or of itself."""
+    return fitted if isinstance(fitted, Trained) else fitted.trained_

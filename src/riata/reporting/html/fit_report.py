@@ -6,7 +6,6 @@ from pathlib import Path
 from riata.errors import OptionError
 from riata.files import writable
 from riata.model.model import Model
-from riata.plot.tested import tested
 from riata.reporting.html.code import python_code
 from riata.reporting.html.facts import Facts, Origin, gather
 from riata.reporting.html.numbers import duration, short
@@ -57,6 +56,8 @@ def write_report(fitted, path: str | Path, *, test=None, stability: Stability | 
     if "seconds" in training:
         seconds["fitting"] = training["seconds"]
     if test is not None:
+        from riata.plot.tested import tested  # it needs scikit-learn
+
         started = time.perf_counter()
         found = tested(fitted, test)
         seconds["testing"] = time.perf_counter() - started

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from riata.plot.limits import RESOLUTION, limits
 from riata.reporting.html.numbers import short
 
 MOST_TICKS = 6
+FEWEST_DIGITS, MOST_DIGITS = 4, 13
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,16 @@ class Scale:
     def labelled(self) -> list[tuple[float, str]]:
         """Places and texts of the ticks."""
         ticks = self.ticks()
-        return [(float(place), short(tick)) for place, tick in zip(self.at(ticks), ticks, strict=True)]
+        return [(float(place), text) for place, text in zip(self.at(ticks), _texts(ticks), strict=True)]
+
+
+def _texts(ticks: list[float]) -> list[str]:
+    """The ticks in as few digits as tell them apart."""
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS):
+        texts = [short(tick, digits) for tick in ticks]
+        if len(set(texts)) == len(texts):
+            return texts
+    return [short(tick, MOST_DIGITS) for tick in ticks]
 
 
 def scale_of(axis: Axis, values, margin: float = 0.03) -> Scale:
@@ -55,11 +66,12 @@ def scale_of(axis: Axis, values, margin: float = 0.03) -> Scale:
     low, high = (values.min(), values.max()) if len(values) else (1.0, 1.0)
     if axis.log:
         low, high = (
-            (low / 2, high * 2) if low == high else (low * (low / high) ** margin, high * (high / low) ** margin)
+            (low / 2, high * 2)
+            if high <= low * (1.0 + RESOLUTION)
+            else (low * (low / high) ** margin, high * (high / low) ** margin)
         )
     else:
-        air = margin * (high - low) or 0.5 * abs(high) or 1.0
-        low, high = low - air, high + air
+        low, high = limits(np.array([low, high]), margin)
     low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
     return Scale(high, low, axis.log) if axis.falling else Scale(low, high, axis.log)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
+from riata.kernels.losses import code_of
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
@@ -19,7 +20,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     """One iterate after every cyclic pass, with a certified gap now and then."""
     data, loss, penalty = problem.data, problem.loss, problem.penalty
     need = data.n_rows * data.n_features * 8
-    if options.memory is not None and not data.in_memory and need > options.memory:
+    if options.memory is not None and not data.cheap_passes and need > options.memory:
         raise OptionError(
             f"solver 'cd' holds all columns in memory, about {need / 1e9:.1f} GB here, more than the budget of "
             f"{options.memory / 1e9:.1f} GB; take solver 'exact', or give it more memory"
@@ -39,8 +40,8 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         t += 1
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
-        b = coordinate_pass(columns, loss.code, y, weight, curvatures, means, l1, l2, w, z, b)
-        if data.in_memory:  # elsewhere the columns are a copy, and nothing is read
+        b = coordinate_pass(columns, code_of(loss), y, weight, curvatures, means, l1, l2, w, z, b)
+        if data.cheap_passes:  # elsewhere the columns are a copy, and nothing is read
             data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))
         gap = duality_gap(problem, w, first_order(problem, w, b)) if t % PASSES_PER_CHECK == 0 else None

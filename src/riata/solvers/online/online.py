@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from riata.errors import OptionError
+from riata.kernels.losses import code_of
 from riata.kernels.online import EMPTY, HOLD, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, all_weights, online_sweep
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
@@ -140,8 +141,8 @@ class Online(Method):
         loss, memory = sweep.loss, state.memory
         margins = np.empty((len(visits), LANES + 1))
         online_sweep(
-            sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, loss.code, min(loss.curvature, 1.0), loss.relative,
-            learn_b > 0.0, self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"],
+            sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, code_of(loss), min(loss.curvature, 1.0),
+            loss.relative, learn_b > 0.0, self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"],
             memory["stiffness"], *(memory[name] for name in SWEPT), margins,
         )  # fmt: skip
         if self.k is not None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.kernels.losses import code_of
 from riata.kernels.rows import Rows
 from riata.losses import Loss
 from riata.matrices.matrix import Matrix
@@ -62,7 +63,8 @@ class Sweep:
     @property
     def args(self):
         return (
-            self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe, self.margins
+            self.rows, self.y, self.weight, self.visits, self.batch, code_of(self.loss), self.etas, self.safe,
+            self.margins,
         )  # fmt: skip
 
 

@@ -72,7 +72,7 @@ def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tup
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
     count = min(first_count(k), limit)
     settled, t, data = False, 0, model.problem.data
-    pursue = data.in_memory and data.n_rows * data.n_features * k <= CHEAP
+    pursue = data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP
     if resume is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)

@@ -49,7 +49,7 @@ class LocalModel:
         mean = data.moments.mean
         self._shift = mean if problem.fit_intercept else np.zeros(d)
         support = np.flatnonzero(w)
-        some = data.in_memory and len(candidates) < d
+        some = data.cheap_passes and len(candidates) < d
         at_once = support if some else np.union1d(support, candidates)
         (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, at_once))
         n = data.total_weight
@@ -106,7 +106,7 @@ class LocalModel:
     def add_candidates(self, columns):
         """Let searches choose among these columns too: one pass."""
         everyone = np.append(self.candidates, columns)
-        if self.problem.data.in_memory and np.any(self._place[columns] < 0):
+        if self.problem.data.cheap_passes and np.any(self._place[columns] < 0):
             new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
         else:
             new = self._rows_of(columns)[:, everyone]

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
 from riata.arrays import at_least, namespace, to_host
-from riata.data.chunk import joined
+from riata.data.chunk import copied
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
@@ -51,7 +51,7 @@ class Refits:
         self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
         self._memory = DEFAULT_MEMORY if memory is None else memory
-        self._rows = None if data.in_memory else self._narrowed(columns)
+        self._rows = None if data.cheap_passes else self._narrowed(columns)
 
     def fit(self, supports, starts, target=np.inf) -> list[Fitted]:
         """The best model of each support, from the (coefficients, intercept) it starts at: a pass a step for all.
@@ -75,15 +75,15 @@ class Refits:
                     lost = newton.F - 4.0 * newton.decrement > target
                     newton.done = newton.done or lost or newton.F <= SEPARATED * self._unit
                 far = [newton for newton in active if not newton.done and newton.decrement > FAR * newton.F]
-                if self.in_memory and far:
+                if self.cheap_passes and far:
                     for newton, losses in zip(far, rows.sum(self._lengths(far)), strict=True):
                         newton.lengthen(losses / total)
         return [self._in_units_of_the_data(*task) for task in zip(supports, newtons, strict=True)]
 
     @property
-    def in_memory(self) -> bool:
+    def cheap_passes(self) -> bool:
         """Whether a step of one support costs no pass."""
-        return self._rows is None or self._rows.in_memory
+        return self._rows is None or self._rows.cheap_passes
 
     def best_below(self, target, proposals: list[Proposal]) -> Fitted | None:
         """The best of these supports, all fitted in the same passes, if its objective is below the target."""
@@ -93,7 +93,7 @@ class Refits:
 
     def first_below(self, target, proposals: list[Proposal]) -> Fitted | None:
         """The first of these supports, most promising first, whose objective is below the target, if any."""
-        if not self.in_memory:
+        if not self.cheap_passes:
             return self.best_below(target, proposals)
         return next(filter(None, (self.best_below(target, [proposal]) for proposal in proposals)), None)
 
@@ -145,11 +145,11 @@ class Refits:
 
 def held(data: Dataset, cut, n_columns, memory) -> Dataset:
     """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
-    if data.in_memory or 8 * data.n_rows * n_columns > memory:
+    if data.cheap_passes or 8 * data.n_rows * n_columns > memory:
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
-    return InMemory(*joined([cut(chunk) for chunk in data.visit()]))
+    return InMemory(*copied([cut(chunk) for chunk in data.visit()]))
 
 
 class _Newton:

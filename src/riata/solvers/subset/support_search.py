@@ -87,7 +87,7 @@ class Contest:
 
     def _on_the_way(self, fit: Fitted, way: Iterator[Proposal], reach) -> tuple[Fitted | None, int]:
         """The best refit found on a way of swaps, and after how many of them."""
-        if not self._refits.in_memory:  # passes cost more than steps: several lengths in the same
+        if not self._refits.cheap_passes:  # passes cost more than steps: several lengths in the same
             passed = list(islice(way, 4 * REACH))
             return self._best(fit, [passed[i - 1] for i in (1, 2, 4, 8, 16) if i <= len(passed)]), REACH
         passed = list(islice(way, reach))

@@ -11,7 +11,7 @@ from riata.penalties import Cardinality
 from riata.solvers.subset.refit import Refits
 from riata.training.driver import Record, Result
 from riata.training.fitting import Fit, make_problem
-from riata.training.selection.paths import ModelPath
+from riata.training.path import ModelPath
 from riata.training.selection.search import Search, Selection, search_path
 from riata.training.spec import Spec
 
@@ -56,7 +56,7 @@ def debiased(fitted: Fit) -> Fit:
         problem = replace(problem, data=Columns(problem.data, result.features.ids[places]))
         support = np.arange(len(places))
     free = replace(problem, penalty=Cardinality(len(support)))
-    refit = Refits(free, support, fitted.spec.memory).fit([support], [(result.coef[places], result.intercept)])[0]
+    refit = Refits(free, support, fitted.spec.memory_bytes).fit([support], [(result.coef[places], result.intercept)])[0]
     coef = np.zeros_like(result.coef)
     coef[places] = refit.coef
     return replace(

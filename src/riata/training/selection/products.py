@@ -8,7 +8,7 @@ from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
 from riata.data.gram import gram_bytes
 from riata.data.in_memory import InMemory
-from riata.data.statistics import StandIn, Statistics, statistics_of
+from riata.data.statistics import Statistics, SummaryRows, statistics_of
 from riata.errors import OptionError
 from riata.training.spec import Spec
 
@@ -17,7 +17,7 @@ WIDEST_IN_MEMORY = 500  # features; with more, reading rows again is cheaper tha
 
 def fold_statistics(data: Dataset, spec: Spec, n_folds: int) -> Statistics | None:
     """The statistics of every fold, those that the data has or else a pass; None where rows are read instead."""
-    if isinstance(data, StandIn) and n_folds > 1:
+    if isinstance(data, SummaryRows) and n_folds > 1:
         _check_folds(data.statistics, n_folds)
         return data.statistics
     return statistics_of(data, n_folds, spec.seed or 0) if products_serve(data, spec, n_folds) else None
@@ -27,7 +27,7 @@ def products_serve(data: Dataset, spec: Spec, n_folds: int) -> bool:
     """Whether the products of all columns fit half of the memory, and cost less than the passes that they save."""
     d = data.n_features
     fit = gram_bytes(d, n_folds) <= parse_memory(spec.memory) // 2
-    cheap = not data.in_memory or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not data.chunk.X.sparse)
+    cheap = not data.cheap_passes or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not data.chunk.X.sparse)
     return spec.loss_function.quadratic and data.n_rows >= 2 * d and fit and cheap
 
 

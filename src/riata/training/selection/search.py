@@ -7,6 +7,7 @@ features are those that were chosen.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from riata.losses import Loss
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.training.checks import check_rows
-from riata.training.selection.paths import ModelPath, alpha_path, k_path
+from riata.training.path import ModelPath, k_path, path
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
 from riata.training.spec import Spec
@@ -44,6 +45,21 @@ class Search:
     def n_folds(self) -> int:
         """Folds that the rule needs; 1 where it needs none."""
         return self.cv if self.target_k is None and self.rule in ("cv", "cv-1se") else 1
+
+
+def search_of(spec: Spec) -> Search | None:
+    """What k="auto" or alpha="auto" asks for; None where neither is given."""
+    by = next((name for name in ("k", "alpha") if _is_auto(getattr(spec, name))), None)
+    if by is None:
+        return None
+    if spec.alpha_ratio is not None or (by == "k" and spec.alpha is not None):
+        raise OptionError(f"{by}='auto' chooses {by} itself: give it no other strength beside it")
+    target_k = spec.k if by == "alpha" else None
+    return Search(by, spec.select, spec.cv, spec.n_alphas, spec.alpha_reach, spec.k_max, target_k)
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 @dataclass(frozen=True)
@@ -185,7 +201,7 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
     """The models on these rows: those that the search asks for, or the same values as another path has."""
     if search.by == "alpha":
         alphas = None if like is None else like.values
-        return alpha_path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
+        return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None:
         return k_path(data, spec, int(like.values[-1]))
     rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows

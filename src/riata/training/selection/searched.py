@@ -1,8 +1,8 @@
-"""What an estimator searched, in one shape for one margin and for several."""
+"""What was searched, in one shape for one margin and for several."""
 
 from typing import NamedTuple
 
-from riata.training.selection.paths import ModelPath
+from riata.training.path import ModelPath
 from riata.training.selection.search import Selection
 
 
@@ -12,11 +12,3 @@ class Searched(NamedTuple):
     path: ModelPath
     selection: Selection
     label: str | None = None
-
-
-def searched(estimator) -> list[Searched]:
-    """What a fitted estimator searched: one path, or one per class."""
-    if isinstance(estimator.path_, ModelPath):
-        return [Searched(estimator.path_, estimator.selection_)]
-    labels = [str(label) for label in estimator.classes_]
-    return [Searched(*parts) for parts in zip(estimator.path_, estimator.selection_, labels, strict=True)]

@@ -8,7 +8,7 @@ function short(value, digits = 4) {
   if (value === 0) return "0";
   const size = Math.abs(value);
   let text;
-  if (size >= 1e4 && size < 1e15) text = Math.round(size).toLocaleString("en");
+  if (size >= 1e4 && size < 1e15 && (Number.isInteger(value) || size >= 10 ** (digits - 1))) text = Math.round(size).toLocaleString("en");
   else if (size < 1e-4 || size >= 1e15) text = Number(size.toPrecision(digits)).toExponential().replace("e+", "e");
   else text = String(Number(size.toPrecision(digits)));
   return (value < 0 ? "−" : "") + text;
@@ -77,6 +77,10 @@ class Scale {
   part(a, b) {
     return new Scale({ start: this.from(a), end: this.from(b), log: this.log });
   }
+  /* Whether its numbers differ by more than rounding. */
+  get tells() {
+    return Math.abs(this.end - this.start) > 1e-10 * Math.max(Math.abs(this.start), Math.abs(this.end));
+  }
   ticks() {
     const [low, high] = [this.start, this.end].sort((a, b) => a - b);
     if (this.log && high / low >= 10) {
@@ -92,6 +96,16 @@ class Scale {
     for (let n = Math.ceil(low / step); n * step <= high; n++) ticks.push(Number((n * step).toPrecision(12)));
     return ticks;
   }
+}
+
+/* Numbers in as few digits as tell them apart. */
+function apart(numbers) {
+  let texts = [];
+  for (let digits = 4; digits <= 13; digits++) {
+    texts = numbers.map((number) => short(number, digits));
+    if (new Set(texts).size === texts.length) break;
+  }
+  return texts;
 }
 
 const tip = document.getElementById("tip");
@@ -182,7 +196,8 @@ class Chart {
     this.rectangle.remove();
     this.corner = null;
     if (Math.abs(a - c) < 0.03 || Math.abs(b - d) < 0.03) return this.pick(event);
-    this.show(this.x.part(Math.min(a, c), Math.max(a, c)), this.y.part(Math.min(b, d), Math.max(b, d)));
+    const [x, y] = [this.x.part(Math.min(a, c), Math.max(a, c)), this.y.part(Math.min(b, d), Math.max(b, d))];
+    if (x.tells && y.tells) this.show(x, y);
   }
 
   pick(event) {
@@ -211,9 +226,11 @@ class Chart {
   }
 
   label(where, scale, side) {
-    const spans = scale.ticks().map((tick) => {
+    const ticks = scale.ticks();
+    const texts = apart(ticks);
+    const spans = ticks.map((tick, i) => {
       const span = document.createElement("span");
-      span.textContent = short(tick);
+      span.textContent = texts[i];
       span.style[side] = `${100 * scale.at(tick)}%`;
       return span;
     });

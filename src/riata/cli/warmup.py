@@ -1,0 +1,91 @@
+"""`riata warmup`: compile ahead what fits, predictions and readers use, for images and for impatient people."""
+
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from riata.cli.group import main, nothing
+from riata.cli.options import shows_progress
+from riata.kernels.announce import announcing
+
+ROWS, COLUMNS = 60, 8
+
+
+@main.command()
+@click.option("--solver", "solvers", multiple=True, help="Only for this solver; may be given several times.")
+def warmup(solvers: tuple[str, ...]) -> None:
+    """Compile everything that fits, predictions and readers need, and keep it for later processes."""
+    from riata.errors import OptionError
+    from riata.kernels.disk_cache import kernels_folder
+    from riata.solvers.registry import SOLVERS
+    from riata.training.progress import step_progress
+
+    if unknown := set(solvers) - set(SOLVERS):
+        raise OptionError(f"unknown solver {min(unknown)!r}: one of {', '.join(SOLVERS)}")
+    chosen = solvers or tuple(SOLVERS)
+    with step_progress(shows_progress(), "compiling") as progress, announcing(nothing), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the fits are too small to be good
+        for done, name in enumerate(compiling(chosen)):
+            if progress is not None:
+                progress(done, 2 * len(chosen) + 2, name)
+    folder = kernels_folder()
+    if folder is None or not folder.is_dir():
+        raise OptionError("compiled code could not be kept: $RIATA_CACHE names a folder for it")
+    click.echo(f"compiled code is in {folder}")
+
+
+def compiling(solvers: tuple[str, ...]) -> Iterator[str]:
+    """Use each solver on dense and sparse rows of both precisions, then the readers; yields a name before each."""
+    import numpy as np
+    import scipy.sparse as sp
+
+    X = np.random.default_rng(0).normal(size=(ROWS, COLUMNS))
+    X[np.abs(X) < 0.5] = 0.0
+    y = X[:, 0] - X[:, 1] + 0.1 * X[:, 2]
+    for solver in solvers:
+        for kind, rows in (("dense", X), ("sparse", sp.csr_array(X))):
+            yield f"{solver}, {kind} rows"
+            for precision in (np.float64, np.float32):
+                _fit_both(solver, rows.astype(precision), y)
+    yield "readers of text"
+    with tempfile.TemporaryDirectory() as folder:
+        _read_files(Path(folder), X, y)
+    yield "done"
+
+
+def _fit_both(solver: str, X: Any, y: Any) -> None:
+    from riata.errors import RiataError
+    from riata.estimators import SparseClassifier, SparseRegressor
+    from riata.solvers.registry import SOLVERS
+
+    choice = {"alpha_ratio": 0.1} if SOLVERS[solver].takes.startswith("alpha") else {"k": 2}
+    if SOLVERS[solver].own_alpha:
+        choice = {}
+    for estimator, target in ((SparseRegressor, y), (SparseClassifier, y > 0.0)):
+        try:
+            estimator(solver=solver, max_passes=3, **choice).fit(X, target).predict(X)
+        except RiataError:  # what a solver does not take needs no code
+            continue
+
+
+def _read_files(folder: Path, X: Any, y: Any) -> None:
+    """A fit from svmlight and from columns of numbers, levels and words."""
+    from riata.engines.open import open_data
+    from riata.estimators import SparseRegressor
+
+    svmlight, table = folder / "rows.svm", folder / "rows.csv"
+    with svmlight.open("w") as file:
+        for row, target in zip(X, y, strict=True):
+            file.write(f"{target:.3f} " + " ".join(f"{j + 1}:{value:.3f}" for j, value in enumerate(row)) + "\n")
+    with table.open("w") as file:
+        file.write("number,level,words,y\n")
+        for i, (row, target) in enumerate(zip(X, y, strict=True)):
+            file.write(f"{row[0]:.3f},level{i % 3},the words of row {i},{target:.3f}\n")
+    for rows in (open_data(svmlight), open_data(table, "y", text=["words"])):
+        SparseRegressor(alpha_ratio=0.1).fit(rows).to_model()
+    hashed = open_data(table, "y", text=["words"], hashed=True)
+    SparseRegressor(solver="sketch", k=2, max_passes=1).fit(hashed)

@@ -1,0 +1,202 @@
+"""Every parameter, declared once: its name, its default, what it means and how it is spelled on a command line.
+
+`Spec`, the constructors of the estimators, `riata.open`, the options of the commands and the code that a report prints
+to repeat a fit all follow these declarations; `tests/test_parameters.py` holds them against each other. Nothing is
+imported here, so that `riata --help` is quick.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+
+class Section(Enum):
+    """What a parameter is about."""
+
+    COLUMNS = "what the columns of the data are"
+    READING = "how data is read"
+    STRENGTH = "how sparse the model is"
+    MODEL = "what is minimised"
+    SELECTION = "how a model of a path is chosen"
+    SOLVER = "how it is solved"
+    WORK = "where the work is done, and how much of it is kept"
+
+
+class Kind(Enum):
+    """How the words of a command line become a value."""
+
+    TEXT = "text"
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    WHOLE_OR_AUTO = "a whole number, or auto"
+    NUMBER_OR_AUTO = "a number, or auto"
+    WHOLE_OR_FULL = "a whole number, or full"
+    FLAG = "given or not"
+    SWITCH = "--this or --no-this"
+    NAMES = "names, with commas between them"
+    CROSSES = "groups of names, one each time"
+    FACTORS = "NAME=NUMBER, one each time"
+    WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
+    FOLDER = "a folder"
+
+
+SAME = object()  # a default of the command line that is the one in Python
+OPENING = (Section.COLUMNS, Section.READING)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter."""
+
+    name: str  # in `Spec`, or as an argument of `riata.open`
+    default: Any
+    section: Section
+    kind: Kind
+    help: str  # one line
+    choices: tuple[str, ...] = ()  # the only values there are
+    option: str | None = ""  # how a command line spells it; None: not at all, and "": as its name
+    option_default: Any = SAME  # where a command line has another
+    metavar: str | None = None
+    estimator: str = ""  # its name in the constructors of estimators, where it is another
+    commands: tuple[str, ...] = ("fit",)  # that take it
+
+    @property
+    def flag(self) -> str | None:
+        """The option, as it is typed."""
+        return f"--{self.name.replace('_', '-')}" if self.option == "" else self.option
+
+    @property
+    def argument(self) -> str:
+        """Its name in the constructors of estimators."""
+        return self.estimator or self.name
+
+    @property
+    def on_command_line(self) -> Any:
+        """The default there."""
+        return self.default if self.option_default is SAME else self.option_default
+
+
+ANY_DATA = ("fit", "path", "stability", "profile", "convert", "statistics")
+ANY_ROWS = (*ANY_DATA, "predict", "evaluate")
+FITS = ("fit", "path", "stability")
+SEARCHES = ("fit", "path")
+
+PARAMETERS: tuple[Parameter, ...] = (
+    # What the columns of the data are.
+    Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA),
+    Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
+    Parameter("features", None, Section.COLUMNS, Kind.NAMES, "Columns to use [default: all others].",
+              commands=ANY_DATA),
+    Parameter("drop", (), Section.COLUMNS, Kind.NAMES, "Columns to leave out.", commands=ANY_DATA),
+    Parameter("categorical", (), Section.COLUMNS, Kind.NAMES, "Columns of levels, even if they look like numbers.",
+              commands=ANY_DATA),
+    Parameter("text", (), Section.COLUMNS, Kind.NAMES, "Columns of free text.", commands=ANY_DATA),
+    Parameter("crosses", (), Section.COLUMNS, Kind.CROSSES,
+              "Columns whose levels are features in combination, too; may be repeated.", option="--cross",
+              metavar="COLUMN,COLUMN", commands=ANY_DATA),
+    Parameter("word_pairs", False, Section.COLUMNS, Kind.FLAG, "Count pairs of neighbouring words in text, too.",
+              commands=ANY_DATA),
+    Parameter("max_levels", 10_000, Section.COLUMNS, Kind.WHOLE, "Levels of a column that are kept apart.",
+              commands=ANY_DATA),
+    Parameter("max_words", 50_000, Section.COLUMNS, Kind.WHOLE, "Words of a column of text that are kept apart.",
+              commands=ANY_DATA),
+    Parameter("hash_text", False, Section.COLUMNS, Kind.FLAG, "Share numbers among words, without a list of them.",
+              commands=ANY_DATA),
+    Parameter("hash_bits", 16, Section.COLUMNS, Kind.WHOLE, "Bits of those numbers.", commands=ANY_DATA),
+    Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
+              choices=("auto", "classification", "regression"), commands=ANY_DATA),
+    # How data is read.
+    Parameter("memory", None, Section.READING, Kind.TEXT, "Budget, such as 512MB.", commands=ANY_ROWS),
+    Parameter("on_error", "raise", Section.READING, Kind.TEXT,
+              "Whether bad rows of text files are an error, or counted and left out.", choices=("raise", "skip"),
+              commands=ANY_ROWS),
+    Parameter("cache", True, Section.READING, Kind.SWITCH,
+              "Keep encoded rows of slow formats in a temporary file for later passes.", commands=ANY_ROWS),
+    Parameter("engine", None, Section.READING, Kind.TEXT, "Let the workers of a cluster read DATA.", choices=("dask",),
+              commands=ANY_ROWS),
+    Parameter("follow", False, Section.READING, Kind.FLAG,
+              "Read on as a text file grows, until Ctrl-C (solvers for streams)."),
+    Parameter("n_features", None, Section.READING, Kind.WHOLE,
+              "Of sparse rows, where the first rows of a stream cannot tell."),
+    # How sparse the model is.
+    Parameter("k", None, Section.STRENGTH, Kind.WHOLE_OR_AUTO,
+              "Choose k features, or let --select choose how many: auto.", commands=("fit", "stability")),
+    Parameter("alpha", None, Section.STRENGTH, Kind.NUMBER_OR_AUTO,
+              "Strength of the L1 penalty; auto: --select chooses.", commands=("fit", "stability")),
+    Parameter("alpha_ratio", None, Section.STRENGTH, Kind.NUMBER,
+              "Strength as a share of the alpha that gives the empty model.", commands=("fit", "stability")),
+    Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
+    Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
+              commands=SEARCHES),
+    Parameter("penalty", None, Section.STRENGTH, Kind.TEXT, "What else is to be small: a penalty object.", option=None),
+    Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
+              "Times the alpha of a feature or column, 0 is always in; may be given several times.",
+              option="--penalty-factor", commands=SEARCHES),
+    Parameter("groups", None, Section.STRENGTH, Kind.TEXT,
+              "Keep columns with several features (levels, parts of a date) whole; --k counts columns.",
+              choices=("columns",), commands=SEARCHES),
+    Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients."),
+    # What is minimised.
+    Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
+              "squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.",
+              option_default=None, commands=FITS),
+    Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
+              "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
+    Parameter("solver", "auto", Section.SOLVER, Kind.TEXT, "Its name, see README; auto is exact or best-k."),
+    Parameter("fit_intercept", True, Section.MODEL, Kind.SWITCH, "Whether there is one; it is never penalised.",
+              option="--intercept/--no-intercept", commands=FITS),
+    Parameter("standardize", True, Section.MODEL, Kind.SWITCH,
+              "Penalise coefficients of columns scaled to unit deviation.", commands=FITS),
+    Parameter("normalize", None, Section.MODEL, Kind.TEXT, "Divide every row by its norm.", choices=("rows",),
+              commands=FITS),
+    # How a model of a path is chosen.
+    Parameter("select", "cv-1se", Section.SELECTION, Kind.TEXT, "cv-1se [default], cv, validation, aic, bic or ebic.",
+              option_default=None, commands=SEARCHES),
+    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "Folds of the cross-validation.", commands=SEARCHES),
+    Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
+              commands=SEARCHES),
+    Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
+              "Last alpha of a path, as a share of that of the empty model.", commands=SEARCHES),
+    Parameter("k_max", None, Section.SELECTION, Kind.WHOLE, "Largest k of a path [default: 50].", commands=SEARCHES),
+    Parameter("debias", False, Section.SELECTION, Kind.FLAG,
+              "Fit the chosen features once more, without the penalty."),
+    # How it is solved.
+    Parameter("tol", 1e-6, Section.SOLVER, Kind.NUMBER, "Relative duality gap, or change.", commands=FITS),
+    Parameter("max_passes", None, Section.SOLVER, Kind.WHOLE, "Stop after so many passes."),
+    Parameter("max_steps", None, Section.SOLVER, Kind.WHOLE, "Stop after so many steps."),
+    Parameter("batch", None, Section.SOLVER, Kind.WHOLE_OR_FULL,
+              "Rows per step: a number, or 'full' [default: the solver's own]."),
+    Parameter("rounds", False, Section.SOLVER, Kind.FLAG, "Half the penalty in the first half of the steps (fobos)."),
+    Parameter("step", None, Section.SOLVER, Kind.TEXT, "First step, or a schedule such as 2/t or 1/sqrt(t)."),
+    Parameter("order", None, Section.SOLVER, Kind.TEXT,
+              "In which order rows are visited [default: the solver's own].",
+              choices=("uniform", "shuffled", "sequential")),
+    Parameter("half_life", None, Section.SOLVER, Kind.NUMBER, "Rows after which one counts half (online)."),
+    # Where the work is done.
+    Parameter("memory", None, Section.WORK, Kind.TEXT, "Budget of the solver, such as 512MB.", option=None),
+    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU (exact, best-k, paths).",
+              choices=("cuda",), commands=FITS),
+    Parameter("checkpoint", None, Section.WORK, Kind.FOLDER, "Folder to save a fit in, on the way."),
+    Parameter("every", "60s", Section.WORK, Kind.TEXT, "Time between two checkpoints."),
+    Parameter("resume", False, Section.WORK, Kind.FLAG, "Go on from the checkpoint, if there is one."),
+    Parameter("seed", None, Section.SOLVER, Kind.WHOLE, "Of visits, folds and halves.", option_default=0,
+              estimator="random_state", commands=FITS),
+    Parameter("verbose", False, Section.WORK, Kind.FLAG, "Whether to show a progress bar.", option=None),
+)  # fmt: skip
+
+OF_OPENING = {one.name: one for one in PARAMETERS if one.section in OPENING}
+OF_SPEC = {one.name: one for one in PARAMETERS if one.section not in OPENING}
+
+
+def set_options(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
+    """The parameters whose values are not the defaults, in the order of their declaration."""
+    for name, parameter in parameters.items():
+        value = values.get(name, parameter.default)
+        if value is not parameter.default and not _same(value, parameter.default):
+            yield parameter, value
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether two values are equal, of which one may be an array."""
+    return type(value) is type(default) and bool(value == default)

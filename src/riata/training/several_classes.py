@@ -1,0 +1,74 @@
+"""Classes: how many rows each has, what they weigh, and one of them against the rest."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from riata.arrays import namespace, to_host
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
+from riata.errors import DataError, OptionError
+
+ClassWeight = Mapping[Any, float] | str | None
+
+
+def count_classes(data: Dataset) -> np.ndarray:
+    """How many rows each class has, two of them at least: a pass, unless the targets are at hand."""
+    classes = np.asarray(data.classes)
+
+    def counted(y: Any) -> np.ndarray:
+        return np.bincount(to_host(y).astype(np.intp), minlength=len(classes))
+
+    counts = counted(data.targets()[0]) if data.cheap_passes else data.sum(lambda chunk: counted(chunk.y))
+    if np.count_nonzero(counts) < 2:
+        raise DataError("the target has one class only: there is nothing to tell apart")
+    if not counts.all():
+        raise DataError(f"class {classes[counts == 0][0]!r} has no row of positive weight")
+    return counts
+
+
+def check_class_weight(class_weight: ClassWeight) -> None:
+    """Refuse weights that are none."""
+    if isinstance(class_weight, Mapping):
+        for label, weight in class_weight.items():
+            if not 0 <= weight < np.inf:
+                raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
+    elif class_weight not in (None, "balanced"):
+        raise OptionError(f"class_weight must be a dict of weights, 'balanced' or None, not {class_weight!r}")
+
+
+def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The weight of every class; those that a dict does not name weigh 1."""
+    if class_weight == "balanced":
+        return counts.sum() / (len(counts) * counts)
+    by_label = class_weight if isinstance(class_weight, Mapping) else {}
+    labels = classes.tolist()
+    unknown = [label for label in by_label if label not in labels]
+    if unknown and any(label not in by_label for label in labels):  # not merely a label that has no row here
+        raise OptionError(f"class_weight names {unknown[0]!r}, which is not among the classes {labels}")
+    return np.array([by_label.get(label, 1.0) for label in labels], dtype=np.float64)
+
+
+def one_against_rest(data: Dataset, position: int, weights: np.ndarray) -> Dataset:
+    """The data with target +1 for one class and -1 for all others."""
+
+    def relabel(chunk: Chunk) -> Chunk:
+        xp = namespace(chunk.y)
+        mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
+        codes = xp.astype(chunk.y, xp.int64)
+        weight = chunk.weight * xp.take(xp.asarray(weights), codes, axis=0)
+        return chunk._replace(y=mine, weight=weight)
+
+    return data.map(relabel)
+
+
+def with_classes(data: Dataset, classes: np.ndarray) -> Dataset:
+    """The data with places among these classes for its target."""
+    places = {label: i for i, label in enumerate(np.asarray(classes).tolist())}
+    labels = np.asarray(data.classes).tolist()
+    unknown = [label for label in labels if label not in places]
+    if unknown:
+        raise DataError(f"the validation set holds the label {unknown[0]!r}, the rows to learn from {list(places)}")
+    recode = np.array([places[label] for label in labels])
+    return data.map(lambda chunk: chunk._replace(y=recode[chunk.y.astype(np.intp)].astype(np.float64)))

@@ -1,0 +1,182 @@
+"""Training: a dataset and what was asked for become a model with all that is known of it.
+
+The one function that estimators and the command line both call.
+"""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.data.features import factors_of, groups_of
+from riata.errors import OptionError
+from riata.solvers.registry import SOLVERS
+from riata.training.checks import check_request, check_same_features, check_target_varies
+from riata.training.coefficients import coefficients, known_features
+from riata.training.fitting import Fit, describe, fit
+from riata.training.origin import far_origin
+from riata.training.preparing import rows_or_statistics, rows_seen
+from riata.training.progress import pass_progress, path_progress
+from riata.training.selection.fits import SelectedFit, debiased, fit_selected
+from riata.training.selection.search import search_of
+from riata.training.selection.searched import Searched
+from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
+from riata.training.spec import Spec
+from riata.training.streams import learn_stream
+from riata.training.trained import Course, Trained
+
+Warn = Callable[[str], None]
+
+
+def warn_in_python(sentence: str) -> None:
+    """As a warning of Python."""
+    warnings.warn(sentence, stacklevel=4)
+
+
+def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn: Warn = warn_in_python) -> Trained:
+    """Fit what a spec asks for to the rows of a dataset.
+
+    Parameters
+    ----------
+    data : Dataset
+        What `riata.open` gives. With classes for a target a classifier is learnt, otherwise a regression.
+    spec : Spec
+        What is asked for, by the names of the parameters of the estimators (`random_state` is `seed`).
+    validation : Dataset, optional
+        Rows that choose k or alpha, with select="validation".
+    warn : callable, optional
+        What gets a sentence when a fit ends before its tolerance; by default it is a Python warning.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> X = np.random.default_rng(0).normal(size=(100, 20))
+    >>> trained = riata.train(riata.open(X, 3 * X[:, 4] - X[:, 7]), riata.Spec(k=2))
+    >>> trained.to_model().names
+    ['x4', 'x7']
+    """
+    check_request(spec, "regression" if data.classes is None else "classification")
+    if data.single_pass and spec.learns_online:
+        if validation is not None:
+            raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
+        return learn_stream(rows_seen(data, spec), data, spec)
+    if validation is not None:
+        check_same_features(data, validation)
+    fit_margins = _one_margin if data.classes is None else _one_margin_per_class
+    return fit_margins(data, spec, validation, warn)
+
+
+def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """A regression."""
+    passes_before = data.passes
+    data = rows_or_statistics(data, spec)
+    others = None if validation is None else rows_seen(validation, spec)
+    check_target_varies(data)
+    return _trained([_fit_margin(data, spec, others, warn)], data, spec, passes_before)
+
+
+def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """One class against the rest, for each of them; of two the second against the first."""
+    if data.single_pass:
+        raise OptionError(
+            "classes are counted before they are learnt, and this stream can be read only once: keep it while it "
+            "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
+        )
+    classes, passes_before = np.asarray(data.classes), data.passes
+    counts = count_classes(data)
+    weights = class_weights(spec.class_weight, classes, counts)
+    others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
+    data = rows_seen(data, spec)
+    fits = []
+    for position in [1] if len(classes) == 2 else range(len(classes)):
+        of_class = spec
+        if spec.checkpoint is not None:
+            of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
+        rows = one_against_rest(data, position, weights)
+        chosen_by = None if others is None else one_against_rest(others, position, weights)
+        fits.append(_fit_margin(rows, of_class, chosen_by, warn, str(classes[position])))
+    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts)
+
+
+def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn, label: str = "") -> Fit:
+    """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
+    search, origin = search_of(spec), far_origin(data, spec)
+    spec = replace(
+        spec,
+        penalty_factors=factors_of(spec.penalty_factors, data),
+        groups=groups_of(spec.groups, data),
+        memory=data.memory if spec.memory is None else spec.memory,
+    )
+    if origin is not None:
+        data, validation = origin.moved(data), validation and origin.moved(validation)
+    fitted: Fit
+    if search is not None:
+        with path_progress(spec.verbose, label) as progress:
+            fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
+    elif validation is not None:
+        raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
+    else:
+        with pass_progress(spec.verbose, label, spec) as progress:
+            fitted = fit(data, spec, progress)
+    if spec.debias:
+        fitted = debiased(fitted)
+    if origin is not None:
+        fitted = origin.moved_back(fitted)
+    if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
+        warn(f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}")
+    return fitted
+
+
+def _trained(
+    fits: list[Fit], data: Dataset, spec: Spec, passes_before: float, classes: np.ndarray | None = None
+) -> Trained:
+    """What the fits of all margins come to; the ledger stood at `passes_before` when they began."""
+    results = [one.result for one in fits]
+    gaps = [result.gap for result in results]
+    labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
+    searched = [
+        Searched(one.path, one.selection, label)
+        for one, label in zip(fits, labels, strict=True)
+        if isinstance(one, SelectedFit)
+    ]
+    hashed = results[0].features is not None
+    scale = None if hashed else data.moments.scale  # before passes are counted: it may take one
+    course = Course(
+        formula=_formula(fits, spec),
+        alphas=[one.alpha for one in fits],
+        ks=[one.spec.k for one in fits],
+        histories=[result.history for result in results],
+        n_rows=data.n_observed,
+        passes=data.passes - passes_before,
+        seconds=sum(result.seconds for result in results),
+        objective=sum(result.objective for result in results),
+        gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
+        converged=all(result.converged for result in results),
+        reason="; ".join(sorted({result.reason for result in results})),
+        searched=searched,
+    )
+    return Trained(
+        spec,
+        fits[0].solver,
+        coefficients(results, data.n_features),
+        np.array([result.intercept for result in results]),
+        max(sum(record.whole for record in result.history) for result in results),
+        classes,
+        feature_names=data.feature_names,
+        scale=scale,
+        known=known_features(results) if hashed else {},
+        encoding=data.encoding,
+        profile=data.profile,
+        course=course,
+    )
+
+
+def _formula(fits: list[Fit], spec: Spec) -> str:
+    """What was minimised, in words; of several margins that differ, the first one's."""
+    text = describe(fits[0])
+    text += ", then the mean loss alone over the chosen features" if spec.debias else ""
+    alike = len({describe(one) for one in fits}) == 1
+    return text + ("" if alike else "; each class has an alpha or k of its own, and these are the first one's")

@@ -1,0 +1,177 @@
+"""What training leaves behind: the model, how it came about and what it cost. It holds no data, so it can be kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from riata.data.encoding import Encoding
+from riata.data.opening.profile import Profile
+from riata.losses import Loss
+from riata.model.model import Model
+from riata.penalties import Penalty
+from riata.training.coefficients import dense_part, known_numbers, support_of
+from riata.training.driver import Record
+from riata.training.parameters import OF_SPEC
+from riata.training.selection.searched import Searched
+from riata.training.spec import Spec
+
+Known = dict[int, tuple[str | None, float]]
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a fit came about, and what it cost."""
+
+    formula: str  # what was minimised
+    alphas: list[float | None]  # of every margin, as are these two
+    ks: list[int | None]
+    histories: list[list[Record]]
+    n_rows: int
+    passes: float
+    seconds: float
+    objective: float
+    gap: float | None
+    converged: bool
+    reason: str  # why it stopped
+    searched: list[Searched] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model with all that is known of it, one row of coefficients per margin."""
+
+    spec: Spec  # as it was asked for
+    solver: str
+    coef: Any  # margins x features: an array, or a sparse one where features are known by their numbers alone
+    intercept: np.ndarray
+    n_iter: int
+    classes: np.ndarray | None = None
+    class_count: np.ndarray | None = None
+    feature_names: Sequence[str] | None = None
+    scale: np.ndarray | None = None  # standard deviation of every column
+    known: Known = field(default_factory=dict)  # name and deviation of features that are known by number
+    encoding: Encoding | None = None
+    profile: Profile | None = None
+    course: Course | None = None  # None: rows are still to come
+    learner: Any = None  # of a stream, which can go on from here
+
+    @property
+    def task(self) -> str:
+        return "regression" if self.classes is None else "classification"
+
+    @property
+    def n_features(self) -> int:
+        return self.coef.shape[1]
+
+    @property
+    def support(self) -> np.ndarray:
+        """The numbers of the chosen features."""
+        return support_of(self.coef)
+
+    @property
+    def labels(self) -> list[str]:
+        """What the margins are of: classes where there are several, "" where there is one."""
+        if self.classes is None or len(self.intercept) == 1:
+            return [""]
+        return [str(label) for label in self.classes]
+
+    def names_of(self, features: np.ndarray) -> list[str]:
+        """The names of some features, by their numbers."""
+        names = self.feature_names
+        return [
+            self.known.get(j, (None,))[0] or (f"x{j}" if names is None else str(names[j])) for j in features.tolist()
+        ]
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all features, or of the chosen ones where nobody knows the others."""
+        return self.names_of(known_numbers(self.coef, self.n_features))
+
+    @property
+    def at_chosen_strength(self) -> Spec:
+        """What was asked for, with the alpha or k that a search chose in place of "auto"."""
+        searched = [] if self.course is None else self.course.searched
+        if len(searched) != 1:  # nothing was searched, or every class has a strength of its own
+            return self.spec
+        path, chosen = searched[0].path, searched[0].selection.index
+        return replace(self.spec, **{"alpha": None, "k": None, path.by: path.values[chosen].item()})
+
+    def to_model(self) -> Model:
+        """The model on its own, to save as a readable file and to predict with."""
+        chosen, spec = self.support, self.spec
+        names = self.names_of(chosen)
+        encoding = self.encoding
+        if encoding is not None and spec.normalize is None:  # the norm of a row needs every column
+            encoding = encoding.of_features(names)
+        loss = spec.loss_function
+        formula = f"mean {loss.name} loss, learnt from a stream by {self.solver}"
+        return Model(
+            task=self.task,
+            loss=loss.name,
+            link=loss.link.name,
+            objective=formula if self.course is None else self.course.formula,
+            classes=None if self.classes is None else self.classes.tolist(),
+            n_features=self.n_features,
+            names=names,
+            indices=chosen.tolist(),
+            coef=dense_part(self.coef, chosen),
+            deviations=self._deviations_of(chosen),
+            intercept=self.intercept.astype(float),
+            normalize=spec.normalize,
+            encoding=None if encoding is None else encoding.to_json(),
+            training=self._training(),
+        )
+
+    def _deviations_of(self, features: np.ndarray) -> list[float]:
+        """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
+        if self.scale is not None:
+            return self.scale[features].tolist()
+        return [self.known.get(j, (None, 1.0))[1] for j in features.tolist()]
+
+    def _training(self) -> dict[str, Any]:
+        """How the model was made, in plain values."""
+        course = self.course
+        if course is None:
+            return {"solver": self.solver}
+        parameters = {
+            one.argument: _as_plain(getattr(self.spec, name))
+            for name, one in OF_SPEC.items()
+            if name != "class_weight" or self.classes is not None
+        }
+        return {
+            "solver": self.solver,
+            "k": _as_plain(one_or_all(course.ks)),
+            "selection": "; ".join(one.selection.reason for one in course.searched) or None,
+            "alpha": _as_plain(one_or_all(course.alphas)),
+            "n_rows": course.n_rows,
+            "objective_value": course.objective,
+            "gap": course.gap,
+            "converged": course.converged,
+            "stopped_because": course.reason,
+            "passes": round(course.passes, 2),
+            "seconds": round(course.seconds, 3),
+            "parameters": {name: value for name, value in parameters.items() if _plain(value)},
+        }
+
+
+def one_or_all(values: Sequence[Any]) -> Any:
+    """The value of the only margin, or a list of those of several."""
+    return values[0] if len(values) == 1 else list(values)
+
+
+def _as_plain(value: Any) -> Any:
+    """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
+    if isinstance(value, Loss):
+        return value.name
+    if isinstance(value, Penalty):
+        return repr(value)
+    if isinstance(value, list):
+        return [_as_plain(one) for one in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _plain(value: Any) -> bool:
+    """Whether JSON can say it."""
+    return value is None or isinstance(value, str | bool | int | float)

@@ -1,0 +1,59 @@
+"""Compiling: ahead with `riata warmup`, or by the first fit, which says so."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from riata.kernels import announce
+from riata.training.progress import row_progress
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a command in a process of its own, with a cache that starts empty; gives what it says on standard error."""
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    np.savetxt(tmp_path / "t.csv", np.column_stack([X, X[:, 0]]), delimiter=",", header="a,b,c,d,y", comments="")
+    command = [sys.executable, "-c", "from riata.cli import main; main()"]
+
+    def run(*words, **environment):
+        given = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), **environment}
+        done = subprocess.run([*command, *words], env=given, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    return run
+
+
+FIT = ("fit", "t.csv", "--target", "y", "--k", "2")
+
+
+def test_the_first_fit_says_that_it_compiles_and_the_second_has_nothing_to_say(run, tmp_path):
+    assert run(*FIT).count("compiling") == 1
+    assert "compiling" not in run(*FIT)
+    assert run(*FIT, "--quiet", NUMBA_CACHE_DIR=str(tmp_path / "another")) == ""
+
+
+def test_after_a_warmup_a_fit_compiles_nothing(run, tmp_path):
+    assert run("warmup", "--solver", "best-k") == ""
+    assert "compiling" not in run(*FIT)
+
+
+def test_an_unknown_solver_is_refused(tmp_path):
+    from click.testing import CliRunner
+
+    from riata.cli import main
+
+    refused = CliRunner().invoke(main, ["warmup", "--solver", "nobody"])
+    assert refused.exit_code == 2
+    assert "unknown solver 'nobody'" in refused.stderr
+
+
+def test_a_bar_says_it_once(monkeypatch, capsys):
+    monkeypatch.setattr(announce, "_said", False)
+    with row_progress(True):
+        announce.announce()
+        announce.announce()
+    assert capsys.readouterr().err.count("compiling") == 1
