@@ -18,7 +18,7 @@ TARGET, WEIGHT = "y", "weight"
 
 
 class Source(ABC):
-    """Rows to be read from first to last, as often as asked unless `once`."""
+    """Rows to be read from first to last, as often as asked unless `single_pass`."""
 
     schema: pa.Schema
     n_rows: int | None = None  # where it is known without reading
