@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from riata.penalties import Penalty
     from riata.reporting.html.fit_report import write_report
     from riata.solvers.registry import SOLVERS
-    from riata.training.path import path
-    from riata.training.selection.paths import k_path
+    from riata.training.path import k_path, path
     from riata.training.spec import Spec
     from riata.training.train import train
 
@@ -51,7 +50,7 @@ _HOMES = {
     "SparseClassifier": "riata.estimators",
     "SparseRegressor": "riata.estimators",
     "Spec": "riata.training.spec",
-    "k_path": "riata.training.selection.paths",
+    "k_path": "riata.training.path",
     "load_model": "riata.model.model",
     "load_statistics": "riata.data.statistics",
     "path": "riata.training.path",
