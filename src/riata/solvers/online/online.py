@@ -80,7 +80,7 @@ class Online(Method):
     half_life: float | None = None  # rows after which one counts half; None: all rows count alike
     schedule = "constant"
     order = "shuffled"
-    odd = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
+    sign_flips = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
 
     def memory(self, n_features):
         memory = {

@@ -21,7 +21,7 @@ class Rda(Method):
     l2: float
     schedule = "constant"
     order = "shuffled"
-    odd = frozenset({"z"})
+    sign_flips = frozenset({"z"})
 
     def memory(self, n_features):
         return {"z": np.zeros(n_features + 1), "total": np.zeros(1)}
