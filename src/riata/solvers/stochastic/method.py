@@ -18,6 +18,7 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.kernels.rows import Rows
+from riata.kernels.steps import Steps
 from riata.losses import Loss
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
@@ -60,10 +61,11 @@ class Sweep:
         return bool((self.rows.shrink == 1.0).all())
 
     @property
-    def args(self):
-        return (
-            self.rows, self.y, self.weight, self.visits, self.batch, self.loss.code, self.etas, self.safe, self.margins
-        )  # fmt: skip
+    def steps(self) -> Steps:
+        """The same for a kernel."""
+        code = self.loss.code
+        assert code is not None  # these solvers are for compiled losses
+        return Steps(self.rows, self.y, self.weight, self.visits, self.batch, code, self.etas, self.safe, self.margins)
 
 
 class Method(Protocol):
