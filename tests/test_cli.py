@@ -19,6 +19,7 @@ from riata.cli.fit import default_file
 SUMMARY = {
     "task", "loss", "solver", "k", "alpha", "n_rows", "n_features", "n_selected", "selected", "objective", "gap",
     "converged", "passes", "seconds", "peak_rss_mb", "test",
+    "stop", "proof",
 }  # fmt: skip
 
 
@@ -206,7 +207,7 @@ def test_a_converted_file_is_as_it_was_converted(here, wish):
     same = ["--target", "price", "--drop", "e", "--task", "regression"]
     riata_command("fit", "t.arrow", "--alpha", "0.05", "--out", "m.json", *same)
     riata_command("fit", "t.arrow", "--alpha", "0.05", "--out", "m.json", "--test", "t.csv")
-    assert riata.load_model("m.json").training["target"] == "price"
+    assert riata.load_model("m.json").training.target == "price"
 
 
 def test_a_file_without_rows(here):

@@ -31,7 +31,7 @@ PENALTIES = {
 def test_the_minimum_over_all_columns_is_certified(loss, penalty, fit_intercept, layout):
     X, y = make(loss, n=60, d=12)
     problem = Problem(InMemory(LAYOUTS[layout](X), y), LOSSES[loss], penalty, fit_intercept)
-    w, b = gathered.gathered(problem, np.arange(12)).minimum(problem, np.zeros(12), 0.0)
+    w, b = gathered.column_copy(problem, np.arange(12)).minimum(problem, None, None, (np.zeros(12), 0.0), 0.0)
     assert fit_intercept or b == 0.0
     assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-8 * gap_unit(problem)
 

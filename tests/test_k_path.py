@@ -8,7 +8,7 @@ from chunked import Chunked
 from naive_l0 import best_subset, best_swap, refit
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.solvers.subset.k_path import k_path
+from riata.solvers.subset.best_per_size import best_per_size
 from riata.training.fitting import make_problem, solver_options
 from riata.training.spec import Spec
 from test_best_k import correlated, labels
@@ -16,7 +16,7 @@ from test_best_k import correlated, labels
 
 def path_of(data, k_max, **options):
     spec = Spec(k=k_max, **options)
-    return k_path(make_problem(data, spec)[0], k_max, solver_options(spec))
+    return best_per_size(make_problem(data, spec)[0], k_max, solver_options(spec))
 
 
 def test_every_size_is_swap_optimal(rng):

@@ -306,6 +306,17 @@ def test_row_squares_and_unit_rows(here, rng):
         assert_allclose(here.rows.unit_rows().toarray(), here.X / np.where(norms > 0, norms, 1.0)[:, None], rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", [name for name in IN_MEMORY if name.startswith("csr")])
+def test_entries_that_are_stored(name, rng):
+    """A column may have all of them; then it can be counted from another origin."""
+    X = np.where(rng.random((40, D)) < 0.5, 0.0, 4.0)
+    X[:, 2] = 8.0
+    rows, shift = IN_MEMORY[name](X), np.where(np.arange(D) == 2, 6.0, 0.0)
+    assert_array_equal(rows.stored_in_columns(), np.count_nonzero(X, axis=0))
+    assert_array_equal(rows.stored_less(shift).toarray(), X - shift)
+    assert rows.stored_less(shift).array.dtype == rows.array.dtype
+
+
 def test_layouts(here):
     scale = np.arange(1.0, D + 1)
     rows, columns = here.rows.row_layout(scale), here.rows.column_layout()
@@ -321,9 +332,9 @@ def _dense(layout, width):
 
 
 SOURCE = Path(riata.__file__).parent
-MAY_ASK = (  # for the type of rows: matrices themselves, their compiled layouts, and where data comes in
+MAY_ASK = (  # matrices, their compiled layouts, where data comes in, and coefficients, which may be sparse too
     "matrices/", "kernels/rows.py", "data/opening/", "data/formats/", "data/encoding.py", "estimators/",
-    "engines/dask/collections.py",
+    "engines/dask/collections.py", "training/coefficients.py",
 )  # fmt: skip
 TYPES = {
     "Matrix", "DenseMatrix", "CsrMatrix", "ArrayMatrix", "SparseReference", "CudaDense", "CudaSparse", "DenseRows",

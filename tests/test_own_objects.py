@@ -1,6 +1,6 @@
 """Objects of one's own, made of array functions outside of riata, go wherever its own do."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -9,16 +9,19 @@ import pytest
 import scipy.sparse as sp
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
 
 import riata
 from chunked import Chunked
 from own_penalties import MCP, Tilted
 from riata import SparseClassifier, SparseRegressor
+from riata.arrays import namespace
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
-from riata.errors import CheckpointError, OptionError
-from riata.losses import LOSSES
+from riata.errors import CheckpointError, DataError, OptionError
+from riata.losses import LOSSES, Loss
+from riata.objective import Problem, duality_gap, elastic_net, empty_intercept, first_order
 from riata.penalties import ElasticNet
 from riata.training.fitting import fit
 from riata.training.path import path
@@ -201,8 +204,8 @@ def test_a_classifier_is_saved_and_loaded(tmp_path):
     loaded = riata.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert "MCP(gamma=3.0, alpha=0.08) of columns scaled to unit deviation" in loaded.objective
-    assert loaded.training["parameters"]["penalty"] == repr(MCP(3.0))
-    assert loaded.training["gap"] is None
+    assert loaded.training.parameters["penalty"] == repr(MCP(3.0))
+    assert loaded.training.gap is None
 
 
 def test_a_fit_goes_on_from_its_checkpoint(tmp_path):
@@ -249,3 +252,249 @@ def test_a_report_says_which_penalty_it_was(tmp_path):
     text = (tmp_path / "report.html").read_text()
     assert "the penalty MCP of strength 0.1" in text
     assert "sum of the absolute coefficients" not in text
+
+
+# A loss.
+
+
+@dataclass(frozen=True)
+class LogCosh(Loss):
+    """scale^2 log cosh((y - z) / scale): quadratic near, straight far, and smooth in between."""
+
+    scale: float = 1.0
+    name = "log-cosh"
+    relative = True
+    curvature = 1.0
+    least_curvature = 1e-4
+
+    def value(self, y, z):
+        r = abs(y - z) / self.scale
+        xp = namespace(r)
+        return self.scale**2 * (r + xp.log1p(xp.exp(-2.0 * r)) - float(np.log(2.0)))
+
+    def derivative(self, y, z):
+        return self.scale * namespace(z).tanh((z - y) / self.scale)
+
+    def second_derivative(self, y, z):
+        return 1.0 - namespace(z).tanh((z - y) / self.scale) ** 2
+
+    def conjugate(self, y, u):
+        t = np.clip(u / self.scale, -1.0 + 1e-16, 1.0 - 1e-16)
+        return u * y + 0.5 * self.scale**2 * ((1.0 + t) * np.log1p(t) + (1.0 - t) * np.log1p(-t))
+
+
+class Rate(LogCosh):
+    """The same of a margin whose exponential is predicted, for positive targets."""
+
+    name = "rate"
+    link = riata.losses.LINKS["exp"]
+    refusal = "rates are positive"
+
+    def takes(self, y):
+        return y > 0.0
+
+
+def outliers(n=300, **how):
+    """Rows of which some targets are far off."""
+    X, y = rows(n=n, **how)
+    y[::17] += 15.0
+    return X, y
+
+
+def lasso_by_scipy(X, y, loss, alpha):
+    """The least mean loss + alpha |scale w|_1, w in two parts of one sign each: slow and obvious."""
+    A = (X - X.mean(axis=0)) / X.std(axis=0)
+
+    def F(parts):
+        up, down = np.split(parts[:-1], 2)
+        z = A @ (up - down) + parts[-1]
+        u = loss.derivative(y, z) / len(y)
+        value = np.mean(loss.value(y, z)) + alpha * (up + down).sum()
+        return value, np.concatenate([A.T @ u + alpha, alpha - A.T @ u, [u.sum()]])
+
+    d = X.shape[1]
+    bounds = [(0.0, None)] * (2 * d) + [(None, None)]
+    options = {"maxiter": 20_000, "maxfun": 10**6, "ftol": 1e-15, "gtol": 1e-10, "maxcor": 50}
+    start = np.append(np.zeros(2 * d), loss.link.inverse(y.mean()))
+    return minimize(F, start, jac=True, bounds=bounds, method="L-BFGS-B", options=options).fun
+
+
+def test_the_conjugate_is_that_of_fenchel_and_young():
+    loss, rng = LogCosh(0.7), np.random.default_rng(0)
+    y, z, elsewhere = rng.normal(size=(3, 50))
+    u = loss.derivative(y, z)
+    assert_allclose(loss.value(y, z) + loss.conjugate(y, u), u * z, atol=1e-12)
+    assert np.all(loss.value(y, elsewhere) + loss.conjugate(y, u) >= u * elsewhere - 1e-12)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+@pytest.mark.parametrize("source", ["memory", "csr", "chunks"])
+def test_a_fit_reaches_the_least_objective_and_certifies_it(source, scale):
+    X, y = outliers()
+    make = {
+        "memory": InMemory,
+        "csr": lambda X, y: InMemory(sp.csr_array(X), y),
+        "chunks": lambda X, y: Chunked(X, y, 37),
+    }
+    loss = LogCosh(scale)
+    fitted = fit(make[source](X, y), Spec(loss=loss, alpha_ratio=0.1, tol=1e-10))
+    result = fitted.result
+    assert result.converged, result.reason
+    assert result.gap is not None
+    assert 2 <= np.count_nonzero(result.coef) < 30
+    assert_allclose(result.objective, lasso_by_scipy(X, y, loss, fitted.alpha), rtol=1e-8)
+    assert np.mean(np.abs(y - X @ result.coef - result.intercept) < 5.0) > 0.9  # outliers do not move it
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_certificate_bounds_the_distance_from_the_minimum(fit_intercept):
+    X, y = outliers(n=80, d=5)
+    X /= X.std(axis=0)
+    problem = Problem(InMemory(X, y), LogCosh(), elastic_net(0.1, 0.8), fit_intercept)
+    spec = Spec(loss=LogCosh(), alpha=0.1, l1_ratio=0.8, fit_intercept=fit_intercept, standardize=False, tol=1e-12)
+    least, rng = fit(problem.data, spec).result.objective, np.random.default_rng(1)
+    for size in (0.0, 0.1, 1.0, 10.0):
+        w = size * rng.normal(size=5)
+        at = first_order(problem, w, size * fit_intercept)
+        above = at.loss + problem.penalty.value(w) - least
+        assert above <= duality_gap(problem, w, at) + 1e-9
+
+
+@pytest.mark.parametrize(
+    "strength", [{"alpha": 0.1}, {"alpha": "auto", "n_alphas": 12, "cv": 3}, {"k": 5}], ids=["alpha", "auto", "k"]
+)
+def test_a_loss_from_memory_file_and_cluster(table, strength, client):
+    X, y, file = table
+    options = {"loss": LogCosh(), "tol": 1e-10, "random_state": 0, **strength}
+    known = SparseRegressor(**options).fit(X, y)
+    assert known.converged_
+    assert set(range(5)) <= set(np.flatnonzero(known.coef_))
+    budget = riata.open(file, target="y", memory="64MB")
+    for data in ((sp.csr_array(X), y), (budget,), (riata.open(file, target="y", engine=client),)):
+        found = SparseRegressor(**options).fit(*data)
+        assert found.alpha_ == (known.alpha_ and pytest.approx(known.alpha_, rel=1e-9))
+        assert_allclose(found.coef_, known.coef_, atol=1e-5)
+
+
+def test_best_k_is_the_best_of_all_pairs():
+    X, y = outliers(n=120, d=6)
+    loss = LogCosh()
+    result = fit(InMemory(X, y), Spec(loss=loss, k=2)).result
+
+    def least(support):
+        A = np.column_stack([X[:, support], np.ones(len(y))])
+        return minimize(lambda v: np.mean(loss.value(y, A @ v)), np.zeros(3), method="BFGS").fun
+
+    pairs = {(i, j): least([i, j]) for i in range(6) for j in range(i)}
+    assert_allclose(result.objective, min(pairs.values()), rtol=1e-6)
+
+
+def test_a_loss_on_the_stand_in_for_a_gpu():
+    strict = pytest.importorskip("array_api_strict")
+    data = InMemory(*outliers())
+    for strength in ({"alpha_ratio": 0.1}, {"k": 4}):
+        spec = Spec(loss=LogCosh(), tol=1e-9, **strength)
+        here, there = fit(data, spec).result, fit(on_device(data, Host(strict)), spec).result
+        assert there.converged
+        assert_allclose(there.coef, here.coef, atol=1e-6)
+
+
+def test_a_path_of_a_loss_is_that_of_single_fits():
+    X, y = outliers()
+    spec = Spec(loss=LogCosh(), tol=1e-10)
+    found = path(Chunked(X, y, 37), spec, length=8, reach=0.1)
+    for alpha, w in zip(found.alphas[1:], found.coefs[1:], strict=True):
+        assert_allclose(w, fit(InMemory(X, y), replace(spec, alpha=alpha)).result.coef, atol=1e-5)
+
+
+def test_a_loaded_model_predicts_without_the_class(tmp_path):
+    X, y = outliers()
+    for loss, target in ((LogCosh(), y), (Rate(), np.exp(0.1 * y))):
+        model = SparseRegressor(loss=loss, alpha=0.1).fit(X, target)
+        model.to_model().save(tmp_path / "model.json")
+        loaded = riata.load_model(tmp_path / "model.json")
+        assert (loaded.loss, loaded.link) == (loss.name, loss.link.name)
+        assert_allclose(loaded.predict(X), model.predict(X))
+        assert_allclose(model.predict(X), loss.link.mean(X @ model.coef_ + model.intercept_))
+        assert loaded.training["parameters"]["loss"] == loss.name
+        riata.write_report(loaded, tmp_path / "report.html")
+        text = (tmp_path / "report.html").read_text()
+        assert f"the mean {loss.name} loss" in text
+        assert loss.link.reading() in text
+
+
+def test_a_fit_of_a_loss_goes_on_from_its_checkpoint(tmp_path):
+    X, y = outliers()
+    spec = Spec(loss=LogCosh(), alpha=0.05, tol=1e-10, checkpoint=tmp_path, every=0.0)
+    known = fit(InMemory(X, y), spec).result
+    assert_array_equal(fit(InMemory(X, y), replace(spec, loss=LogCosh(), resume=True)).result.coef, known.coef)
+    with pytest.raises(CheckpointError, match="its loss is 'LogCosh"):
+        fit(InMemory(X, y), replace(spec, loss=LogCosh(2.0), resume=True))
+
+
+BAD_LOSSES = {
+    "a sweep over rows": ({"solver": "fobos"}, "solver 'fobos' needs a compiled loss, which 'log-cosh' is not"),
+    "a sweep over columns": ({"solver": "cd"}, "solver 'cd' needs a compiled loss"),
+    "a criterion": ({"alpha": "auto", "select": "bic"}, "loss 'log-cosh' is no likelihood"),
+    "targets it does not take": ({"loss": Rate()}, "rates are positive"),
+    "no loss at all": ({"loss": 3.0}, "loss must be one of squared, huber, poisson here, not 3.0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LOSSES)
+def test_one_sentence_where_a_loss_does_not_go(case):
+    options, sentence = BAD_LOSSES[case]
+    with pytest.raises((OptionError, DataError), match=sentence):
+        SparseRegressor(**{"loss": LogCosh(), "alpha": 0.1, **options}).fit(*outliers())
+
+
+def test_a_loss_for_numbers_is_not_for_classes():
+    X, y = rows("logistic")
+    with pytest.raises(OptionError, match="loss 'log-cosh' is not for classification but for regression"):
+        SparseClassifier(loss=LogCosh()).fit(X, y)
+    assert not hasattr(SparseClassifier(loss=LogCosh()), "predict_proba")
+
+
+class Gamma(Loss):
+    """y exp(-z) + z - log y - 1: half the deviance of positive amounts, on another scale than margins."""
+
+    name = "gamma"
+    link = riata.losses.LINKS["exp"]
+    half_deviance = True
+
+    def value(self, y, z):
+        xp = namespace(z)
+        return y * xp.exp(-z) + z - xp.log(y) - 1.0
+
+    def derivative(self, y, z):
+        return 1.0 - y * namespace(z).exp(-z)
+
+    def second_derivative(self, y, z):
+        return y * namespace(z).exp(-z)
+
+
+class Unfinished(Gamma):
+    """A log-likelihood: no loss of a row has the least value 0."""
+
+    name = "unfinished"
+
+    def value(self, y, z):
+        return y * namespace(z).exp(-z) + z
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
+@pytest.mark.parametrize("source", [InMemory, lambda X, y: Chunked(X, y, 37)], ids=["memory", "chunks"])
+def test_margins_of_a_link_are_found_wherever_they_are(source, unit):
+    X, z = rows()
+    y = unit * np.exp(0.5 * z)
+    data = source(X, y)
+    assert_allclose(empty_intercept(Problem(data, Gamma(), elastic_net(0.1))), np.log(y.mean()), rtol=1e-6)
+    fitted = fit(data, Spec(loss=Gamma(), alpha_ratio=0.05, tol=1e-9))
+    assert fitted.result.converged
+    assert_allclose(fitted.result.objective, lasso_by_scipy(X, y, Gamma(), fitted.alpha), rtol=1e-6)
+
+
+def test_a_loss_that_is_negative_has_no_certificate():
+    X, z = rows()
+    with pytest.raises(OptionError, match=r"loss 'unfinished' is -\S+ in a row, and certificates need 0 or more"):
+        fit(InMemory(X, 1e-3 * np.exp(0.5 * z)), Spec(loss=Unfinished(), alpha_ratio=0.1))

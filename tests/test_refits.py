@@ -49,7 +49,7 @@ def test_partial_fit_does_not_throw_a_fit_away(frame):
     assert np.array_equal(model.coef_, learnt)
     stream = riata.SparseRegressor(k=2, solver="online", random_state=0).partial_fit(X, y).fit(X, y)
     assert np.array_equal(stream.coef_, learnt)
-    assert stream.to_model().training["solver"] == "online"
+    assert stream.to_model().training.solver == "online"
 
 
 def test_a_dataset_brings_its_own_target_and_weights(frame):

@@ -17,8 +17,8 @@ from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.training.fitting import fit
+from riata.training.path import ModelPath
 from riata.training.selection.fits import debiased
-from riata.training.selection.paths import ModelPath
 from riata.training.selection.products import products_serve
 from riata.training.selection.scoring import criterion, held_out
 from riata.training.selection.search import Search, _least, _one_standard_error, search_path

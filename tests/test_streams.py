@@ -115,7 +115,7 @@ def test_a_generator_gives_the_model_of_partial_fit(name, rows):
     assert "accuracy before" in drawn.ax_.get_ylabel()
     saved = model.to_model()
     assert saved.classes == ["yes", "no", "new"] or saved.classes == ["no", "yes", "new"]
-    assert saved.training["n_rows"] == 400
+    assert saved.training.n_rows == 400
 
 
 def test_ctrl_c_gives_the_model_so_far(rows):

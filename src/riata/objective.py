@@ -10,26 +10,37 @@ Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for whi
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
 The u at hand is made feasible by shrinking: its positive and its negative part each by a factor that balances their
-sums, then all of it until g fits. A conjugate is convex and 0 at 0, so on the way from 0 to u it lies below the
-straight line: one pass, which keeps the two parts apart, gives a valid bound whatever the factors turn out to be.
+sums, then all of it until g fits. A conjugate is convex and 0 or less at 0 (`Loss`: no value is negative), so on the
+way from 0 to u it lies below the straight line: one pass, which keeps the two parts apart, gives a valid bound whatever
+the factors turn out to be.
+
+Several margins. With `loss.n_outputs` = K > 1, w is features x K, b holds K numbers, and z_i = x_i . w + b is a row of
+K margins, for each of which the loss has a derivative. Slopes come in the shape of w.
+
+Rows that go together. With `loss.couples_rows` the mean is not one over single rows: chunks are visited in order, each
+with a carry from the rows before it (`riata.losses.coupled` says how slopes still come of one pass). In both cases
+`FirstOrder` does not keep the two signs of u apart, and all is on its first side.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.arrays import namespace, to_host
+from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
-from riata.losses import Loss
+from riata.losses import CoupledLoss, Loss
 from riata.matrices.moments import VARIES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
+NARROWINGS = 4  # passes in which the best constant margin is found, each to a hundredth
+WIDENINGS = 20  # the most times that it is looked for further away
 REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
@@ -81,7 +92,7 @@ class Side(NamedTuple):
     """What one sign of u = loss' adds to X'(s u), to sum s u and to sum s conjugate(y, u)."""
 
     by_w: np.ndarray
-    by_b: float
+    by_b: Any  # a number, or one for each output
     conjugate: float
 
 
@@ -120,13 +131,21 @@ def elastic_net(
 def mean_loss(problem: Problem, w, b) -> float:
     """The mean loss: one pass. No w stands for w = 0."""
     value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
+    if isinstance(problem.loss, CoupledLoss):
+        sums = ordered_slopes(problem.data, problem.loss, np.zeros(problem.data.n_features) if w is None else w, b)
+        return sums.loss / sums.weight
 
     def part(chunk):
-        z = float(b) + 0.0 * chunk.y if w is None else chunk.X.margins(w, b)
+        z = _constant_margins(chunk.y, b) if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
     return loss / weight
+
+
+def _constant_margins(y: Any, b: Any) -> Any:
+    """Margins b for every row; a row of them where there are several outputs."""
+    return 0.0 * y + float(b) if np.ndim(b) == 0 else 0.0 * y[:, None] + namespace(y).asarray(b)
 
 
 def objective(problem: Problem, w, b) -> float:
@@ -136,7 +155,20 @@ def objective(problem: Problem, w, b) -> float:
 
 def first_order(problem: Problem, w, b) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
-    return summarise(problem.data.sum(first_order_part(problem.loss, w, b)))
+    data, loss = problem.data, problem.loss
+    if isinstance(loss, CoupledLoss):
+        return _on_one_side(ordered_slopes(data, loss, w, b), w, b)
+    if loss.n_outputs > 1:
+        return _on_one_side(data.sum(outputs_part(loss, w, b)), w, b)
+    return summarise(data.sum(first_order_part(loss, w, b)))
+
+
+def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
+    """Means from sums that do not tell the signs of slopes apart; the conjugate is u . z - loss (Fenchel, Young)."""
+    weight, loss, by_w, by_b = sums
+    conjugate = float(np.sum(by_w * w) + np.sum(by_b * b)) - loss
+    everything = Side(by_w / weight, by_b / weight, conjugate / weight)
+    return FirstOrder(loss / weight, everything, Side(np.zeros_like(by_w), np.zeros_like(by_b), 0.0))
 
 
 def first_order_part(loss: Loss, w, b):
@@ -241,18 +273,32 @@ def _target_mean(data) -> float:
     return float(weight @ y / weight.sum())
 
 
-def _best_constant(problem, guess) -> float:
+def _best_constant(problem: Problem, mean_y: float) -> float:
     """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
-    moments = problem.data.target_moments
-    spread = np.sqrt(moments.y_squares / moments.weight)
+    data, loss, moments = problem.data, problem.loss, problem.data.target_moments
+    spread = np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0  # y's need not be that of margins
+    guess = float(loss.link.inverse(mean_y))
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
-    for _ in range(4):
-        grid = np.linspace(low, high, 100)
-        slopes = problem.data.sum(_slopes_at(problem.loss, grid))
+    grid, slopes = _look(data, loss, low, high)
+    for _ in range(WIDENINGS):
+        if slopes[0] <= 0.0 <= slopes[-1]:
+            break
+        step = 2.0 * (high - low)
+        low, high = low - step * (slopes[0] > 0.0), high + step * (slopes[-1] < 0.0)
+        grid, slopes = _look(data, loss, low, high)
+    for look in range(NARROWINGS):
+        if look:
+            grid, slopes = _look(data, loss, low, high)
         above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
         low, high = grid[above - 1], grid[above]
     rise = slopes[above] - slopes[above - 1]
-    return low if rise <= 0 else low - slopes[above - 1] * (high - low) / rise
+    return float(low if not 0.0 < rise < np.inf else low - slopes[above - 1] * (high - low) / rise)
+
+
+def _look(data: Dataset, loss: Loss, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """Margins between two, and the slope of the loss at each: one pass."""
+    grid = np.linspace(low, high, 100)
+    return grid, data.sum(_slopes_at(loss, grid))
 
 
 def _slopes_at(loss, grid):
@@ -260,7 +306,8 @@ def _slopes_at(loss, grid):
 
     def part(chunk):
         z = namespace(chunk.y).asarray(grid)
-        return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
+        with np.errstate(over="ignore"):  # far from where the best one is
+            return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
 
     return part
 

@@ -265,6 +265,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha_, self.history_ = one_or_all(course.alphas), one_or_all(course.histories)
         self.n_passes_, self.gap_, self.objective_ = course.passes, course.gap, course.objective
         self.converged_, self.stopped_because_ = course.converged, course.reason
+        self.stop_ = one_or_all([stop.reason for stop in course.stops])
+        self.proof_ = one_or_all([stop.proof for stop in course.stops])
         self.profile_ = trained.profile
         if course.searched:
             self.path_ = one_or_all([one.path for one in course.searched])

@@ -34,7 +34,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     Parameters
     ----------
-    loss : {"logistic", "squared", "squared-hinge"} or riata.Loss
+    loss : {"logistic", "squared", "squared-hinge"} or riata.losses.Loss
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.

@@ -53,7 +53,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"} or riata.Loss
+    loss : {"squared", "huber", "poisson"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -112,6 +112,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     gap_ : certified relative duality gap, None where the solver has none.
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
+    stop_, proof_ : the same for programs, a `StopReason` and what was proved; lists where there are several classes.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
     scale_ : standard deviation of every column of X.
     profile_ : of a file or a table, what the first pass found in its columns.

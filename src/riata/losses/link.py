@@ -13,7 +13,8 @@ class Link:
     """What is predicted at a margin z, and how a report reads z itself."""
 
     name: str
-    mean: Callable[[Any], Any]  # the expected target at z
+    mean: Callable[[Any], Any]  # the expected target at z; of labels, the probability of +1
+    inverse: Callable[[Any], Any]  # z at which a target of this mean is expected; labels are -1 and +1
     of_number: str  # what z is, where a number is predicted
     of_class: str  # what z is, where a class is predicted: of which one follows
     probabilities: bool = False  # whether the mean is the probability of the label +1
@@ -23,9 +24,20 @@ class Link:
         return self.of_number if of is None else f"{self.of_class} of {of}"
 
 
-IDENTITY = Link("identity", np.asarray, "the prediction", "the score")
-EXP = Link("exp", np.exp, "the logarithm of the prediction", "the score")
-LOGISTIC = Link("logistic", expit, "the logarithm of the odds", "the logarithm of the odds", probabilities=True)
+def _log(mean_y: Any) -> Any:
+    return np.log(np.maximum(mean_y, 1e-300))  # no counts at all: as small a mean as numbers allow
+
+
+def _log_odds(mean_y: Any) -> Any:
+    mean_y = np.clip(mean_y, -1.0 + 1e-15, 1.0 - 1e-15)  # one label only: as sure as numbers allow
+    return np.log1p(mean_y) - np.log1p(-mean_y)
+
+
+IDENTITY = Link("identity", np.asarray, np.asarray, "the prediction", "the score")
+EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score")
+LOGISTIC = Link(
+    "logistic", expit, _log_odds, "the logarithm of the odds", "the logarithm of the odds", probabilities=True
+)
 LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC)}
 
 

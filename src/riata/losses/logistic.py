@@ -43,5 +43,4 @@ class Logistic(Loss):
         return xlogx(t) + xlogx(1.0 - t)
 
     def constant(self, mean_y: Any) -> Any:
-        mean_y = np.clip(mean_y, -1.0 + 1e-15, 1.0 - 1e-15)  # one label only: as sure as numbers allow
-        return np.log1p(mean_y) - np.log1p(-mean_y)
+        return self.link.inverse(mean_y)

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import namespace
+from riata.errors import OptionError
 from riata.losses.link import IDENTITY, Link
+
+ROUNDING = 1e-6  # of the largest y z, which a loss may be a small difference of
 
 
 class Loss(ABC):
@@ -35,8 +38,8 @@ class Loss(ABC):
     quadratic: bool = False  # whether it is (y - z)^2 / 2: then products of columns tell all about it
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
     least_curvature: float = 0.0  # what Newton steps take for a second derivative that is 0 on an interval
-    n_outputs: int = 1  # margins of a row; with several, z is rows x outputs
-    couples_rows: bool = False  # whether rows count only together with those before them: see `chunk_value`
+    n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
+    couples_rows: bool = False  # whether rows count only together with others: see `riata.losses.coupled`
 
     # Of its mean over rows, as people know it.
     score: str = "loss"  # its name
@@ -73,6 +76,15 @@ class Loss(ABC):
         """Which of these targets it is made for."""
         return namespace(y).isfinite(y)
 
+    def check_values(self, y: Any, z: Any, values: Any) -> None:
+        """Refuse values that are negative beyond rounding: the certificate of a fit would be wrong."""
+        xp = namespace(values)
+        if values.shape[0] and float(xp.min(values)) < -ROUNDING * (1.0 + float(xp.max(xp.abs(y * z)))):
+            raise OptionError(
+                f"loss {self.name!r} is {float(xp.min(values)):.4g} in a row, and certificates need 0 or more: add "
+                "what is missing for each target"
+            )
+
     def mean(self, z: Any) -> Any:
         """What is predicted at margin z."""
         return self.link.mean(z)
@@ -99,6 +111,7 @@ class Loss(ABC):
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,
+            "one margin a row": self.n_outputs == 1 and not self.couples_rows,
         }
         return frozenset(name for name, there in facts.items() if there)
 

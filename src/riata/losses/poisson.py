@@ -38,7 +38,7 @@ class Poisson(Loss):
         return xlogx(v) - v - (xlogx(y) - y)
 
     def constant(self, mean_y: Any) -> Any:
-        return np.log(np.maximum(mean_y, 1e-300))  # no counts at all: as small a mean as numbers allow
+        return self.link.inverse(mean_y)
 
     def takes(self, y: Any) -> Any:
         return y >= 0

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from riata.kernels.columns import csr_sums
 from riata.kernels.first_order import csr_first_order
+from riata.kernels.losses import code_of
 from riata.kernels.products import csr_margins, csr_products, csr_slopes
 from riata.kernels.rows import CsrRows, shrink_of
 from riata.losses import Loss
@@ -83,7 +84,7 @@ class CsrMatrix(Matrix):
         X = self.array
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
-        return csr_first_order(X.indptr, X.indices, X.data, y, weight, loss.code, w, b)
+        return csr_first_order(X.indptr, X.indices, X.data, y, weight, code_of(loss), w, b)
 
     def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
         products, left_sum, right_sum = self._multiplied(weight, left, right, left is right)

@@ -9,6 +9,7 @@ from scipy.linalg.blas import dgemm, dsyrk
 
 from riata.kernels.columns import dense_sums
 from riata.kernels.first_order import dense_first_order
+from riata.kernels.losses import code_of
 from riata.kernels.moments import dense_moments
 from riata.kernels.products import centred_columns, dense_margins, narrow_products
 from riata.kernels.rows import DenseRows, in_rows, shrink_of
@@ -68,7 +69,7 @@ class DenseMatrix(Matrix):
     ) -> tuple[np.ndarray, np.ndarray]:
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
-        return dense_first_order(in_rows(self.array), y, weight, loss.code, w, np.flatnonzero(w), b)
+        return dense_first_order(in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w), b)
 
     def moments(self, y: np.ndarray, weight: np.ndarray) -> Moments:
         total, y_mean, y_squares = target_moments(y, weight)

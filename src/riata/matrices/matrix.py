@@ -112,6 +112,8 @@ class Matrix(ABC):
         z = self.margins(w, b)
         xp = namespace(z)
         f, u = loss.value(y, z), loss.derivative(y, z)
+        if loss.code is None:
+            loss.check_values(y, z, f)
         nothing = xp.zeros_like(u)
         totals, sides = [xp.sum(weight), weight @ f], []
         for on_this_side in (u > 0.0, u <= 0.0):

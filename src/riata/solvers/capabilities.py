@@ -13,6 +13,7 @@ Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a twin in kernels/losses.py, for sweeps over single rows
+    "one margin a row"     rows have one margin each and count by themselves: every solver needs it
 
 A need may name alternatives: "strengths or cardinality".
 """
@@ -21,6 +22,7 @@ from riata.losses import Loss
 from riata.penalties import Penalty
 
 EXACT_ONLY = "solver {solver!r} has no penalty_factors and no nonnegative; take solver 'exact'"
+OF_ALL = frozenset({"one margin a row"})
 SENTENCES = {
     "no l2 part": "solver {solver!r} has no l2 part; leave l1_ratio at 1",
     "no ridge": "ridge goes with k and a solver that takes it; {solver!r} does not",  # the l2 part beside k
@@ -31,6 +33,7 @@ SENTENCES = {
     "strengths": "solver {solver!r} takes the elastic net, not {penalty}; take solver 'exact'",
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
+    "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "bounded curvature": "loss {loss!r} bends without bound, which solver {solver!r} cannot have; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
@@ -41,7 +44,7 @@ def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) ->
     """Why a solver of this name and these needs cannot have this penalty or loss, in one sentence; None if it can."""
     there = penalty.has | loss.has
     for need in SENTENCES:  # in their order: the first is what the user hears
-        if need in needs and there.isdisjoint(need.split(" or ")):
+        if need in needs | OF_ALL and there.isdisjoint(need.split(" or ")):
             beside_k = need == "no l2 part" and "cardinality" in penalty.has
             sentence = SENTENCES["no ridge" if beside_k else need]
             return sentence.format(solver=solver, penalty=type(penalty).__name__, loss=loss.name)

@@ -39,6 +39,11 @@ def support_of(coef) -> np.ndarray:
     return np.unique(coef.indices) if sp.issparse(coef) else np.flatnonzero((np.atleast_2d(coef) != 0).any(axis=0))
 
 
+def known_numbers(coef, n_features: int) -> np.ndarray:
+    """The features of which something is known: all of them, or those of any margin where coef is sparse."""
+    return support_of(coef) if sp.issparse(coef) else np.arange(n_features)
+
+
 def dense_part(coef, features: np.ndarray) -> np.ndarray:
     """The coefficients of these features, a row per margin."""
     return as_matrix(coef).narrowed(features).toarray() if sp.issparse(coef) else np.atleast_2d(coef)[:, features]

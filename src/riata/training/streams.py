@@ -18,6 +18,8 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
+from riata.outcome.reasons import StopReason
+from riata.outcome.stop import Stop
 from riata.solvers.online.progressive_validation import Tally, tally
 from riata.solvers.online.stream import Stream, mirrored
 from riata.solvers.registry import SOLVERS
@@ -177,7 +179,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
         raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
     learner = Learner(spec, None if data.classes is None else np.array([], dtype=np.asarray(data.classes).dtype))
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
-    reason = "the stream ended"
+    reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
         diary = Diary(progress)
         try:
@@ -187,7 +189,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
                     diary.note(learner, learner.trained(data.n_features))
         except KeyboardInterrupt:
             data.close()
-            reason = "it was interrupted"
+            reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
@@ -203,8 +205,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
         seconds=diary.history[-1].seconds,
         objective=met.mean_loss,
         gap=None,
-        converged=False,
-        reason=reason,
+        stops=[Stop(reason)],
     )
     return replace(found, spec=spec, encoding=data.encoding, profile=data.profile, course=course, learner=learner)
 

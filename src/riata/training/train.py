@@ -154,9 +154,9 @@ def _trained(
         seconds=sum(result.seconds for result in results),
         objective=sum(result.objective for result in results),
         gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
-        converged=all(result.converged for result in results),
-        reason="; ".join(sorted({result.reason for result in results})),
+        stops=[result.stop for result in results],
         searched=searched,
+        counted=fits[0].spec.counted,
     )
     return Trained(
         spec,

@@ -5,14 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.data.encoding import Encoding
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
+from riata.model.training_facts import TrainingFacts
+from riata.outcome.sentences import why_all
+from riata.outcome.stop import Stop
 from riata.penalties import Penalty
-from riata.training.coefficients import dense_part, support_of
+from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_SPEC
 from riata.training.selection.searched import Searched
@@ -34,9 +36,19 @@ class Course:
     seconds: float
     objective: float
     gap: float | None
-    converged: bool
-    reason: str  # why it stopped
+    stops: list[Stop]  # why every margin's fit ended
     searched: list[Searched] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
+    counted: str = "features"  # what k counts, or "groups"
+
+    @property
+    def converged(self) -> bool:
+        """Whether all of them came to where they were going."""
+        return all(stop.converged for stop in self.stops)
+
+    @property
+    def reason(self) -> str:
+        """Why they stopped, in words."""
+        return why_all(self.stops)
 
 
 @dataclass(frozen=True)
@@ -88,8 +100,7 @@ class Trained:
     @property
     def all_names(self) -> list[str]:
         """The names of all features, or of the chosen ones where nobody knows the others."""
-        known = self.support if sp.issparse(self.coef) else np.arange(self.n_features)
-        return self.names_of(known)
+        return self.names_of(known_numbers(self.coef, self.n_features))
 
     @property
     def at_chosen_strength(self) -> Spec:
@@ -132,30 +143,34 @@ class Trained:
             return self.scale[features].tolist()
         return [self.known.get(j, (None, 1.0))[1] for j in features.tolist()]
 
-    def _training(self) -> dict[str, Any]:
+    def _training(self) -> TrainingFacts:
         """How the model was made, in plain values."""
         course = self.course
         if course is None:
-            return {"solver": self.solver}
+            return TrainingFacts(self.solver)
         parameters = {
             one.argument: _as_plain(getattr(self.spec, name))
             for name, one in OF_SPEC.items()
             if name != "class_weight" or self.classes is not None
         }
-        return {
-            "solver": self.solver,
-            "k": _as_plain(one_or_all(course.ks)),
-            "selection": "; ".join(one.selection.reason for one in course.searched) or None,
-            "alpha": _as_plain(one_or_all(course.alphas)),
-            "n_rows": course.n_rows,
-            "objective_value": course.objective,
-            "gap": course.gap,
-            "converged": course.converged,
-            "stopped_because": course.reason,
-            "passes": round(course.passes, 2),
-            "seconds": round(course.seconds, 3),
-            "parameters": {name: value for name, value in parameters.items() if _plain(value)},
-        }
+        return TrainingFacts(
+            solver=self.solver,
+            k=_as_plain(one_or_all(course.ks)),
+            selection="; ".join(one.selection.reason for one in course.searched) or None,
+            alpha=_as_plain(one_or_all(course.alphas)),
+            n_rows=course.n_rows,
+            objective_value=course.objective,
+            gap=course.gap,
+            converged=course.converged,
+            stopped_because=course.reason,
+            passes=round(course.passes, 2),
+            seconds=round(course.seconds, 3),
+            parameters={name: value for name, value in parameters.items() if _plain(value)},
+            stop=[stop.reason for stop in course.stops],
+            proof=[stop.proof for stop in course.stops],
+            counted=course.counted,
+            penalty_factors=self.spec.penalty_factors is not None,
+        )
 
 
 def one_or_all(values: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.kernels.coordinate import coordinate_pass
+from riata.kernels.losses import code_of
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 
@@ -39,7 +40,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         t += 1
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
-        b = coordinate_pass(columns, loss.code, y, weight, curvatures, means, l1, l2, w, z, b)
+        b = coordinate_pass(columns, code_of(loss), y, weight, curvatures, means, l1, l2, w, z, b)
         if data.cheap_passes:  # elsewhere the columns are a copy, and nothing is read
             data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))

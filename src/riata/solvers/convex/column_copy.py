@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.objective import Problem
+from riata.objective import FirstOrder, Problem
+from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.restricted import minimise_loss
 from riata.threads import one_blas_thread
 
@@ -13,15 +14,21 @@ MOST = 1 << 20  # numbers in a copy: more would not stay in the cache, and are w
 
 
 @dataclass(frozen=True)
-class Gathered:
+class ColumnCopy:
     """The columns of some features."""
+
+    moves = False  # it is the loss itself, wherever one is
 
     features: np.ndarray
     A: np.ndarray
 
-    def minimum(self, problem: Problem, w, b):
-        """(w, b) at the minimum of F over these features and the intercept, from a start whose other weights are 0."""
-        W = self.features
+    def times(self, factor: float) -> "ColumnCopy":
+        """The loss itself needs no damping."""
+        return self
+
+    def minimum(self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float) -> Point:
+        """The minimum of F over these features and the intercept, searched from a guess whose other weights are 0."""
+        W, (w, b) = self.features, guess
         y, weight = problem.data.targets()
         l1, l2, lower = (strength[W] for strength in problem.strengths)
         with one_blas_thread():
@@ -31,7 +38,7 @@ class Gathered:
         return w, float(b)
 
 
-def gathered(problem: Problem, features) -> Gathered | None:
+def column_copy(problem: Problem, features: np.ndarray) -> ColumnCopy | None:
     """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
     where the loss or the penalty is no part of a compiled loop."""
     data = problem.data
@@ -39,4 +46,4 @@ def gathered(problem: Problem, features) -> Gathered | None:
         return None
     if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
         return None
-    return Gathered(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))
+    return ColumnCopy(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

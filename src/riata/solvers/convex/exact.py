@@ -7,7 +7,7 @@ itself. For other losses the curvature is kept while it serves, and a step that 
 
 Many rows are first solved on a sample of them: its answer, its W and its curvature are near those of all rows. Out of
 core a single pass does both orders, the second for features that wanted in after the pass before. Where the columns of
-W are small and in memory, F itself is minimised over a copy of them in place of its quadratic (`gathered`).
+W are small and in memory, F itself is minimised over a copy of them in place of its quadratic (`column_copy`).
 """
 
 from collections.abc import Generator
@@ -18,16 +18,18 @@ from itertools import count, islice
 import numpy as np
 
 from riata.data.sample import sample_rows
-from riata.objective import FirstOrder, Problem, empty_start, first_order, pulls
+from riata.objective import FirstOrder, Problem, empty_start, first_order
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.column_copy import gathered
+from riata.solvers.convex.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.newton import CUTS, DAMPED, NOTHING, State, cut_back, newton_step, read, worse
+from riata.solvers.convex.working_set import CUTS, DAMPED, FINE, FIRST, State, cut_back, grown, read, worse
 from riata.solvers.iterate import Iterate, Options
 
-FIRST, FIRST_AHEAD = 64, 512  # features that join at least, where passes are cheap and where they are dear
+FIRST_AHEAD = 512  # features that join at least, where passes are dear
+ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm
 KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
-FINE, ROUGH = 1e-13, 1e-3  # precision of a step, while no feature has to wait and while some do
+ROUGH = 1e-3  # precision of a step while features have to wait
 SAMPLE_STEPS = 20  # a sample is not worth more time
 STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
 
@@ -116,44 +118,20 @@ def _likely(sample: Problem, state: State):
     return grown(sample, used, [first_order(sample, state.w, state.b)], least=0.0)[0]
 
 
-ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm
-
-
 def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=False):
     """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
     first = FIRST if problem.data.cheap_passes or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
     features, waiting = grown(problem, state, [at], first=first)
-    columns = gathered(problem, features)
-    if columns is not None:
-        state.features = features
-        state.w, state.b = columns.minimum(problem, state.w, state.b)
-        return
-    if second is not None:
-        state.curvature = second
-        waiting += len(features) - len(state.features)
-    elif len(features) > len(state.features) or not keep:
-        state.features = features
-        second = read(problem, state, first=False, second=True, memory=options.memory)[1]
-        state.curvature = second or state.curvature
-    curvature = state.curvature.times(state.damping)
-    state.w, state.b = newton_step(problem, curvature, at, state.w, state.b, ROUGH if waiting else FINE)
+    model: ColumnCopy | Curvature | None = column_copy(problem, features)
+    if model is None:
+        if second is not None:
+            state.curvature = second
+            waiting += len(features) - len(state.features)
+        elif len(features) > len(state.features) or not keep:
+            state.features = features
+            second = read(problem, state, first=False, second=True, memory=options.memory)[1]
+            state.curvature = second or state.curvature
+        model = state.curvature.times(state.damping)
+    here = state.w, state.b
+    state.w, state.b = model.minimum(problem, at, here, here, ROUGH if waiting else FINE)
     state.features = features
-
-
-def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0, first=FIRST):
-    """The working set with the features that want in most, as many as are in use, and how many have to wait.
-
-    A feature wants in where it is pulled by more than `least` times its threshold at any of the points.
-    """
-    pulled = [pulls(problem.penalty, at.by_w) for at in ats]
-    pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
-    wanting = pull > least * threshold
-    wanting[state.features] = False
-    candidates = np.flatnonzero(wanting)
-    room = max(first, int(np.count_nonzero(state.w)))
-    waiting = max(0, len(candidates) - room)
-    if waiting:
-        with np.errstate(divide="ignore"):
-            urgency = pull[candidates] / threshold[candidates]
-        candidates = candidates[np.argpartition(-urgency, room)[:room]]
-    return np.concatenate([state.features, candidates]), waiting

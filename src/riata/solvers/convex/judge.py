@@ -21,6 +21,11 @@ class Judge:
     def of(cls, problem: Problem, start: Start) -> "Judge":
         return cls(None if has_dual_bound(problem) else slope_unit(problem, start))
 
+    @property
+    def has_gap(self) -> bool:
+        """Whether points are judged by a certified gap."""
+        return self.slope_unit is None
+
     def shortfall(self, problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
         """The gap, or the largest violation of an optimality condition."""
         return duality_gap(problem, w, at) if self.slope_unit is None else stationarity(problem, w, at)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from riata.kernels.losses import code_of
 from riata.kernels.restricted import losses_of_rows, slopes_and_curved_rows
 from riata.losses.loss import Loss
 from riata.solvers.convex.quadratic import minimise_quadratic
@@ -33,7 +34,7 @@ def minimise_loss(
 
     def objective(z: np.ndarray, v: np.ndarray) -> float:
         """F, with the derivatives of its rows in u and D."""
-        losses = losses_of_rows(loss.code, y, z, weight, loss.least_curvature, u, D)
+        losses = losses_of_rows(code_of(loss), y, z, weight, loss.least_curvature, u, D)
         return losses + np.abs(v) @ l1 + 0.5 * (v * v) @ l2
 
     z = A @ v + b

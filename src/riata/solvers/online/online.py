@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from riata.errors import OptionError
+from riata.kernels.losses import code_of
 from riata.kernels.online import (
     EMPTY,
     HOLD,
@@ -152,7 +153,7 @@ class Online(Method):
         loss, memory = sweep.loss, state.memory
         margins = np.empty((len(visits), LANES + 1))
         settings = Settings(
-            loss.code, min(loss.curvature, 1.0), loss.relative, learn_b > 0.0, self.alpha or 0.0,
+            code_of(loss), min(loss.curvature, 1.0), loss.relative, learn_b > 0.0, self.alpha or 0.0,
             float(self.standardize), float(self.distinct),
         )  # fmt: skip
         swept = Memory(**{name: memory[name] for name in Memory._fields})

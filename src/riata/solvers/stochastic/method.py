@@ -17,6 +17,7 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.kernels.losses import code_of
 from riata.kernels.rows import Rows
 from riata.kernels.steps import Steps
 from riata.losses import Loss
@@ -63,9 +64,10 @@ class Sweep:
     @property
     def steps(self) -> Steps:
         """The same for a kernel."""
-        code = self.loss.code
-        assert code is not None  # these solvers are for compiled losses
-        return Steps(self.rows, self.y, self.weight, self.visits, self.batch, code, self.etas, self.safe, self.margins)
+        return Steps(
+            self.rows, self.y, self.weight, self.visits, self.batch, code_of(self.loss), self.etas, self.safe,
+            self.margins,
+        )  # fmt: skip
 
 
 class Method(Protocol):

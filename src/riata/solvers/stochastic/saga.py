@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from riata.errors import OptionError
+from riata.kernels.losses import code_of
 from riata.kernels.variance_reduced import saga_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
@@ -37,7 +38,7 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
         for number, chunk in zip(numbers, data.visit(numbers), strict=True):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             mean_b, b = saga_sweep(
-                chunk.X.row_layout(problem.scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code,
+                chunk.X.row_layout(problem.scale), chunk.y, chunk.weight / mean_weight, visits, code_of(problem.loss),
                 eta, l1, 1.0 / data.n_rows, slopes.setdefault(number, np.zeros(chunk.n_rows)),
                 mean, mean_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from riata.errors import OptionError
+from riata.kernels.losses import code_of
 from riata.kernels.variance_reduced import svrg_sweep
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
@@ -40,7 +41,7 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
         for chunk in data.visit(data.shuffled(rng)):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             b = svrg_sweep(
-                chunk.X.row_layout(scale), chunk.y, chunk.weight / mean_weight, visits, problem.loss.code, eta, l1,
+                chunk.X.row_layout(scale), chunk.y, chunk.weight / mean_weight, visits, code_of(problem.loss), eta, l1,
                 anchor, anchor_b, at.by_w / scale, at.by_b, w, b, float(problem.fit_intercept),
             )  # fmt: skip
             steps += len(visits)

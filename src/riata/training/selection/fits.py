@@ -11,7 +11,7 @@ from riata.penalties import Cardinality
 from riata.solvers.subset.refit import Refits
 from riata.training.driver import Record, Result
 from riata.training.fitting import Fit, make_problem
-from riata.training.selection.paths import ModelPath
+from riata.training.path import ModelPath
 from riata.training.selection.search import Search, Selection, search_path
 from riata.training.spec import Spec
 

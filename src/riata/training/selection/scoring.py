@@ -17,7 +17,7 @@ from riata.arrays import namespace, to_host
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import Loss
-from riata.training.selection.paths import ModelPath
+from riata.training.path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
 ROWS_AT_ONCE = 4096  # a margin for every model is held of so many rows

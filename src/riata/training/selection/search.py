@@ -20,7 +20,7 @@ from riata.losses import Loss
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.training.checks import check_rows
-from riata.training.selection.paths import ModelPath, alpha_path, k_path
+from riata.training.path import ModelPath, k_path, path
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
 from riata.training.spec import Spec
@@ -201,7 +201,7 @@ def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int
     """The models on these rows: those that the search asks for, or the same values as another path has."""
     if search.by == "alpha":
         alphas = None if like is None else like.values
-        return alpha_path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
+        return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None:
         return k_path(data, spec, int(like.values[-1]))
     rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows

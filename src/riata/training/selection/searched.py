@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from riata.training.selection.paths import ModelPath
+from riata.training.path import ModelPath
 from riata.training.selection.search import Selection
 
 

@@ -34,7 +34,7 @@ def convergence_section(facts: Facts) -> Section:
     body = rendered(
         "convergence.html",
         words=certificate(facts),
-        certified=bool(facts.training.get("converged")),
+        certified=bool(facts.training.converged),
         charts=charts if long else _gaps_of_paths(facts),
         history=_table(histories) if long else None,
     )

@@ -25,7 +25,7 @@ from riata.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
-class KPath:
+class BestPerSize:
     """A model for every number of features, the smallest first, as far as features are of use (or the empty one)."""
 
     models: list[Fitted]
@@ -36,13 +36,15 @@ class KPath:
         return np.array([model.objective for model in self.models])
 
 
-def k_path(problem: Problem, k_max: int, options: Options) -> KPath:
+def best_per_size(problem: Problem, k_max: int, options: Options) -> BestPerSize:
     """The best model found for every number of features up to k_max."""
     with one_blas_thread():  # hundreds of small factorisations
-        return (_group_path if isinstance(problem.penalty, GroupCardinality) else _k_path)(problem, k_max, options)
+        return (_groups_per_size if isinstance(problem.penalty, GroupCardinality) else _features_per_size)(
+            problem, k_max, options
+        )
 
 
-def _group_path(problem, k_max, options):
+def _groups_per_size(problem, k_max, options):
     """One sweep upwards, exchanging groups at every size."""
     check_memory(problem.data.n_features, options.memory)
     model, search = searched(problem, np.zeros(problem.data.n_features), empty_intercept(problem))
@@ -55,25 +57,25 @@ def _group_path(problem, k_max, options):
         supports.append(search.look.support)
     if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
-        return KPath(models, SwapOptimalPath("groups"))
-    return KPath(refitted(problem, supports, options), RefittedSupports(1))
+        return BestPerSize(models, SwapOptimalPath("groups"))
+    return BestPerSize(refitted(problem, supports, options), RefittedSupports(1))
 
 
-def _k_path(problem, k_max, options):
+def _features_per_size(problem, k_max, options):
     d = problem.data.n_features
     limit, worthwhile = row_limit(k_max, d, options), 2.0 * PRECISION * gap_unit(problem)
     model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
     supports = _settled(model, k_max, worthwhile, limit)
     if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports]
-        return KPath(models, SwapOptimalPath())
+        return BestPerSize(models, SwapOptimalPath())
     models = refitted(problem, supports, options)
     w = np.zeros(d)
     w[models[-1].support] = models[-1].coef
     others = _settled(LocalModel(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
     found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
-    return KPath(best, RefittedSupports(2))
+    return BestPerSize(best, RefittedSupports(2))
 
 
 def _objective(model: Fitted) -> float:

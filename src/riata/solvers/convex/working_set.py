@@ -1,9 +1,7 @@
-"""Newton steps over a working set: the curvature of its features, and the step that it and the slopes give.
+"""Newton steps on a working set: which features it has, what is read of them, and what is done about a step too far.
 
-    H = sum_i s_i loss''(y_i, z_i) (x_i - mean)(x_i - mean)' / sum(s)
-
-about means weighted by s loss'' is the curvature once the best intercept follows the coefficients. The squared loss
-has the same H everywhere, so what is known of it stays and only products with new features are read.
+What one alpha (`exact`) and many alphas side by side (`alpha_path`) have in common. What stands for the loss over the
+working set is a copy of its columns where they are few and in memory (`column_copy`), or else its curvature.
 """
 
 from dataclasses import dataclass, field
@@ -12,43 +10,16 @@ import numpy as np
 
 from riata.arrays import at_least
 from riata.errors import OptionError
-from riata.matrices.moments import Products
-from riata.objective import FirstOrder, Problem, first_order_part, summarise
-from riata.penalties import Penalty, SeparablePenalty
-from riata.solvers.convex.quadratic import minimise_quadratic
-from riata.solvers.convex.separable_quadratic import minimise_separable
+from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
+from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.iterate import Saved
 
+FIRST = 64  # features that join at least, where passes are cheap
+FINE = 1e-13  # precision of a step that is worth a pass
 FRACTIONS = 0.5 ** np.arange(1, 16)
 DAMPED = 10.0  # times the curvature, after a step of which no fraction was of use
 CUTS = 3  # of one step: they leave less of it than rounding does
 ROUNDING = 1e-14  # of F: a rise by less is none
-
-
-@dataclass(frozen=True)
-class Curvature:
-    """H about the means of the features it knows, and the mean weight sum_i s_i loss'' / sum(s)."""
-
-    features: np.ndarray
-    weight: float
-    mean: np.ndarray
-    H: np.ndarray
-
-    def grown(self, features, new: Products, total) -> "Curvature":
-        """With the products of new features with all features, the known ones first."""
-        known = len(self.features)
-        H = np.empty((len(features), len(features)))
-        H[:known, :known] = self.H
-        H[known:] = new.about_means / total
-        H[:known, known:] = H[known:, :known].T
-        return Curvature(features, new.weight / total, new.right_mean, H)
-
-    def times(self, factor: float) -> "Curvature":
-        """So many times as curved: steps are shorter, in a way that lowers F for any penalty once they are short."""
-        return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
-
-
-NOTHING = Curvature(np.empty(0, dtype=np.int64), 0.0, np.empty(0), np.empty((0, 0)))
 
 
 @dataclass
@@ -128,39 +99,23 @@ def _check_memory(size, memory):
         )
 
 
-def newton_step(problem: Problem, curvature: Curvature, at: FirstOrder, w, b, precision, guess=None):
-    """The minimum (w, b) of the quadratic at a point, over the working set and the intercept, searched from a guess."""
-    W = curvature.features
-    slope, H = at.by_w[W], curvature.H
-    if problem.fit_intercept:
-        slope = slope - at.by_b * curvature.mean
-    else:
-        H = H + curvature.weight * np.outer(curvature.mean, curvature.mean)
-    v = _penalised_minimum(problem.penalty, W, H, slope, w, w if guess is None else guess, precision)
-    if problem.fit_intercept and curvature.weight > 0:
-        b = b - at.by_b / curvature.weight - curvature.mean @ (v - w[W])
-    w = w.copy()
-    w[W] = v
-    return w, b
+def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0, first=FIRST):
+    """The working set with the features that want in most, as many as are in use, and how many have to wait.
 
-
-def _penalised_minimum(
-    penalty: Penalty,
-    W: np.ndarray,
-    H: np.ndarray,
-    slope: np.ndarray,
-    w: np.ndarray,
-    guess: np.ndarray,
-    precision: float,
-) -> np.ndarray:
-    """The minimum, searched from a guess, of a quadratic at w over the features W and the penalty: compiled or not."""
-    v, strengths = guess[W], penalty.strengths(len(w))
-    if strengths is None:
-        assert isinstance(penalty, SeparablePenalty)  # what `capabilities` has made sure of
-        return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
-    l1, l2, lower = (strength[W] for strength in strengths)
-    H = H + np.diag(l2)
-    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision)
+    A feature wants in where it is pulled by more than `least` times its threshold at any of the points.
+    """
+    pulled = [pulls(problem.penalty, at.by_w) for at in ats]
+    pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
+    wanting = pull > least * threshold
+    wanting[state.features] = False
+    candidates = np.flatnonzero(wanting)
+    room = max(first, int(np.count_nonzero(state.w)))
+    waiting = max(0, len(candidates) - room)
+    if waiting:
+        with np.errstate(divide="ignore"):
+            urgency = pull[candidates] / threshold[candidates]
+        candidates = candidates[np.argpartition(-urgency, room)[:room]]
+    return np.concatenate([state.features, candidates]), waiting
 
 
 def worse(F, known) -> bool:

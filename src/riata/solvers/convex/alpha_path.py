@@ -1,0 +1,175 @@
+"""The models of many alphas at the price of few: warm starts, shared curvature, several alphas certified per pass.
+
+Alphas go from large to small, a block at a time. The quadratic at the last model, over a working set chosen by the
+strong rule (features pulled by more than 2 l1_j(last of the block) - l1_j(now)), gives a first guess for every alpha of
+the block without data. One pass then certifies all of them at once; those that fall short get a Newton step each from
+their own slopes, once the features that they want are let in, until none falls short. Where the columns of the working
+set are small and in memory they take the place of the quadratic (`column_copy`), and a guess seldom falls short.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riata.objective import FirstOrder, Problem, summarise
+from riata.penalties import Penalty
+from riata.solvers.convex.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.working_set import CUTS, DAMPED, FINE, FIRST, State, cut_back, grown, pass_part, read, worse
+
+BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are dear
+LEAST = 0.7  # of l1: the strong rule asks for less than this in long blocks, and lets too many features in
+ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class Course:
+    """What all models of a path share: how they are judged, how good they must be, and the memory there is."""
+
+    judge: Judge
+    unit: float  # what gaps are measured against
+    tol: float
+    memory: int | None
+
+
+@dataclass
+class PathPoint:
+    """A model on its way to one alpha."""
+
+    problem: Problem
+    w: np.ndarray
+    b: float
+    best: float = np.inf  # F where it was last accepted, at (w_best, b_best)
+    w_best: np.ndarray | None = None
+    b_best: float = 0.0
+    at: FirstOrder | None = None  # once there was a pass
+    curvature: Curvature | None = None  # where it is not the same everywhere
+    gap: float = np.inf
+    damping: float = 1.0  # steps are made on so many times the curvature
+
+    @property
+    def loss(self) -> float:
+        """The mean loss, without the penalty, where the last pass was."""
+        assert self.at is not None
+        return self.at.loss
+
+
+def alpha_path(
+    problem: Problem, largest: float, alphas: np.ndarray, penalties: Sequence[Penalty], course: Course
+) -> Iterator[PathPoint]:
+    """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`."""
+    assert problem.start is not None
+    w, b, at = problem.start
+    state = State(w, b, np.flatnonzero(w))
+    now = largest
+    problems = [replace(problem, penalty=penalty) for penalty in penalties]
+    at_start = int(np.sum(alphas >= largest))
+    for its_problem in problems[:at_start]:  # no Newton step: its rounding would let features in
+        gap = course.judge.shortfall(its_problem, w, at) / course.unit
+        yield PathPoint(its_problem, w, b, at=at, gap=gap)
+    size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
+    for i in range(at_start, len(alphas), size):
+        last_alpha = alphas[i : i + size][-1]
+        points = _solve_block(problems[i : i + size], state, at, now / max(last_alpha, 1e-300), course)
+        yield from points
+        last = points[-1]
+        assert last.at is not None
+        state.w, state.b, at, now = last.w, last.b, last.at, last_alpha
+
+
+def _solve_block(problems: list[Problem], state: State, at: FirstOrder, drop: float, course: Course) -> list[PathPoint]:
+    """The models of a few alphas, from the last model, whose alpha was `drop` times the block's last."""
+    smallest = problems[-1]
+    if not smallest.loss.quadratic:  # curvature that is read anew is read of no more features than need be
+        state.features = np.flatnonzero(state.w)
+    state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST))
+    model = _model(smallest, state, course.memory)
+    points, here = [], (state.w, state.b)
+    w, b = here
+    for problem in problems:
+        w, b = model.minimum(problem, at, here, (w, b), FINE)
+        points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
+    if _has_to_be_read(smallest, model):  # one that was kept may have let in features that were no longer expected
+        state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
+    short = points
+    for _ in range(ROUNDS):
+        _certify(short, course.judge, state.features if _has_to_be_read(smallest, model) else None)
+        short = [point for point in short if point.gap > course.tol * course.unit]
+        if not short:
+            break
+        state.features = _wanting(smallest, state, short)
+        model = _model(smallest, state, course.memory)
+        for point in short:
+            assert point.at is not None
+            here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
+            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, FINE)
+    for point in points:
+        point.gap /= course.unit
+    state.curvature = points[-1].curvature or state.curvature
+    return points
+
+
+def _wanting(problem: Problem, state: State, points: list[PathPoint]) -> np.ndarray:
+    """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
+    ats = [point.at for point in points if point.at is not None]
+    room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
+    return grown(problem, state, ats, first=room if problem.data.cheap_passes else len(state.w))[0]
+
+
+def _model(problem: Problem, state: State, memory: int | None) -> ColumnCopy | Curvature:
+    """What stands for the loss over the working set: its columns gathered together, or their curvature.
+
+    That of new features is read: a pass. Losses other than the squared read theirs with the slopes, but once.
+    """
+    columns = column_copy(problem, state.features)
+    if columns is not None:
+        return columns
+    if problem.loss.quadratic or not len(state.curvature.features):
+        second = read(problem, state, first=False, second=True, memory=memory)[1]
+        state.curvature = second or state.curvature
+    return state.curvature
+
+
+def _has_to_be_read(problem: Problem, model: ColumnCopy | Curvature) -> bool:
+    """Whether the curvature differs from place to place, and has to be read with the slopes."""
+    return model.moves and not problem.loss.quadratic
+
+
+def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None) -> None:
+    """Slopes, F and gap of several models in one pass, with the curvature of these features, if any; a step too far is
+    cut back and read again, or taken back."""
+    for cuts in range(2 + CUTS):
+        if not points:
+            return
+        _read_points(points, features)
+        far = []
+        for point in points:
+            assert point.at is not None
+            F = point.at.loss + point.problem.penalty.value(point.w)
+            if worse(F, point.best) and cuts <= CUTS:
+                assert point.w_best is not None
+                good = point.w_best, point.b_best
+                if cuts < CUTS:
+                    point.w, point.b = cut_back(point.problem, good, (point.w, point.b))
+                else:
+                    point.w, point.b = good
+                    point.damping *= 1.0 if point.problem.penalty.convex else DAMPED
+                far.append(point)
+            else:
+                point.best, point.w_best, point.b_best = F, point.w, point.b
+                point.gap = judge.shortfall(point.problem, point.w, point.at)
+        points = far
+
+
+def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:
+    """The first-order means at each model, and its curvature over these features, if any: one pass for all."""
+    features = features if features is not None and len(features) else None
+    data, loss = points[0].problem.data, points[0].problem.loss
+    parts = [pass_part(loss, point.w, point.b, features, features) for point in points]
+    sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
+    for point, its_sums in zip(points, sums, strict=True):
+        point.at = summarise(its_sums[:2])
+        if features is not None:
+            point.curvature = NOTHING.grown(features, its_sums[-1], data.total_weight)

@@ -1,0 +1,81 @@
+"""The curvature of the mean loss over a working set, and the minimum of the penalised quadratic that it makes.
+
+    H = sum_i s_i loss''(y_i, z_i) (x_i - mean)(x_i - mean)' / sum(s)
+
+about means weighted by s loss'' is the curvature once the best intercept follows the coefficients. The squared loss
+has the same H everywhere, so what is known of it stays and only products with new features are read.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.matrices.moments import Products
+from riata.objective import FirstOrder, Problem
+from riata.penalties import Penalty, SeparablePenalty
+from riata.solvers.convex.quadratic import minimise_quadratic
+from riata.solvers.convex.separable_quadratic import minimise_separable
+
+Point = tuple[np.ndarray, float]  # (w, b)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """H about the means of the features it knows, and the mean weight sum_i s_i loss'' / sum(s)."""
+
+    moves = True  # whether it is that of one point, unless the loss is quadratic
+
+    features: np.ndarray
+    weight: float
+    mean: np.ndarray
+    H: np.ndarray
+
+    def grown(self, features, new: Products, total) -> "Curvature":
+        """With the products of new features with all features, the known ones first."""
+        known = len(self.features)
+        H = np.empty((len(features), len(features)))
+        H[:known, :known] = self.H
+        H[known:] = new.about_means / total
+        H[:known, known:] = H[known:, :known].T
+        return Curvature(features, new.weight / total, new.right_mean, H)
+
+    def times(self, factor: float) -> "Curvature":
+        """So many times as curved: steps are shorter, in a way that lowers F for any penalty once they are short."""
+        return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
+
+    def minimum(self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float) -> Point:
+        """The minimum of the penalised quadratic at the point `here`, whose slopes are `at`, searched from a guess."""
+        (w, b), W = here, self.features
+        slope, H = at.by_w[W], self.H
+        if problem.fit_intercept:
+            slope = slope - at.by_b * self.mean
+        else:
+            H = H + self.weight * np.outer(self.mean, self.mean)
+        v = _penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision)
+        if problem.fit_intercept and self.weight > 0:
+            b = b - at.by_b / self.weight - self.mean @ (v - w[W])
+        w = w.copy()
+        w[W] = v
+        return w, b
+
+
+NOTHING = Curvature(np.empty(0, dtype=np.int64), 0.0, np.empty(0), np.empty((0, 0)))
+
+
+def _penalised_minimum(
+    penalty: Penalty,
+    W: np.ndarray,
+    H: np.ndarray,
+    slope: np.ndarray,
+    w: np.ndarray,
+    guess: np.ndarray,
+    precision: float,
+) -> np.ndarray:
+    """The minimum, searched from a guess, of a quadratic at w over the features W and the penalty: compiled or not."""
+    v, strengths = guess[W], penalty.strengths(len(w))
+    if strengths is None:
+        assert isinstance(penalty, SeparablePenalty)  # what `capabilities` has made sure of
+        return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
+    l1, l2, lower = (strength[W] for strength in strengths)
+    H = H + np.diag(l2)
+    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision)
