@@ -45,7 +45,7 @@ def test_the_model_is_the_chosen_one_of_the_path(table, auto, select):
     training = model.to_model().training
     assert training.selection == model.selection_.reason
     assert training.k == (path.values[i] if "k" in auto else None)
-    json.dumps(training)
+    json.dumps(training.to_json())
 
 
 @pytest.mark.parametrize("auto", [{"k": "auto"}, {"alpha": "auto"}], ids=str)

@@ -19,6 +19,7 @@ LOSSES: dict[str, Loss] = {
         Poisson(),
     )
 }
+USUAL = {"regression": Squared.name, "classification": Logistic.name}  # where nobody asks for another
 
 
 def loss_of(loss: str | Loss) -> Loss:

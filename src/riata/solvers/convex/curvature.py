@@ -15,6 +15,7 @@ from riata.objective import FirstOrder, Problem
 from riata.penalties import Penalty, SeparablePenalty
 from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.convex.separable_quadratic import minimise_separable
+from riata.threads import one_blas_thread
 
 Point = tuple[np.ndarray, float]  # (w, b)
 
@@ -75,7 +76,8 @@ def _penalised_minimum(
     v, strengths = guess[W], penalty.strengths(len(w))
     if strengths is None:
         assert isinstance(penalty, SeparablePenalty)  # what `capabilities` has made sure of
-        return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
+        with one_blas_thread():
+            return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     l1, l2, lower = (strength[W] for strength in strengths)
     H = H + np.diag(l2)
     return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision)

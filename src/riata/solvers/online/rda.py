@@ -28,7 +28,7 @@ class Rda(Method):
 
     def sweep(self, sweep, state, learn_b):
         z, total = state.memory["z"], state.memory["total"]
-        return rda_sweep(*sweep.args, self.l1, self.l2, z, total, state.w, state.b, learn_b, state.largest)
+        return rda_sweep(sweep.steps, self.l1, self.l2, z, total, state.w, state.b, learn_b, state.largest)
 
 
 def rda(problem: Problem, options: Options):

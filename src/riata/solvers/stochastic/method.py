@@ -19,6 +19,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.kernels.losses import code_of
 from riata.kernels.rows import Rows
+from riata.kernels.steps import Steps
 from riata.losses import Loss
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
@@ -61,8 +62,9 @@ class Sweep:
         return bool((self.rows.shrink == 1.0).all())
 
     @property
-    def args(self):
-        return (
+    def steps(self) -> Steps:
+        """The same for a kernel."""
+        return Steps(
             self.rows, self.y, self.weight, self.visits, self.batch, code_of(self.loss), self.etas, self.safe,
             self.margins,
         )  # fmt: skip
