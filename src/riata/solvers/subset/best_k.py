@@ -22,7 +22,7 @@ from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, next_count, wanting
-from riata.solvers.subset.local_quadratic import LocalModel, Outlook
+from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
 from riata.solvers.subset.refit import MEMORY_UNTOLD
 from riata.solvers.subset.subset import OVERSHOOTS, PRECISION
 
@@ -41,9 +41,9 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
         yield from by_refits(problem, options, None, None)
         return
     if resume is None:
-        model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
+        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     else:
-        model = LocalModel.resumed(problem, resume.arrays)
+        model = LocalQuadratic.resumed(problem, resume.arrays)
     rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options), resume)
     if problem.loss.quadratic:
         yield from _by_model(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
@@ -68,7 +68,7 @@ def _saved(model, arrays, **facts) -> Saved:
     return Saved(arrays | model.arrays, facts)
 
 
-def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
+def settle(model: LocalQuadratic, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
     count = min(first_count(k), limit)
     settled, t, data = False, 0, model.problem.data
