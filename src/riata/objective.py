@@ -41,7 +41,7 @@ ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
 NARROWINGS = 4  # passes in which the best constant margin is found, each to a hundredth
 WIDENINGS = 20  # the most times that it is looked for further away
-REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
+FREE_REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
     feasible = (1.0 - 1e-14) / max(1.0, largest)  # inside by more than rounding
     bound = max(-feasible * rise, -rise - ridge)  # with all of the slopes shrunk until they fit, or none
     rounded = ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may all but cancel
-    return float(at.loss + penalty.value(w) - bound + REACH * free + rounded)
+    return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 
 
 def has_dual_bound(problem: Problem) -> bool:

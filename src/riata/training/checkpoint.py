@@ -24,7 +24,7 @@ from riata.errors import CheckpointError
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
-VERSION = 2
+VERSION = 3
 NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 

@@ -66,8 +66,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
-        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solvers 'online' and 'sketch'"),
-        (n_features > WIDEST and not solver.any_width,
+        (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
+        (n_features > WIDEST and not solver.width_free,
          f"solver {spec.solver_name!r} keeps a number for every feature, and there are {n_features:,}: take "
          "solver 'sketch'"),
         (spec.half_life is not None and not 0 < spec.half_life < np.inf,

@@ -13,7 +13,7 @@ from riata.outcome.choices import PathModel
 from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
-from riata.solvers.convex.alpha_path import Course, alpha_path
+from riata.solvers.convex.alpha_path import PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import best_per_size
 from riata.solvers.subset.refit import Fitted
@@ -21,7 +21,7 @@ from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.spec import Spec
 
-LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
+LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def path(
     alphas: Sequence[float] | np.ndarray | None = None,
     *,
     length: int = LENGTH,
-    reach: float = REACH,
+    reach: float = ALPHA_REACH,
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:
@@ -98,9 +98,9 @@ def path(
     alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
     penalties = [spec.penalty_at(alpha, problem.scale) for alpha in alphas]
     judge = Judge.of(problem, problem.start)
-    course = Course(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory_bytes)
+    options = PathOptions(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory_bytes)
     points = []
-    for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, course), strict=True):
+    for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, options), strict=True):
         points.append(point)
         n_features = int(np.count_nonzero(point.w))
         if progress is not None:

@@ -98,9 +98,11 @@ def _in_words(record: Record) -> str:
     parts = [f"pass {record.passes:.0f}", f"{record.n_selected} features"]
     if record.objective is not None:
         parts.append(f"objective {record.objective:.5g}")
-    if record.met is not None:
+    if record.progressive_loss is not None:
         rows = record.rows or 0
-        parts.append(f"{rows:,} rows, {rows / max(record.seconds, 1e-9):,.0f} a second, loss {record.met:.4g}")
+        parts.append(
+            f"{rows:,} rows, {rows / max(record.seconds, 1e-9):,.0f} a second, loss {record.progressive_loss:.4g}"
+        )
     if record.accuracy is not None:
         parts.append(f"accuracy {record.accuracy:.4f}")
     if record.r2 is not None:

@@ -163,7 +163,7 @@ def _trained(
         fits[0].solver,
         coefficients(results, data.n_features),
         np.array([result.intercept for result in results]),
-        max(sum(record.whole for record in result.history) for result in results),
+        max(sum(record.end_of_pass for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,
         scale=scale,

@@ -17,7 +17,18 @@ from riata.penalties import Penalty
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.working_set import CUTS, DAMPED, FINE, FIRST, State, cut_back, grown, pass_part, read, worse
+from riata.solvers.convex.working_set import (
+    CUTS,
+    DAMPED,
+    FINE,
+    FIRST,
+    WorkingSetState,
+    cut_back,
+    grown,
+    pass_part,
+    read,
+    worse,
+)
 
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are dear
 LEAST = 0.7  # of l1: the strong rule asks for less than this in long blocks, and lets too many features in
@@ -25,7 +36,7 @@ ROUNDS = 30
 
 
 @dataclass(frozen=True)
-class Course:
+class PathOptions:
     """What all models of a path share: how they are judged, how good they must be, and the memory there is."""
 
     judge: Judge
@@ -57,35 +68,37 @@ class PathPoint:
 
 
 def alpha_path(
-    problem: Problem, largest: float, alphas: np.ndarray, penalties: Sequence[Penalty], course: Course
+    problem: Problem, largest: float, alphas: np.ndarray, penalties: Sequence[Penalty], options: PathOptions
 ) -> Iterator[PathPoint]:
     """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`."""
     assert problem.start is not None
     w, b, at = problem.start
-    state = State(w, b, np.flatnonzero(w))
+    state = WorkingSetState(w, b, np.flatnonzero(w))
     now = largest
     problems = [replace(problem, penalty=penalty) for penalty in penalties]
     at_start = int(np.sum(alphas >= largest))
     for its_problem in problems[:at_start]:  # no Newton step: its rounding would let features in
-        gap = course.judge.shortfall(its_problem, w, at) / course.unit
+        gap = options.judge.shortfall(its_problem, w, at) / options.unit
         yield PathPoint(its_problem, w, b, at=at, gap=gap)
     size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
-        points = _solve_block(problems[i : i + size], state, at, now / max(last_alpha, 1e-300), course)
+        points = _solve_block(problems[i : i + size], state, at, now / max(last_alpha, 1e-300), options)
         yield from points
         last = points[-1]
         assert last.at is not None
         state.w, state.b, at, now = last.w, last.b, last.at, last_alpha
 
 
-def _solve_block(problems: list[Problem], state: State, at: FirstOrder, drop: float, course: Course) -> list[PathPoint]:
+def _solve_block(
+    problems: list[Problem], state: WorkingSetState, at: FirstOrder, drop: float, options: PathOptions
+) -> list[PathPoint]:
     """The models of a few alphas, from the last model, whose alpha was `drop` times the block's last."""
     smallest = problems[-1]
     if not smallest.loss.quadratic:  # curvature that is read anew is read of no more features than need be
         state.features = np.flatnonzero(state.w)
     state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST))
-    model = _model(smallest, state, course.memory)
+    model = _model(smallest, state, options.memory)
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
@@ -95,30 +108,30 @@ def _solve_block(problems: list[Problem], state: State, at: FirstOrder, drop: fl
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
     short = points
     for _ in range(ROUNDS):
-        _certify(short, course.judge, state.features if _has_to_be_read(smallest, model) else None)
-        short = [point for point in short if point.gap > course.tol * course.unit]
+        _certify(short, options.judge, state.features if _has_to_be_read(smallest, model) else None)
+        short = [point for point in short if point.gap > options.tol * options.unit]
         if not short:
             break
         state.features = _wanting(smallest, state, short)
-        model = _model(smallest, state, course.memory)
+        model = _model(smallest, state, options.memory)
         for point in short:
             assert point.at is not None
             here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
             point.w, point.b = its_model.minimum(point.problem, point.at, here, here, FINE)
     for point in points:
-        point.gap /= course.unit
+        point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature
     return points
 
 
-def _wanting(problem: Problem, state: State, points: list[PathPoint]) -> np.ndarray:
+def _wanting(problem: Problem, state: WorkingSetState, points: list[PathPoint]) -> np.ndarray:
     """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
     ats = [point.at for point in points if point.at is not None]
     room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
     return grown(problem, state, ats, first=room if problem.data.cheap_passes else len(state.w))[0]
 
 
-def _model(problem: Problem, state: State, memory: int | None) -> ColumnCopy | Curvature:
+def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> ColumnCopy | Curvature:
     """What stands for the loss over the working set: its columns gathered together, or their curvature.
 
     That of new features is read: a pass. Losses other than the squared read theirs with the slopes, but once.

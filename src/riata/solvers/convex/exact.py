@@ -23,7 +23,7 @@ from riata.outcome.reasons import StopReason
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.working_set import CUTS, DAMPED, FINE, FIRST, State, cut_back, grown, read, worse
+from riata.solvers.convex.working_set import CUTS, DAMPED, FINE, FIRST, WorkingSetState, cut_back, grown, read, worse
 from riata.solvers.iterate import Iterate, Options
 
 FIRST_AHEAD = 512  # features that join at least, where passes are dear
@@ -40,13 +40,15 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
         arrays, facts = options.resume
         known = facts["known_F"], arrays["known"], facts["known_b"]
         judge = Judge(facts["slope_unit"])
-        return (yield from newton(problem, options, State.resumed(options.resume), judge, known, options.resume))
+        return (
+            yield from newton(problem, options, WorkingSetState.resumed(options.resume), judge, known, options.resume)
+        )
     start = problem.start or empty_start(problem)
     w, b, at = start
     F = float(at.loss + problem.penalty.value(w))
     judge = Judge.of(problem, start)
     yield judge.iterate(1, w, b, F, judge.shortfall(problem, w, at))
-    state = State(w, b, np.flatnonzero(w))
+    state = WorkingSetState(w, b, np.flatnonzero(w))
     sample = sample_rows(problem.data, options.memory, options.seed)
     if sample is None:
         _advance(problem, options, state, at)
@@ -63,7 +65,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
 
 
 def newton(
-    problem: Problem, options: Options, state: State, judge: Judge, known=None, resume=None
+    problem: Problem, options: Options, state: WorkingSetState, judge: Judge, known=None, resume=None
 ) -> Generator[Iterate, None, StopReason]:
     """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
 
@@ -96,7 +98,7 @@ def newton(
     return StopReason.ROUNDING
 
 
-def _read_no_worse(problem, options, state: State, known, ahead):
+def _read_no_worse(problem, options, state: WorkingSetState, known, ahead):
     """(slopes, curvature, F), cut back while F is worse than at the point known; None, and that point, if it stays so.
 
     Then rounding hides what a step gains, as where a column's mean is many times its deviation.
@@ -112,13 +114,13 @@ def _read_no_worse(problem, options, state: State, known, ahead):
     return None
 
 
-def _likely(sample: Problem, state: State):
+def _likely(sample: Problem, state: WorkingSetState):
     """The features of a sample's answer, and as many again that are nearest to it: what all rows may well ask for."""
-    used = State(state.w, state.b, np.flatnonzero(state.w))
+    used = WorkingSetState(state.w, state.b, np.flatnonzero(state.w))
     return grown(sample, used, [first_order(sample, state.w, state.b)], least=0.0)[0]
 
 
-def _advance(problem, options, state: State, at: FirstOrder, second=None, keep=False):
+def _advance(problem, options, state: WorkingSetState, at: FirstOrder, second=None, keep=False):
     """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
     first = FIRST if problem.data.cheap_passes or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
     features, waiting = grown(problem, state, [at], first=first)

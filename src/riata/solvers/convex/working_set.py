@@ -23,7 +23,7 @@ ROUNDING = 1e-14  # of F: a rise by less is none
 
 
 @dataclass
-class State:
+class WorkingSetState:
     """Where a method is: the point, its working set, and the curvature last read."""
 
     w: np.ndarray
@@ -43,13 +43,13 @@ class State:
         return Saved(arrays, facts)
 
     @classmethod
-    def resumed(cls, saved: Saved) -> "State":
+    def resumed(cls, saved: Saved) -> "WorkingSetState":
         arrays, facts = saved
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         return cls(arrays["w"], facts["b"], arrays["features"], curvature)
 
 
-def read(problem: Problem, state: State, *, first: bool, second: bool, memory: int | None = None):
+def read(problem: Problem, state: WorkingSetState, *, first: bool, second: bool, memory: int | None = None):
     """One pass for the first-order means, for the curvature of the working set (None if it is known), or for both."""
     loss, features, known = problem.loss, state.features, state.curvature
     if not loss.quadratic:
@@ -99,7 +99,7 @@ def _check_memory(size, memory):
         )
 
 
-def grown(problem: Problem, state: State, ats: list[FirstOrder], least=1.0, first=FIRST):
+def grown(problem: Problem, state: WorkingSetState, ats: list[FirstOrder], least=1.0, first=FIRST):
     """The working set with the features that want in most, as many as are in use, and how many have to wait.
 
     A feature wants in where it is pulled by more than `least` times its threshold at any of the points.

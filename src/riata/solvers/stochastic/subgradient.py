@@ -23,7 +23,7 @@ class Subgradient(Method):
     schedule = "1/t"
 
     def sweep(self, sweep, state, learn_b):
-        return subgradient_sweep(*sweep.args, self.l1, state.w, state.b, learn_b, state.largest)
+        return subgradient_sweep(sweep.steps, self.l1, state.w, state.b, learn_b, state.largest)
 
 
 def subgradient(problem: Problem, options: Options) -> Iterator[Iterate]:
