@@ -11,13 +11,13 @@ from typing import Any
 import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
 from threadpoolctl import ThreadpoolController
 
+from riata.machine import usable_cores
+
 
 @cache
 def n_cores() -> int:
     """How many cores this process may use, whatever the machine has: affinity and containers count."""
-    from joblib import cpu_count
-
-    return cpu_count()
+    return usable_cores()
 
 
 @cache
