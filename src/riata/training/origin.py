@@ -53,7 +53,7 @@ def far_origin(data: Dataset, spec: Spec) -> Origin | None:
     """Where to count from; None where zero will do. A pass, should there be columns far from zero."""
     if not spec.fit_intercept or data.single_pass or data.is_summary:
         return None
-    if SOLVERS[spec.solver_name].own_alpha:  # it counts from the first row, and needs no pass for that
+    if SOLVERS[spec.solver_name].finds_alpha:  # it counts from the first row, and needs no pass for that
         return None
     needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
     x = _far_columns(data) if needs_moments and not data.wide else np.zeros(1)
