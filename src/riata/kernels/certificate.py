@@ -8,7 +8,7 @@ CANCELLED = 1e-14  # of two sums: what rounding leaves of their difference where
 MOVING = 1e-12  # of the sums that cancel: a slope above is one
 
 
-@compiled()
+@compiled(interpretable=True)
 def slope_checks(positive, negative, shrink_positive, shrink_negative, l1, l2, nonnegative, w):
     """(the largest pull as a share of its l1, sum max(pull - l1, 0)^2 / (2 l2), sum |g w| of features without penalty).
 

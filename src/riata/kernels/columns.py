@@ -1,13 +1,12 @@
 """Weighted sums over the rows of a chunk, for all columns at once, in float64 whatever the data's type."""
 
 import numpy as np
-from numba import uint64
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 from riata.kernels.rows import FAST, span
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def dense_sums(X, shift, u, curvature):
     """Sums over rows of u a, of curvature * a and of curvature * a^2, each a vector of columns; a = x - shift."""
     n, d = X.shape

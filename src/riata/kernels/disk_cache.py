@@ -3,6 +3,7 @@
 Numba's own cache looks at a kernel's own file only: after a change of a function that it calls from another file, old
 machine code would run. Here the folder's name is a hash of all files that kernels are made of and of everything that
 translates them, so what is found was made from exactly this code, whichever checkout or installation made it first.
+Numba is imported by those functions alone that need it: the hash is taken when the first kernel is imported.
 """
 
 import hashlib
@@ -17,10 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import llvmlite
-import numba
 import numpy as np
-from numba.core import compiler, serialize
 
 from riata.files import cache_folder, replacing
 from riata.kernels.announce import announce
@@ -37,17 +35,16 @@ KEPT_FOLDERS = 20  # or when so many newer ones are there
 
 
 def _content_hash() -> str | None:
-    """A hash of the kernels' code and of what translates it; None where there is no code to read (in a zip)."""
+    """A hash of the kernels' code; None where there is no code to read (in a zip)."""
     files = [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))]
     if not files:
         return None
-    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine())
-    digest = hashlib.sha256(repr((versions, [os.environ.get(name) for name in SETTINGS])).encode())
+    digest = hashlib.sha256()
     for file in files:
         content = file.read_bytes()
         digest.update(f"{file.relative_to(ROOT).as_posix()} {len(content)} ".encode())
         digest.update(content)
-    return digest.hexdigest()[:32]
+    return digest.hexdigest()
 
 
 CONTENT = _content_hash()  # of the files as this process imports them
@@ -63,7 +60,12 @@ def kernels_folder() -> Path | None:
     if base.parts[0] == "~":
         _note_no_cache("the user has no home folder")
         return None
-    return base.absolute() / CONTENT
+    import llvmlite
+    import numba
+
+    versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine())
+    of_all = repr((CONTENT, versions, [os.environ.get(name) for name in SETTINGS]))
+    return base.absolute() / hashlib.sha256(of_all.encode()).hexdigest()[:32]
 
 
 @cache
@@ -102,6 +104,8 @@ class DiskCache:
         return kernel
 
     def _load(self, signature: object, context: Any) -> Any:
+        from numba.core import compiler
+
         file = self._file(signature, context.codegen())
         if file is None:
             return None
@@ -120,6 +124,8 @@ class DiskCache:
 
     def save_overload(self, signature: object, kernel: Any) -> None:
         """Keep a compiled kernel."""
+        from numba.core import serialize
+
         file = self._file(signature, kernel.codegen)
         if file is None or kernel.library.has_dynamic_globals:
             return

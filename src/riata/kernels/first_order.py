@@ -8,9 +8,8 @@ The conjugate comes from the equality of Fenchel and Young, conjugate(y, u) = u 
 """
 
 import numpy as np
-from numba import uint64
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import value_and_derivative
 from riata.kernels.rows import FAST, span
 
@@ -27,7 +26,7 @@ def account(loss, y, z, weight, totals):
     return u, side
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def dense_first_order(X, y, weight, loss, w, support, b):
     """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight.
 

@@ -12,7 +12,7 @@ from riata.kernels.rows import FAST
 ROWS = 256  # so few that squares about the first row lose at most two digits to those about the mean
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def dense_moments(X, d, y, weight):
     """(mean, squares about it, products with y about both means) of the first d columns; X is as `in_rows` gives it."""
     mean, squares, cross = np.zeros(d), np.zeros(d), np.zeros(d)

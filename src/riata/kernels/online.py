@@ -19,9 +19,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint64
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import value_and_derivative
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, entries

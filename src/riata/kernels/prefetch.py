@@ -7,8 +7,10 @@ from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic, overload
 
-from riata.kernels.rows import DenseRows, span
+from riata.kernels.rows import DenseRows
+from riata.kernels.rows import span as span_kernel
 
+span = span_kernel.machine  # numba compiles what is below as it stands
 INT32, BYTES = ir.IntType(32), ir.IntType(8).as_pointer()
 READ, KEEP, DATA = INT32(0), INT32(3), INT32(1)
 LINE = 8  # float64 of a line of the cache

@@ -3,15 +3,14 @@
 import math
 
 import numpy as np
-from numba import uint64
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import compiled, uint64
 from riata.kernels.rows import FAST, span
 
 TILE = 512  # columns of a product that stay in the cache while rows go by
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def dense_margins(X, w, support, b):
     """X w + b; `support` are the features of non-zero weight."""
     z = np.empty(X.shape[0])
@@ -49,7 +48,7 @@ def csr_slopes(indptr, indices, data, u, d):
     return slopes
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def centred_columns(X, weight, columns, A):
     """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
     n, m = A.shape
@@ -118,7 +117,7 @@ def _chosen(indptr, indices, data, i, place, at, values):
     return found
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def narrow_products(A, X):
     """A'X for a few columns A and a wide X of any type, in float64, without a copy of X: four rows at a time."""
     n, width = A.shape

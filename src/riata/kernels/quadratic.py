@@ -29,7 +29,7 @@ def violation(slope, v, l1, lower):
     return max(below, slope - l1, 0.0) if lower < 0.0 else max(below, 0.0)
 
 
-@compiled(nogil=True)
+@compiled(interpretable=True, nogil=True)
 def largest_slope(H, slope, l1, w):
     """The largest slope at hand, the penalty's included, each in units of its coordinate: were columns of unit size."""
     largest = 0.0
@@ -40,7 +40,7 @@ def largest_slope(H, slope, l1, w):
     return largest
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def descend(H, l1, lower, v, slope, sweeps, tol):
     """Cyclic sweeps over all coordinates, updating v and slope in place.
 
@@ -72,7 +72,7 @@ def descend(H, l1, lower, v, slope, sweeps, tol):
     return worst
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def take_step(S, H_S, downhill, step, l1, lower, v):
     """Move the coordinates S of v.
 

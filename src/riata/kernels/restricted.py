@@ -10,7 +10,7 @@ from riata.kernels.losses import second_derivative, value_and_derivative
 from riata.kernels.rows import FAST
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def losses_of_rows(loss, y, z, weight, least_curvature, u, D):
     """sum_i s_i loss; of every row s loss' into u and s loss'' into D."""
     total = 0.0
@@ -22,7 +22,7 @@ def losses_of_rows(loss, y, z, weight, least_curvature, u, D):
     return total
 
 
-@compiled(nogil=True, fastmath=FAST)
+@compiled(interpretable=True, nogil=True, fastmath=FAST)
 def slopes_and_curved_rows(A, u, D, centre, slope, mean, C):
     """(sum u, sum D); sum u a, the mean of a weighted by D, and rows C whose products are the curvature of F.
 

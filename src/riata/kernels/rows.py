@@ -10,11 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import uint64
-from numba.extending import overload
 from numpy.lib.stride_tricks import as_strided
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import before_compiling, compiled, uint64
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -70,16 +68,20 @@ def entries(rows, i):
     """Row i as (features, values)."""
 
 
-@overload(entries)
-def _entries(rows, i):
-    if rows.instance_class is DenseRows:
-        return lambda rows, i: (None, rows.X[i])
+@before_compiling
+def _let_numba_see_entries() -> None:
+    from numba.extending import overload
 
-    def csr(rows, i):
-        span = slice(rows.indptr[i], rows.indptr[i + 1])
-        return rows.indices[span], rows.data[span]
+    @overload(entries)
+    def _entries(rows, i):
+        if rows.instance_class is DenseRows:
+            return lambda rows, i: (None, rows.X[i])
 
-    return csr
+        def csr(rows, i):
+            span = slice(rows.indptr[i], rows.indptr[i + 1])
+            return rows.indices[span], rows.data[span]
+
+        return csr
 
 
 @compiled(fastmath=FAST)

@@ -26,7 +26,7 @@ from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def add(H, members, size, W, A, w, c, v, p):
     """Column p becomes member number `size`."""
     m = H.shape[0]
@@ -59,7 +59,7 @@ def add(H, members, size, W, A, w, c, v, p):
     members[size] = p
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def remove(members, size, W, A, w, c, v, i):
     """Member i leaves; the last member takes its place."""
     m = c.shape[0]
@@ -89,7 +89,7 @@ def remove(members, size, W, A, w, c, v, i):
         A[s, i] = A[s, last]
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def best_addition(inside, c, v, least):
     """(column, gain) of the outside column with the largest c_j^2 / v_j, where v_j > least; (-1, 0) if none."""
     best, gain = -1, 0.0
@@ -99,7 +99,7 @@ def best_addition(inside, c, v, least):
     return best, gain
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def best_swap(inside, size, W, A, w, c, v, least):
     """(member, column, gain) of the swap with the largest gain, where the column keeps more than `least`."""
     best_i, best_j, best = -1, -1, 0.0
@@ -114,7 +114,7 @@ def best_swap(inside, size, W, A, w, c, v, least):
     return best_i, best_j, best
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def swap_gains(W, diagonal, w, c, v, least):
     """For every column the largest gain of taking it for a member, and that member; `diagonal` is that of A."""
     gains, partners = np.empty(c.shape[0]), np.zeros(c.shape[0], dtype=np.int64)
@@ -131,7 +131,7 @@ def swap_gains(W, diagonal, w, c, v, least):
     return gains, partners
 
 
-@compiled(fastmath=FAST, nogil=True)
+@compiled(interpretable=True, fastmath=FAST, nogil=True)
 def independent(H, least):
     """Whether each column keeps more than `least` of its squared norm beside those before it: Cholesky, row by row."""
     left, keep = H.copy(), np.zeros(H.shape[0], dtype=np.bool_)
