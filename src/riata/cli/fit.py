@@ -44,6 +44,7 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
+    from riata.kernels.small_work import interpreting
     from riata.machine import peak_rss_mb
     from riata.model.quality import quality
     from riata.reporting.terminal.summary import as_dict, show_fit
@@ -63,7 +64,7 @@ def fit(
         say_notes(rows, quiet)
         test, others = None if rows.single_pass else open_more(test_data), open_more(validation)
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
-    with clock("fitting"):
+    with clock("fitting"), interpreting(rows.n_rows, rows.n_features):
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
     if rows.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way

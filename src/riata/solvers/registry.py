@@ -1,33 +1,17 @@
-"""The solvers by name: what each can solve, and its defaults."""
+"""The solvers by name: what each can solve, and its defaults.
+
+Their code is imported when one is started: nobody waits for the loops of solvers that nobody asked for.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from riata.errors import OptionError
 from riata.objective import Problem
-from riata.solvers.convex.cd import cd
-from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.online.ftrl import Ftrl, ftrl
-from riata.solvers.online.online import online, online_method
-from riata.solvers.online.rda import Rda, rda
-from riata.solvers.online.sketch import Sketch, sketch
-from riata.solvers.online.truncated import Truncated, truncated
-from riata.solvers.pursuits.cosamp import cosamp
-from riata.solvers.pursuits.htp import htp
-from riata.solvers.pursuits.iht import iht
-from riata.solvers.pursuits.omp import omp
-from riata.solvers.pursuits.subspace_pursuit import subspace_pursuit
-from riata.solvers.stochastic.fobos import Fobos, fobos
-from riata.solvers.stochastic.hsg_ht import hsg_ht
-from riata.solvers.stochastic.l0_sgd import L0Sgd, l0_sgd
 from riata.solvers.stochastic.method import Method
-from riata.solvers.stochastic.saga import saga
-from riata.solvers.stochastic.subgradient import Subgradient, subgradient
-from riata.solvers.stochastic.svrg import svrg
-from riata.solvers.stochastic.svrg_ht import svrg_ht
-from riata.solvers.subset.best_k import best_k
 
 ALIKE = frozenset({"uniform", "any sign"})  # every feature is penalised alike
 ELASTIC_NET = ALIKE | {"strengths"}
@@ -36,6 +20,16 @@ BOUNDED = frozenset({"bounded curvature"})
 SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 FEW = ALIKE | {"cardinality", "no l2 part", "no groups"}
+
+
+def at(place: str) -> Callable[..., Any]:
+    """The function, or the class, at "module:name" of this package, which is imported when it is first called."""
+    module, name = place.split(":")
+
+    def call(*args: Any, **named: Any) -> Any:
+        return getattr(import_module(f"riata.solvers.{module}"), name)(*args, **named)
+
+    return call
 
 
 @dataclass(frozen=True)
@@ -54,68 +48,87 @@ class Solver:
 
 
 SOLVERS = {
-    "exact": Solver(exact, "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True),
-    "cd": Solver(cd, "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
+    "exact": Solver(
+        at("convex.exact:exact"), "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True
+    ),
+    "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
     "subgradient": Solver(
-        subgradient,
+        at("stochastic.subgradient:subgradient"),
         "alpha",
         LASSO | BOUNDED | SWEEPS,
         20,
         stochastic=True,
-        method=lambda penalty: Subgradient(penalty.l1),
+        method=lambda penalty: at("stochastic.subgradient:Subgradient")(penalty.l1),
     ),
     "fobos": Solver(
-        fobos,
+        at("stochastic.fobos:fobos"),
         "alpha",
         ELASTIC_NET | BOUNDED | SWEEPS,
         20,
         stochastic=True,
-        method=lambda penalty: Fobos(penalty.l1, penalty.l2),
+        method=lambda penalty: at("stochastic.fobos:Fobos")(penalty.l1, penalty.l2),
     ),
     "ftrl": Solver(
-        ftrl, "alpha", ELASTIC_NET | SWEEPS, 20, stochastic=True, method=lambda penalty: Ftrl(penalty.l1, penalty.l2)
+        at("online.ftrl:ftrl"),
+        "alpha",
+        ELASTIC_NET | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: at("online.ftrl:Ftrl")(penalty.l1, penalty.l2),
     ),
     "rda": Solver(
-        rda,
+        at("online.rda:rda"),
         "alpha",
         ELASTIC_NET | BOUNDED | SWEEPS,
         20,
         stochastic=True,
-        method=lambda penalty: Rda(penalty.l1, penalty.l2),
+        method=lambda penalty: at("online.rda:Rda")(penalty.l1, penalty.l2),
     ),
     "truncated": Solver(
-        truncated, "alpha", LASSO | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: Truncated(penalty.l1)
+        at("online.truncated:truncated"),
+        "alpha",
+        LASSO | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: at("online.truncated:Truncated")(penalty.l1),
     ),
     "online": Solver(
-        online,
+        at("online.online:online"),
         "alpha or k",
         ALIKE | {"strengths or cardinality", "no l2 part", "no groups", "compiled"},
         1,
         stochastic=True,
         finds_alpha=True,
-        method=online_method,
+        method=at("online.online:online_method"),
     ),
     "sketch": Solver(
-        sketch,
+        at("online.sketch:sketch"),
         "k",
         FEW | SWEEPS,
         1,
         stochastic=True,
         finds_alpha=True,
         width_free=True,
-        method=lambda penalty: Sketch(k=penalty.k),
+        method=lambda penalty: at("online.sketch:Sketch")(k=penalty.k),
     ),
-    "svrg": Solver(svrg, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
-    "saga": Solver(saga, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
-    "hsg-ht": Solver(hsg_ht, "k", FEW | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
-    "svrg-ht": Solver(svrg_ht, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
-    "best-k": Solver(best_k, "k", BEST_K, 100, saves=True),
-    "omp": Solver(omp, "k", FEW | BOUNDED, 10**9),
-    "iht": Solver(iht, "k", FEW | BOUNDED, 1000),
-    "htp": Solver(htp, "k", FEW | BOUNDED, 100),
-    "cosamp": Solver(cosamp, "k", FEW | BOUNDED, 100),
-    "subspace-pursuit": Solver(subspace_pursuit, "k", FEW | BOUNDED, 100),
-    "l0-sgd": Solver(l0_sgd, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
+    "svrg": Solver(at("stochastic.svrg:svrg"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "saga": Solver(at("stochastic.saga:saga"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
+    "hsg-ht": Solver(at("stochastic.hsg_ht:hsg_ht"), "k", FEW | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
+    "svrg-ht": Solver(at("stochastic.svrg_ht:svrg_ht"), "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
+    "best-k": Solver(at("subset.best_k:best_k"), "k", BEST_K, 100, saves=True),
+    "omp": Solver(at("pursuits.omp:omp"), "k", FEW | BOUNDED, 10**9),
+    "iht": Solver(at("pursuits.iht:iht"), "k", FEW | BOUNDED, 1000),
+    "htp": Solver(at("pursuits.htp:htp"), "k", FEW | BOUNDED, 100),
+    "cosamp": Solver(at("pursuits.cosamp:cosamp"), "k", FEW | BOUNDED, 100),
+    "subspace-pursuit": Solver(at("pursuits.subspace_pursuit:subspace_pursuit"), "k", FEW | BOUNDED, 100),
+    "l0-sgd": Solver(
+        at("stochastic.l0_sgd:l0_sgd"),
+        "k",
+        FEW | BOUNDED | SWEEPS,
+        20,
+        stochastic=True,
+        method=lambda penalty: at("stochastic.l0_sgd:L0Sgd")(penalty.k),
+    ),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}
 
