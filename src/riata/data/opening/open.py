@@ -156,7 +156,7 @@ def open_data(
     elif rows.single_pass:
         rows = Once(rows, _first_rows(rows, budget))
     asked = Wishes(
-        **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=_as_crosses(crosses),
+        **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=as_crosses(crosses),
         categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
@@ -195,7 +195,7 @@ def _growing(target: Target | None, task) -> Target | None:
     return GrowingTarget(target.column, list(classes))  # type: ignore[arg-type]
 
 
-def _as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
+def as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
     """Each cross as the names of its columns, two at least."""
     for cross in crosses:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
