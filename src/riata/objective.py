@@ -43,7 +43,7 @@ SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the su
 EQUAL_STRENGTHS = 1e-12  # strengths that differ by less, relative to the largest, count as equal
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
 WIDENINGS = 20  # how often at most the interval is extended until it contains the best constant margin
-REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
+FREE_REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     feasible = (1.0 - 1e-14) / max(1.0, largest)  # feasible by more than rounding
     bound = max(-feasible * rise, -rise - ridge)  # slopes shrunk until |g_j| <= l1_j, or the excess paid by l2
     rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
-    return float(at.loss + penalty.value(w) - bound + REACH * free + rounded)
+    return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 
 
 def has_dual_bound(problem: Problem) -> bool:

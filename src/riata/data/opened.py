@@ -1,5 +1,6 @@
 """What a dataset remembers of how it was opened, so that its rows can be read anew and encoded otherwise."""
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,12 @@ def opened_with(source, target, options: dict[str, Any]) -> Opened | None:
     if is_stream(source) or options.get("follow"):
         return None
     return Opened(source, target, {name: options[name] for name in KEPT if name in options})
+
+
+def is_arrow_dataset(source: Any) -> bool:
+    """Whether it is a PyArrow dataset. Nobody has one whose module is not loaded, and loading it would take pandas."""
+    module = sys.modules.get("pyarrow.dataset")
+    return module is not None and isinstance(source, module.Dataset)
 
 
 def is_stream(source) -> bool:

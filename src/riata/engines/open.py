@@ -1,6 +1,7 @@
 """Opening data where an engine says: here, on the workers of a Dask cluster, or where Dask has it already."""
 
 import weakref
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -11,10 +12,10 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
 from riata.data.opening import open as here
+from riata.data.opening.profile import Wishes
 from riata.errors import OptionError
 
-OPTIONS = ("features", "drop", "categorical", "text", "task", "on_error", "max_levels", "max_words", "word_pairs",
-           "hash_bits", "hash_text")  # fmt: skip
+COLUMNS = [field.name for field in fields(Wishes) if field.name not in ("target", "weight")]  # options about columns
 
 
 def open_data(source, target=None, *, engine=None, **options) -> Dataset:
@@ -71,9 +72,11 @@ def _on_dask(client, source, target, options) -> Dataset:
     if not is_distributed(source):
         rows = here.open_data(source, target, elsewhere=partial(open_files, client), **options)
         return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.is_summary else rows
-    unknown = options.keys() - {*OPTIONS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
+    unknown = options.keys() - {*COLUMNS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
     if unknown:
         raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")
-    wishes = {name: options[name] for name in OPTIONS if name in options}
+    wishes = {name: options[name] for name in COLUMNS if name in options}
+    if "crosses" in wishes:
+        wishes["crosses"] = here.as_crosses(wishes["crosses"])
     memory = parse_memory(options.get("memory"))
     return open_collection(client, source, target, options.get("weight"), wishes, options.get("encoding"), memory)

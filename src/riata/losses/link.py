@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+
+from riata.losses.functions import expit
 
 
 @dataclass(frozen=True)

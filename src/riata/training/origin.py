@@ -12,6 +12,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.matrices.moments import varies
+from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
 from riata.training.selection.fits import SelectedFit
 from riata.training.spec import Spec
@@ -51,6 +52,8 @@ class Origin(NamedTuple):
 def far_origin(data: Dataset, spec: Spec) -> Origin | None:
     """Where to count from; None where zero will do. A pass, should there be columns far from zero."""
     if not spec.fit_intercept or data.single_pass or data.is_summary:
+        return None
+    if SOLVERS[spec.solver_name].finds_alpha:  # it counts from the first row, and needs no pass for that
         return None
     needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
     x = _far_columns(data) if needs_moments and not data.wide else np.zeros(1)

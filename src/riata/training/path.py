@@ -21,7 +21,7 @@ from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.spec import Spec
 
-LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
+LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def path(
     alphas: Sequence[float] | np.ndarray | None = None,
     *,
     length: int = LENGTH,
-    reach: float = REACH,
+    reach: float = ALPHA_REACH,
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
 from riata.data.columns.column_profile import ColumnProfile
 
@@ -39,7 +40,7 @@ class Date(Encoder):
 
     def encode(self, columns, dtype):
         instants = as_instants(columns[0], self.column)
-        gone = instants.is_null().to_numpy(zero_copy_only=False)
+        gone = values_of(instants.is_null())
         days = np.where(gone, self.mean, days_of(instants)) - self.origin
         blocks = [sp.csr_array(days[:, None].astype(dtype))]
         for part, codes in self.parts.items():
@@ -66,7 +67,7 @@ class DateLearner(Learner):
 
     def add(self, columns, weight, y):
         instants = as_instants(columns[0], self.column)
-        there = instants.is_valid().to_numpy(zero_copy_only=False)
+        there = values_of(instants.is_valid())
         self.n_missing += instants.null_count
         if not there.any():
             return
@@ -146,11 +147,11 @@ def look_like_dates(strings: pa.Array) -> bool:
 
 def days_of(instants: pa.Array) -> np.ndarray:
     """Days since 1970, with fractions; a null is some number."""
-    micros = instants.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    micros = values_of(instants.cast(pa.int64()).fill_null(0))
     return micros / (SECONDS_PER_DAY * 1e6)
 
 
 def part_of(instants: pa.Array, part: str) -> np.ndarray:
     """The code of a part of a date; of a null, some code."""
     get = {"month": pc.month, "weekday": pc.day_of_week, "hour": pc.hour}[part]
-    return get(instants).fill_null(0).to_numpy(zero_copy_only=False)
+    return values_of(get(instants).fill_null(0))

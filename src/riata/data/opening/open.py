@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as pads
 import scipy.sparse as sp
 
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
@@ -38,6 +37,7 @@ from riata.data.formats.streams import Kept, Once, Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.in_memory import InMemory
+from riata.data.opened import is_arrow_dataset
 from riata.data.opening.checks import check_known, check_settled, refuse_given
 from riata.data.opening.convert import open_converted
 from riata.data.opening.profile import Wishes, known_profile, listed
@@ -156,7 +156,7 @@ def open_data(
     elif rows.single_pass:
         rows = Once(rows, _first_rows(rows, budget))
     asked = Wishes(
-        **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=_as_crosses(crosses),
+        **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=as_crosses(crosses),
         categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
@@ -195,7 +195,7 @@ def _growing(target: Target | None, task) -> Target | None:
     return GrowingTarget(target.column, list(classes))  # type: ignore[arg-type]
 
 
-def _as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
+def as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
     """Each cross as the names of its columns, two at least."""
     for cross in crosses:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
@@ -222,7 +222,7 @@ def open_source(source, reading: Reading, target=None) -> Source:
         return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
     if isinstance(source, np.memmap):
         return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
-    if isinstance(source, pads.Dataset):
+    if is_arrow_dataset(source):
         return Scanned(source)
     if (table := to_table(source)) is not None:
         return Table(table)

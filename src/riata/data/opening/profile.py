@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -235,7 +236,7 @@ class FirstPass:
         name = self.target.column
         column = batch.column(name)
         if self.target.text:
-            return as_strings(column).is_valid().to_numpy(zero_copy_only=False)
+            return values_of(as_strings(column).is_valid())
         return ~np.isnan(as_floats(column, name))
 
     def _learners(self, batch: pa.RecordBatch):

@@ -16,7 +16,7 @@ except ImportError as error:
         f"a cluster needs Dask, which is not installed ({error}); pip install 'riata[dask]'"
     ) from None
 
-LARGE = "1GiB"  # what a function carries may be as wide as the model: that is no mistake to warn of
+LARGE_GRAPH = "1GiB"  # what a function carries may be as wide as the model: that is no mistake to warn of
 GOODBYE = 2  # seconds that a scheduler gets to notice that nobody needs it any more
 LOOK, ALONE = 5.0, 120.0  # seconds between looks at whether there are workers, and without any before giving up
 PATIENCE = 10  # seconds to wait for a scheduler, or for a first worker
@@ -109,7 +109,7 @@ def submit_all(client: Client, f, *arguments) -> list[Future]:
     """A task for each of the arguments, told to the scheduler in one go."""
     if client.status != "running":
         raise lost(client)
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE}):
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
         return client.map(f, *arguments, pure=False)
 
 

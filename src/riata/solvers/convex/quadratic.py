@@ -15,7 +15,7 @@ from scipy.linalg.lapack import dposv
 from riata.kernels.quadratic import descend, largest_slope, take_step
 from riata.threads import one_blas_thread
 
-LARGE = 3000  # coordinates from which on several threads pay for a factorisation
+MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
 SWEEPS = 8  # of coordinate descent between two Newton steps
 MAX_ROUNDS = 200  # of coordinate descent and a Newton step
 LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
@@ -30,7 +30,7 @@ def minimise_quadratic(
     """
     tol = precision * largest_slope(H, slope, l1, w)
     v, now = w.copy(), slope.copy()
-    with one_blas_thread() if len(w) < LARGE else nullcontext():
+    with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
         for _ in range(MAX_ROUNDS):
             if descend(H, l1, lower, v, now, SWEEPS, tol) <= tol:
                 break

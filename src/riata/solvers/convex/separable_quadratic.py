@@ -46,9 +46,7 @@ class _Quadratic:
         self.H, self.slope, self.penalty, self.w = H, slope, penalty, w
         self.curvature = np.diag(H).copy()
         self.curved = self.curvature > 0.0  # the other columns do not vary
-        self.unit = np.sqrt(
-            np.where(self.curved, self.curvature, 1.0)
-        )  # in it, slopes are those of columns of unit size
+        self.unit = np.sqrt(np.where(self.curved, self.curvature, 1.0))  # of slopes, as for columns of unit size
         self.single = [penalty.of(np.array([j])) for j in range(len(w))]
         self.steepness = self._largest_eigenvalue()
 

@@ -17,7 +17,7 @@ from riata.solvers.iterate import Iterate, Options
 from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits
+from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits
 from riata.solvers.subset.subset import PRECISION
 from riata.threads import one_blas_thread
 
@@ -101,7 +101,7 @@ def refitted(problem: Problem, supports, options: Options) -> list[Fitted]:
 
 def check_memory(d, memory):
     """Refuse d x d numbers that the memory does not hold."""
-    memory = DEFAULT_MEMORY if memory is None else memory
+    memory = MEMORY_UNTOLD if memory is None else memory
     need = 4 * 8 * d**2
     if need > memory:
         raise OptionError(

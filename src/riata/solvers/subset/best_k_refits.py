@@ -15,7 +15,7 @@ from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Refits
+from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Refits
 from riata.solvers.subset.subset import PRECISION
 from riata.solvers.subset.support_search import SupportSearch
 
@@ -27,7 +27,7 @@ NEWCOMERS = 256  # candidates that a check adds
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
     k, unit = problem.cardinality.k, gap_unit(problem)
-    room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
+    room = _room(problem.data.n_rows, k, MEMORY_UNTOLD if options.memory is None else options.memory)
     t = 0
     if options.resume is not None:
         fit, candidates, t = _resumed(options.resume)

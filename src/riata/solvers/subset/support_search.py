@@ -15,7 +15,7 @@ import numpy as np
 
 from riata.objective import Problem
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits, held
+from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits, held
 from riata.solvers.subset.subset import PRECISION, Subset
 from riata.solvers.subset.swap_trials import tried
 from riata.threads import one_blas_thread
@@ -23,7 +23,7 @@ from riata.threads import one_blas_thread
 TRIED = 32  # swaps tried at every fit
 KEPT = 0.25  # of what a swap promises its trial has to show, or the swap leads astray
 LAST = 1  # swaps refitted where the way leads nowhere
-REACH = 4  # swaps on the way to the first support that is refitted
+FIRST_SWAPS = 4  # swaps on the way to the first support that is refitted
 
 
 class Swap(NamedTuple):
@@ -43,13 +43,13 @@ class SupportSearch:
 
     def __init__(self, problem: Problem, columns, memory, unit):
         self._columns, self._unit = columns, unit
-        self._problem = _cut_to(problem, columns, DEFAULT_MEMORY if memory is None else memory)
+        self._problem = _cut_to(problem, columns, MEMORY_UNTOLD if memory is None else memory)
         self._refits = Refits(self._problem, np.arange(len(columns)), memory)
 
     def improved(self, fit: Fitted) -> Fitted:
         """Where a fit leads, from one support to a better one, until none is found."""
         better: Fitted | None = self._inside(fit)
-        reach = REACH
+        reach = FIRST_SWAPS
         with one_blas_thread():  # small matrices, many times
             while better is not None:
                 fit = better
@@ -88,8 +88,8 @@ class SupportSearch:
     def _on_the_way(self, fit: Fitted, way: Iterator[Proposal], reach) -> tuple[Fitted | None, int]:
         """The best refit found on a way of swaps, and after how many of them."""
         if not self._refits.cheap_passes:  # passes cost more than steps: several lengths in the same
-            passed = list(islice(way, 4 * REACH))
-            return self._best(fit, [passed[i - 1] for i in (1, 2, 4, 8, 16) if i <= len(passed)]), REACH
+            passed = list(islice(way, 4 * FIRST_SWAPS))
+            return self._best(fit, [passed[i - 1] for i in (1, 2, 4, 8, 16) if i <= len(passed)]), FIRST_SWAPS
         passed = list(islice(way, reach))
         count = len(passed)
         better = self._best(fit, passed[-1:])

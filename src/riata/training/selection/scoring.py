@@ -11,7 +11,6 @@ zero, and its logarithm would always win.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from riata.arrays import namespace, to_host
 from riata.data.dataset import Dataset
@@ -65,4 +64,6 @@ def criterion(name: str, path: ModelPath, loss: Loss, n_rows: int) -> np.ndarray
 
 def _log_choices(d, m):
     """log of d choose m."""
+    from scipy.special import gammaln  # slow to import
+
     return gammaln(d + 1.0) - gammaln(m + 1.0) - gammaln(d - m + 1.0)
