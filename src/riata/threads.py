@@ -9,9 +9,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
-from threadpoolctl import ThreadpoolController
-
+from riata import small_work
 from riata.machine import usable_cores
 
 
@@ -24,6 +22,9 @@ def n_cores() -> int:
 @cache
 def _blas_libraries() -> list[Any]:
     """threadpoolctl's controllers of the BLAS libraries; finding them takes milliseconds, so it is done once."""
+    import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
+    from threadpoolctl import ThreadpoolController
+
     libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
     return libraries
 
@@ -57,6 +58,9 @@ _limit = _Limit()
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """A context in which BLAS calls stay on the calling thread. Nested contexts cost next to nothing."""
+    if small_work.current is not None:  # too little for BLAS to start threads, and finding it costs more
+        yield
+        return
     _limit.enter()
     try:
         yield

@@ -44,10 +44,10 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
-    from riata.kernels.small_work import interpreting
     from riata.machine import peak_rss_mb
     from riata.model.quality import quality
     from riata.reporting.terminal.summary import as_dict, show_fit
+    from riata.small_work import interpreting
     from riata.training.checkpoint import check_folder
     from riata.training.train import train
 

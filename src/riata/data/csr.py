@@ -5,13 +5,13 @@ changed since, and a wrong index makes a compiled loop write where it must not.
 """
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.errors import DataError
 from riata.kernels.csr import BROKEN, DISORDERED, OUT_OF_RANGE, worst_fault
+from riata.scipy_later import sparse as sp
 
 
-def canonical(X) -> sp.csr_array:
+def canonical(X) -> "sp.csr_array":
     """A SciPy matrix as CSR with sorted indices, each once: its own arrays if they are so, else a copy put right."""
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
@@ -20,6 +19,7 @@ from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
 from riata.data.sound import check_encoded
 from riata.machine import forget_pages
+from riata.scipy_later import sparse as sp
 
 META = b"riata"
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.chunk import Chunk, HashedChunk
 from riata.data.columns.categories import Category, HashedCategory
@@ -21,6 +20,8 @@ from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
+from riata.scipy_later import is_sparse
+from riata.scipy_later import sparse as sp
 
 KINDS: dict[str, Any] = {
     encoder.kind: encoder
@@ -121,16 +122,16 @@ class Encoding:
         y = self.target.encode(batch.column(self.target.column))
         return y, weight, keep & ~np.isnan(y)
 
-    def features(self, batch: pa.RecordBatch) -> np.ndarray | sp.csr_array:
+    def features(self, batch: pa.RecordBatch) -> "np.ndarray | sp.csr_array":
         """X of a batch, all of its rows."""
         self._check_columns(batch)
         if not self.encoders:  # of a model without features
             return np.empty((batch.num_rows, 0), self.dtype)
         parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
         if not self.sparse:
-            return _beside([part.toarray() if sp.issparse(part) else part for part in parts])
-        runs = [list(run) for _, run in groupby(parts, key=sp.issparse)]
-        blocks = [b for run in runs for b in (run if sp.issparse(run[0]) else [sp.csr_array(_beside(run))])]
+            return _beside([part.toarray() if is_sparse(part) else part for part in parts])
+        runs = [list(run) for _, run in groupby(parts, key=is_sparse)]
+        blocks = [b for run in runs for b in (run if is_sparse(run[0]) else [sp.csr_array(_beside(run))])]
         return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
 
     def _check_columns(self, batch):

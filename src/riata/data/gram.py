@@ -7,13 +7,13 @@ be taken away, and `as_data` turns them back into rows that every solver takes.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from riata.data.dataset import Dataset
 from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.matrices.moments import Merge, Products, varies
+from riata.scipy_later import linalg
 
 BLOCK_ROWS = 2048
 COPIES = 6  # of d^2 numbers, beside those that are kept, while they are made and turned into rows
@@ -164,7 +164,8 @@ def _centred_root(A):
     """R with R'R = A whose rows sum to zero, for a matrix that is not negative."""
     sizes = np.sqrt(np.maximum(np.diag(A), 0.0))
     unit = np.where(sizes > 0, sizes, 1.0)
-    U, pivots, rank, _ = dpstrf(A / np.outer(unit, unit))  # Cholesky's, with pivots, of columns of unit size
+    # Cholesky's, with pivots, of columns of unit size
+    U, pivots, rank, _ = linalg.lapack.dpstrf(A / np.outer(unit, unit))
     R = np.zeros((max(rank, 1) + 1, len(A)))
     R[1 : rank + 1, pivots - 1] = np.triu(U)[:rank]
     R *= sizes

@@ -11,7 +11,7 @@ from functools import cached_property, update_wrapper
 from types import CodeType, FunctionType
 from typing import Any
 
-from riata.kernels import small_work
+from riata import small_work
 from riata.kernels.disk_cache import DiskCache
 
 _creating = threading.RLock()
@@ -104,7 +104,7 @@ class Kernel:
 
     def __reduce__(self) -> str:
         """By name: pickled by value, each process would compile it again."""
-        return self.__qualname__  # type: ignore[attr-defined, no-any-return]
+        return self.__qualname__
 
 
 def _names_in(code: CodeType) -> set[str]:

@@ -9,10 +9,10 @@ is left to the intercept).
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.lib.stride_tricks import as_strided
 
 from riata.kernels.compiled import before_compiling, compiled, uint64
+from riata.scipy_later import sparse as sp
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}

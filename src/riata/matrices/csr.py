@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.kernels.columns import csr_sums
 from riata.kernels.first_order import csr_first_order
@@ -15,6 +14,7 @@ from riata.losses import Loss
 from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Products
+from riata.scipy_later import sparse as sp
 
 WIDE = 1 << 20  # with more features, vectors over all of them are avoided
 
@@ -24,7 +24,7 @@ class CsrMatrix(Matrix):
 
     sparse = True
 
-    def __init__(self, X: sp.csr_array):
+    def __init__(self, X: "sp.csr_array"):
         self.array, self.shape = X, X.shape
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
@@ -158,7 +158,7 @@ class CsrMatrix(Matrix):
         entries: np.ndarray = self.array.toarray()
         return entries
 
-    def as_csr(self) -> sp.csr_array:
+    def as_csr(self) -> "sp.csr_array":
         return self.array
 
     def parts(self) -> dict[str, np.ndarray]:

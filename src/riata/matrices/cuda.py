@@ -8,12 +8,12 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.arrays import is_device_array
 from riata.errors import DataError, OptionError
 from riata.matrices.array_api import ArrayMatrix, intercepts, positions
 from riata.matrices.matrix import ALL, Matrix
+from riata.scipy_later import is_sparse
 
 THREADS = 256
 TILE = 1024  # rows that one thread adds up, or more
@@ -181,7 +181,7 @@ def host_array(values: Any) -> np.ndarray:
 
 def nbytes_on_gpu(X: Any) -> int:
     """The bytes that these rows, a NumPy array or a SciPy matrix, take on the GPU."""
-    return int(2 * (X.data.nbytes + X.indices.nbytes) + X.indptr.nbytes if sp.issparse(X) else X.nbytes)
+    return int(2 * (X.data.nbytes + X.indices.nbytes) + X.indptr.nbytes if is_sparse(X) else X.nbytes)
 
 
 def _transposed(starts: Any, indices: Any, data: Any, d: int) -> Csr:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg.blas import dgemm, dsyrk
 
 from riata.kernels.columns import dense_sums
 from riata.kernels.first_order import dense_first_order
@@ -16,6 +14,9 @@ from riata.kernels.rows import DenseRows, in_rows, shrink_of
 from riata.losses import Loss
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Moments, Products, target_moments
+from riata.positive import upper_squares
+from riata.scipy_later import linalg
+from riata.scipy_later import sparse as sp
 
 CENTRED_ROWS = 2048  # length of centred copies of columns: a few dozen of them fit in the cache
 CONVERTED_ROWS = 128  # rows converted to float64 at a time: they stay in the cache until they are multiplied
@@ -135,7 +136,7 @@ class DenseMatrix(Matrix):
     def toarray(self) -> np.ndarray:
         return self.array
 
-    def as_csr(self) -> sp.csr_array:
+    def as_csr(self) -> "sp.csr_array":
         return sp.csr_array(self.array)
 
     def parts(self) -> dict[str, np.ndarray]:
@@ -168,7 +169,9 @@ def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:
     for i in range(0, len(X), CONVERTED_ROWS):
         rows = block[: len(X[i : i + CONVERTED_ROWS])]
         np.copyto(rows, X[i : i + CONVERTED_ROWS])
-        products = dgemm(1.0, rows.T, A[i : i + CONVERTED_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True)
+        products = linalg.blas.dgemm(
+            1.0, rows.T, A[i : i + CONVERTED_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True
+        )
     return products.T
 
 
@@ -179,7 +182,7 @@ def _squares(X: np.ndarray, shift: np.ndarray, curvature: np.ndarray) -> np.ndar
     root = root[rows]
     A = X[rows] - shift
     A *= root[:, None]
-    upper = np.triu(dsyrk(1.0, A.T))
+    upper = np.triu(upper_squares(A))
     products: np.ndarray = upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
     return products
 

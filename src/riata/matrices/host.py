@@ -3,18 +3,19 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.matrices.csr import CsrMatrix
 from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import Matrix
+from riata.scipy_later import is_sparse
+from riata.scipy_later import sparse as sp
 
 
 def as_matrix(X: Any) -> Matrix:
     """Rows of a NumPy array or a SciPy matrix, without a copy where it is an array or CSR; a Matrix is one already."""
     if isinstance(X, Matrix):
         return X
-    return CsrMatrix(sp.csr_array(X)) if sp.issparse(X) else DenseMatrix(np.asarray(X))
+    return CsrMatrix(sp.csr_array(X)) if is_sparse(X) else DenseMatrix(np.asarray(X))
 
 
 def from_parts(parts: dict[str, np.ndarray], shape: tuple[int, int]) -> Matrix:

@@ -38,12 +38,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.arrays import namespace, to_host
 from riata.kernels.rows import Rows
 from riata.losses import Loss
 from riata.matrices.moments import Moments, Products, target_moments
+from riata.scipy_later import sparse as sp
 
 BLOCK_BYTES = 1 << 28  # size of the float64 copies of some rows that products are made of
 ALL = slice(None)
@@ -224,7 +224,7 @@ class Matrix(ABC):
         """All entries as a NumPy array, in the precision they have."""
         raise self._on_device()
 
-    def as_csr(self) -> sp.csr_array:
+    def as_csr(self) -> "sp.csr_array":
         """All entries as SciPy's CSR."""
         raise self._on_device()
 

@@ -3,11 +3,12 @@
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.matrices.array_api import ArrayMatrix
 from riata.matrices.csr import CsrMatrix
 from riata.matrices.matrix import Matrix
+from riata.scipy_later import is_sparse
+from riata.scipy_later import sparse as sp
 
 
 class SparseReference(CsrMatrix):
@@ -32,4 +33,4 @@ class SparseReference(CsrMatrix):
 
 def reference(X: Any, xp: Any) -> Matrix:
     """Rows of a NumPy array, as an array of the library xp, or of a SciPy matrix."""
-    return SparseReference(sp.csr_array(X)) if sp.issparse(X) else ArrayMatrix(xp.asarray(X))
+    return SparseReference(sp.csr_array(X)) if is_sparse(X) else ArrayMatrix(xp.asarray(X))

@@ -4,9 +4,10 @@
 """
 
 import numpy as np
-import scipy.sparse as sp
 
 from riata.matrices.host import as_matrix
+from riata.scipy_later import is_sparse
+from riata.scipy_later import sparse as sp
 
 
 def coefficients(found, n_features: int):
@@ -36,22 +37,22 @@ def known_features(found) -> dict[int, tuple[str | None, float]]:
 
 def support_of(coef) -> np.ndarray:
     """The features of any margin, in order."""
-    return np.unique(coef.indices) if sp.issparse(coef) else np.flatnonzero((np.atleast_2d(coef) != 0).any(axis=0))
+    return np.unique(coef.indices) if is_sparse(coef) else np.flatnonzero((np.atleast_2d(coef) != 0).any(axis=0))
 
 
 def known_numbers(coef, n_features: int) -> np.ndarray:
     """The features of which something is known: all of them, or those of any margin where coef is sparse."""
-    return support_of(coef) if sp.issparse(coef) else np.arange(n_features)
+    return support_of(coef) if is_sparse(coef) else np.arange(n_features)
 
 
 def dense_part(coef, features: np.ndarray) -> np.ndarray:
     """The coefficients of these features, a row per margin."""
-    return as_matrix(coef).narrowed(features).toarray() if sp.issparse(coef) else np.atleast_2d(coef)[:, features]
+    return as_matrix(coef).narrowed(features).toarray() if is_sparse(coef) else np.atleast_2d(coef)[:, features]
 
 
 def margins(X, coef):
     """X coef', rows x margins, at the cost of the non-zeros where coef is sparse."""
-    if not sp.issparse(coef):
+    if not is_sparse(coef):
         return as_matrix(X).margins(np.atleast_2d(coef).T)
     features = support_of(coef)
     return as_matrix(X).narrowed(features).margins(dense_part(coef, features).T)

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import scipy.sparse as sp
 
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import numbers_of
 from riata.errors import DataError
+from riata.scipy_later import sparse as sp
 
 MISSING, RARE = "(missing)", "(rare)"
 
@@ -63,7 +63,7 @@ class Encoder(ABC):
         """How many features of a row are not zero, about."""
 
     @abstractmethod
-    def encode(self, columns: Sequence[pa.Array], dtype) -> np.ndarray | sp.csr_array:
+    def encode(self, columns: Sequence[pa.Array], dtype) -> "np.ndarray | sp.csr_array":
         """Features of these rows, dense or sparse as it is easier."""
 
     def entries(self, columns: Sequence[pa.Array], dtype) -> Entries:
@@ -102,7 +102,7 @@ class Learner(ABC):
     single = True  # whether all values are exact in float32
 
 
-def one_hot(codes: np.ndarray, width: int, dtype) -> sp.csr_array:
+def one_hot(codes: np.ndarray, width: int, dtype) -> "sp.csr_array":
     """A one at the code of each row; a row of code -1 stays empty."""
     some = codes >= 0
     indptr = np.concatenate([[0], np.cumsum(some)]).astype(np.int32)

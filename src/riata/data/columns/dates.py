@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import scipy.sparse as sp
 
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
 from riata.data.columns.column_profile import ColumnProfile
+from riata.scipy_later import sparse as sp
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 PARTS = {"month": 13, "weekday": 7, "hour": 24}  # with the number of codes

@@ -11,13 +11,13 @@ from functools import cache
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of, words_of
 from riata.data.columns.texts import phrase
 from riata.kernels.text_hashing import joined_hashes
+from riata.scipy_later import sparse as sp
 
 SPACE = 1 << 62  # numbers that a hashed feature may have
 

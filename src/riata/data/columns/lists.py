@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.csr import canonical
+from riata.scipy_later import sparse as sp
 
 
 class Numbered(Sequence):

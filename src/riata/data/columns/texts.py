@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import BucketNames, bucket_of, words_of
 from riata.kernels.text_hashing import look_up, make_table
+from riata.scipy_later import sparse as sp
 
 ROOM = 8  # times the vocabulary while counting
 RARE_ROWS = 5  # a word of fewer rows is no feature
@@ -76,7 +76,7 @@ class HashedText(Encoder):
         return counts(bucket_of(hashes, self.bits), indptr, 2**self.bits, dtype)
 
 
-def counts(features, indptr, width, dtype) -> sp.csr_array:
+def counts(features, indptr, width, dtype) -> "sp.csr_array":
     """How often each feature is in each row; -1 is none."""
     known = features >= 0
     ends = np.concatenate([[0], np.cumsum(known)])[indptr]

@@ -11,13 +11,13 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.csr import canonical
 from riata.data.formats.source import TARGET, WEIGHT, Source
 from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
 from riata.machine import file_without_name
+from riata.scipy_later import is_sparse
 
 
 class Stream(Source):
@@ -119,7 +119,7 @@ def batches_of(chunk) -> list[pa.RecordBatch]:
     """The rows of a table, a frame, a matrix or a tuple of arrays."""
     if isinstance(chunk, tuple):
         X, *rest = chunk
-        X = canonical(X) if sp.issparse(X) else X
+        X = canonical(X) if is_sparse(X) else X
         arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
         return [
             _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
@@ -127,7 +127,7 @@ def batches_of(chunk) -> list[pa.RecordBatch]:
     table = to_table(chunk)
     if table is not None:
         return table.combine_chunks().to_batches()
-    return [matrix_batch(canonical(chunk) if sp.issparse(chunk) else chunk)]
+    return [matrix_batch(canonical(chunk) if is_sparse(chunk) else chunk)]
 
 
 def _beside(batch, columns):

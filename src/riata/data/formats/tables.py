@@ -2,10 +2,11 @@
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.errors import DataError
+from riata.scipy_later import is_sparse
+from riata.scipy_later import sparse as sp
 
 
 class Table(Source):
@@ -83,7 +84,7 @@ def list_column(offsets: np.ndarray, values: np.ndarray) -> pa.Array:
 
 def matrix_batch(X) -> pa.RecordBatch:
     """Rows of a dense or sparse matrix as columns of a record batch."""
-    if sp.issparse(X):
+    if is_sparse(X):
         X = sp.csr_array(X)
         offsets = X.indptr - X.indptr[0]
         span = slice(X.indptr[0], X.indptr[-1])

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
 
 from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
 from riata.data.columns.column import BadRow, as_floats
@@ -46,6 +45,7 @@ from riata.data.out_of_core import OutOfCore
 from riata.data.statistics import is_statistics, load_statistics
 from riata.data.target import TASKS, GrowingTarget, Target, TargetLearner
 from riata.errors import DataError, MissingFileError, OptionError
+from riata.scipy_later import is_sparse
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
 EXPANSION = 4  # of a row in memory over its bytes in a file, before any has been read
@@ -135,7 +135,7 @@ def open_data(
         )
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names)
-    if (sp.issparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+    if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         refuse_given(
             columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
         )
@@ -312,7 +312,7 @@ def _values(wish, role, names, reading) -> Source:
 
 def open_array(X, target, weight, task, names=None, need_target=True) -> InMemory:
     """An array or a SciPy matrix that is in memory already: never copied, every entry finite."""
-    X = canonical(X) if sp.issparse(X) else X
+    X = canonical(X) if is_sparse(X) else X
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
     if isinstance(target, str) and target.lstrip("-").isdigit():
@@ -324,7 +324,7 @@ def open_array(X, target, weight, task, names=None, need_target=True) -> InMemor
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
     reading = Reading(parse_memory(None))
     try:
-        if sp.issparse(X):
+        if is_sparse(X):
             check_values(X.data, X.indices, X.indptr)
         else:
             check_numbers(X, "X")

@@ -10,9 +10,9 @@ one by one: a kernel with a factorisation inside takes seconds to compile.
 from contextlib import nullcontext
 
 import numpy as np
-from scipy.linalg.lapack import dposv
 
 from riata.kernels.quadratic import descend, largest_slope, take_step
+from riata.positive import solve_positive
 from riata.threads import one_blas_thread
 
 MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
@@ -47,9 +47,8 @@ def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
         return right
     ridge, regular = 0.0, H
     while ridge <= MOST_RIDGE:
-        x: np.ndarray
-        _, x, failed = dposv(regular.T, right, lower=1)  # the transpose is in LAPACK's order of columns
-        if not failed:
+        x = solve_positive(regular, right)
+        if x is not None:
             return x
         ridge = max(10.0 * ridge, LEAST_RIDGE)
         regular = H + ridge * np.diag(np.where(H.diagonal() > 0.0, H.diagonal(), 1.0))

@@ -12,10 +12,9 @@ explained by the rest, keeps the weight 0.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky, solve_triangular
-from scipy.linalg.lapack import dpstrf
 
 from riata.kernels.subset import independent
+from riata.scipy_later import linalg
 from riata.solvers.subset.subset import COLLINEAR
 
 BLOCK_COLUMNS = 64  # columns from which on the speed of an algorithm counts for more than its calls
@@ -79,7 +78,7 @@ class GroupSubset:
         places, R = _independent(self._H[np.ix_(inside, inside)])
         support = inside[places]
         rows = self._H[support]
-        A = cho_solve((R, False), np.eye(len(support))) if len(support) else np.empty((0, 0))
+        A = linalg.cho_solve((R, False), np.eye(len(support))) if len(support) else np.empty((0, 0))
         weights, W = A @ self._h[support], A @ rows
         c = self._h - weights @ rows
         gains = np.full(len(self._columns), -np.inf)
@@ -106,10 +105,10 @@ def _independent(H):
     places, R = np.empty(0, dtype=np.int64), np.zeros((0, 0))
     for start in range(0, len(H), BLOCK_COLUMNS):  # some columns at a time, for the speed of products of matrices
         its = np.arange(start, min(start + BLOCK_COLUMNS, len(H)))
-        Z = solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
+        Z = linalg.solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
         left = H[np.ix_(its, its)] - Z.T @ Z
         new = independent(left, COLLINEAR)
-        corner = cholesky(left[np.ix_(new, new)]) if new.any() else np.empty((0, 0))
+        corner = linalg.cholesky(left[np.ix_(new, new)]) if new.any() else np.empty((0, 0))
         R = np.block([[R, Z[:, new]], [np.zeros((len(corner), len(R))), corner]])
         places = np.append(places, its[new])
     return places, R
@@ -117,8 +116,8 @@ def _independent(H):
 
 def _fall(V, c):
     """c' V^-1 c along the directions that are new, for a large V: by Cholesky's factors with pivots."""
-    R, pivots, rank, _ = dpstrf(V, tol=COLLINEAR)
-    z = solve_triangular(R[:rank, :rank], c[pivots[:rank] - 1], trans="T") if rank else np.zeros(0)
+    R, pivots, rank, _ = linalg.lapack.dpstrf(V, tol=COLLINEAR)
+    z = linalg.solve_triangular(R[:rank, :rank], c[pivots[:rank] - 1], trans="T") if rank else np.zeros(0)
     return float(z @ z)
 
 

@@ -6,8 +6,6 @@ Inside, columns are standardised, so that the steps are as good for any units, a
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.linalg.blas import dsyrk
 
 from riata.arrays import at_least, namespace, to_host
 from riata.data.chunk import copied
@@ -16,6 +14,7 @@ from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
 from riata.matrices.dense import curved
 from riata.objective import Problem, gap_unit
+from riata.positive import solve_positive, upper_squares
 from riata.threads import one_blas_thread
 
 PRECISION = 1e-12  # of the empty model's loss: how far from the least objective a fit may end
@@ -189,7 +188,7 @@ def _of_each(newtons: list[_Newton], f):
 
 def _squares(A):
     """The upper half of A'A."""
-    return dsyrk(1.0, A.T) if namespace(A) is np else to_host(A.T @ A)
+    return upper_squares(A) if namespace(A) is np else to_host(A.T @ A)
 
 
 def solved(H, right):
@@ -200,8 +199,8 @@ def solved(H, right):
     if len(H) == 0:
         return right
     bend = 1e-14 * max(np.trace(H), 1e-300)
-    while True:
-        try:
-            return cho_solve(cho_factor(H + bend * np.eye(len(H))), right)
-        except LinAlgError:
-            bend *= 100.0
+    while np.isfinite(bend):
+        if (x := solve_positive(H + bend * np.eye(len(H)), right)) is not None:
+            return x
+        bend *= 100.0
+    raise ValueError("the curvature is not finite")

@@ -1,0 +1,27 @@
+"""Squares of matrices, and their inverses: by SciPy, or by NumPy in small work, which does without SciPy's import."""
+
+import numpy as np
+
+from riata import small_work
+from riata.scipy_later import linalg
+
+
+def upper_squares(A: np.ndarray) -> np.ndarray:
+    """The upper half of A'A, for half the work of a product; below it lies anything."""
+    squares: np.ndarray = linalg.blas.dsyrk(1.0, A.T) if small_work.current is None else A.T @ A
+    return squares
+
+
+def solve_positive(H: np.ndarray, right: np.ndarray) -> np.ndarray | None:
+    """H^-1 right, from the upper half of H; None if H is not positive definite."""
+    x: np.ndarray
+    if small_work.current is None:
+        _, x, failed = linalg.lapack.dposv(H.T, right, lower=1)  # the transpose is in LAPACK's order of columns
+        return None if failed else x
+    symmetric = np.triu(H) + np.triu(H, 1).T
+    try:
+        np.linalg.cholesky(symmetric)
+    except np.linalg.LinAlgError:
+        return None
+    x = np.linalg.solve(symmetric, right)
+    return x
