@@ -13,7 +13,7 @@ import numpy as np
 
 ROW_NUMBERS = 50_000  # rows times features of small data,
 FEATURES = 50  # and its features: loops over pairs and triples of them are not counted as such
-WORK = 1_000_000  # numbers: interpreted, about the processor time of importing numba and loading machine code
+WORK = 1_300_000  # numbers: interpreted, about the processor time of importing numba and loading machine code
 CALL = 20  # numbers that a call costs by itself
 
 
@@ -36,10 +36,10 @@ current: SmallWork | None = None
 
 
 @contextmanager
-def interpreting(n_rows: int | None, n_features: int) -> Iterator[None]:
-    """Interpret kernels in this context, as far as it goes, if there are so few numbers."""
+def interpreting(rows: Any) -> Iterator[None]:
+    """Interpret kernels in this context, as far as the work goes, if it is about so few rows (a Dataset)."""
     global current
-    small = n_rows is not None and n_features <= FEATURES and n_rows * n_features <= ROW_NUMBERS
+    small = not rows.single_pass and rows.n_features <= FEATURES and rows.n_rows * rows.n_features <= ROW_NUMBERS
     before, current = current, SmallWork(WORK) if small else None
     try:
         yield

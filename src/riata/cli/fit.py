@@ -2,6 +2,7 @@
 
 import json
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +65,7 @@ def fit(
         say_notes(rows, quiet)
         test, others = None if rows.single_pass else open_more(test_data), open_more(validation)
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
-    with clock("fitting"), interpreting(rows.n_rows, rows.n_features):
+    with clock("fitting"), interpreting(rows) if is_one_fit(rows, spec) else nullcontext():
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
     if rows.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
@@ -86,6 +87,12 @@ def fit(
         click.echo(json.dumps(summary))
     elif not quiet:
         show_fit(model, summary)
+
+
+def is_one_fit(rows: Any, spec: Any) -> bool:
+    """Whether there is one fit to make, from its start to its end: many fits, or one that resumes, are compiled."""
+    searches = "auto" in (spec.k, spec.alpha) or (rows.classes is not None and len(rows.classes) > 2)
+    return spec.solver == "auto" and spec.checkpoint is None and not searches
 
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:

@@ -26,12 +26,13 @@ def predict(model_file, data, out, **how):
     from riata.data.remote import Remote
     from riata.model.model import load_model
     from riata.model.predictions import predictions, write_parts, write_predictions
+    from riata.small_work import interpreting
     from riata.training.progress import row_progress
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
     rows = model.rows(data, need_target=False, **reading(how))
-    with row_progress(shows_progress(quiet=out is None)):
+    with row_progress(shows_progress(quiet=out is None)), interpreting(rows):
         if out is not None and isinstance(rows, Remote):
             write_parts(model, rows, out)
         else:
@@ -50,13 +51,14 @@ def evaluate(model_file, data, target, report, as_json, **how):
     from riata.model.model import load_model
     from riata.model.quality import quality
     from riata.reporting.terminal.summary import show_scores
+    from riata.small_work import interpreting
 
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
     with clock("opening the data"):
         rows = model.rows(data, target, **reading(how))
-    with clock("testing"):
+    with clock("testing"), interpreting(rows):
         found = quality(model, rows)
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)
