@@ -172,6 +172,24 @@ def test_a_fit_imports_no_more_than_it_needs(here, rng, strength):
     assert shown.stdout.splitlines()[-1] == "loaded"
 
 
+@pytest.mark.parametrize("strength", [["--k", "2"], ["--alpha-ratio", "0.1"]], ids=" ".join)
+@pytest.mark.parametrize("target", ["y", "label"])
+def test_a_small_fit_imports_neither_numba_nor_scipy(here, rng, strength, target):
+    """Their import costs more than the loops of such a fit, which are interpreted."""
+    numbers = rng.normal(size=(60, 4))
+    table = pd.DataFrame(numbers, columns=list("abcd")).assign(y=numbers[:, 0])
+    table["label"] = np.where(numbers[:, 0] + rng.normal(size=60) > 0, "up", "down")
+    table.to_csv("small.csv", index=False)
+    arguments = ["fit", "small.csv", "--target", target, "--drop", "y" if target == "label" else "label", *strength]
+    code = (
+        f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
+        "heavy = ('numba', 'llvmlite', 'scipy', 'threadpoolctl', 'sklearn', 'pandas')\n"
+        "print('loaded', *[m for m in heavy if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "loaded"
+
+
 def test_help_names_every_command():
     for command in ("fit", "predict", "evaluate", "inspect", "datasets", "path", "stability"):
         assert command in riata_command("--help")

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import riata
 from riata.kernels import disk_cache
 from riata.kernels.compiled import compiled
+from riata.kernels.products import dense_margins
 
 SOURCE = Path(riata.__file__).parent
 HELPER = "from riata.kernels.compiled import compiled\n\n@compiled()\ndef helper(x):\n    return x + 1\n"
@@ -190,6 +192,10 @@ def test_use_keeps_a_folder_young(folder):
     disk_cache._mark_as_used.cache_clear()
     kernel()(1)
     assert time.time() - folder.stat().st_mtime < 86400
+
+
+def test_a_kernel_is_pickled_by_name():
+    assert pickle.loads(pickle.dumps(dense_margins)) is dense_margins
 
 
 def test_every_kernel_uses_this_cache():

@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from riata.kernels import announce
+from riata.small_work import FEATURES
 from riata.training.progress import row_progress
 
 
 @pytest.fixture
 def run(tmp_path):
     """Runs a command in a process of its own, with a cache that starts empty; gives what it says on standard error."""
-    X = np.random.default_rng(0).normal(size=(50, 4))
-    np.savetxt(tmp_path / "t.csv", np.column_stack([X, X[:, 0]]), delimiter=",", header="a,b,c,d,y", comments="")
+    for name, width in (("small", 4), ("wide", FEATURES + 1)):
+        X = np.random.default_rng(0).normal(size=(200, width))
+        header = ",".join([*(f"x{j}" for j in range(width)), "y"])
+        np.savetxt(tmp_path / f"{name}.csv", np.column_stack([X, X[:, 0]]), delimiter=",", header=header, comments="")
     command = [sys.executable, "-c", "from riata.cli import main; main()"]
 
     def run(*words, **environment):
@@ -27,13 +30,20 @@ def run(tmp_path):
     return run
 
 
-FIT = ("fit", "t.csv", "--target", "y", "--k", "2")
+FIT = ("fit", "wide.csv", "--target", "y", "--k", "2")  # too much to be interpreted
 
 
 def test_the_first_fit_says_that_it_compiles_and_the_second_has_nothing_to_say(run, tmp_path):
     assert run(*FIT).count("compiling") == 1
     assert "compiling" not in run(*FIT)
     assert run(*FIT, "--quiet", NUMBA_CACHE_DIR=str(tmp_path / "another")) == ""
+
+
+@pytest.mark.parametrize("strength", [("--k", "2"), ("--alpha-ratio", "0.1")], ids=" ".join)
+def test_a_first_fit_of_small_data_compiles_nothing(run, tmp_path, strength):
+    assert "compiling" not in run("fit", "small.csv", "--target", "y", *strength)
+    run("predict", "small.riata.json", "small.csv")
+    assert not (tmp_path / "cache").exists()
 
 
 def test_after_a_warmup_a_fit_compiles_nothing(run, tmp_path):

@@ -18,10 +18,9 @@ def solve_positive(H: np.ndarray, right: np.ndarray) -> np.ndarray | None:
     if small_work.current is None:
         _, x, failed = linalg.lapack.dposv(H.T, right, lower=1)  # the transpose is in LAPACK's order of columns
         return None if failed else x
-    symmetric = np.triu(H) + np.triu(H, 1).T
     try:
-        np.linalg.cholesky(symmetric)
+        inverse = np.linalg.inv(np.linalg.cholesky(H, upper=True))  # of a triangle, as exact as solving by it
     except np.linalg.LinAlgError:
         return None
-    x = np.linalg.solve(symmetric, right)
+    x = inverse @ (inverse.T @ right)
     return x

@@ -91,8 +91,10 @@ def fit(
 
 def is_one_fit(rows: Any, spec: Any) -> bool:
     """Whether there is one fit to make, from its start to its end: many fits, or one that resumes, are compiled."""
+    from riata.solvers.registry import AUTO
+
     searches = "auto" in (spec.k, spec.alpha) or (rows.classes is not None and len(rows.classes) > 2)
-    return spec.solver == "auto" and spec.checkpoint is None and not searches
+    return spec.solver_name in AUTO.values() and spec.checkpoint is None and not searches
 
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:
