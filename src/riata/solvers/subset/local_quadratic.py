@@ -194,7 +194,8 @@ class LocalQuadratic:
 
     def _rows_of(self, columns: np.ndarray) -> np.ndarray:
         self.require(columns)
-        return self._rows[self._place[columns]]
+        rows: np.ndarray = self._rows[self._place[columns]]
+        return rows
 
     def _times_H(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """H w, for all d features."""
