@@ -18,7 +18,7 @@ TARGET, WEIGHT = "y", "weight"
 
 
 class Source(ABC):
-    """Rows to be read from first to last, as often as asked unless `once`."""
+    """Rows to be read from first to last, as often as asked unless `single_pass`."""
 
     schema: pa.Schema
     n_rows: int | None = None  # where it is known without reading
@@ -90,7 +90,7 @@ class Beside(Source):
         for other in others:
             for field in other.schema:
                 self.schema = self.schema.append(field)
-        for name in ("n_rows", "n_bytes", "once", "bare", "any_base", "width", "feature_names"):
+        for name in ("n_rows", "n_bytes", "single_pass", "bare", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(source, name))
         self.fast = source.fast and all(other.fast for other in others)
         for other in others:
