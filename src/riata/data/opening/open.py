@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.dataset as pads
 import scipy.sparse as sp
 
-from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
+from riata.data.budget import block_bytes, chunk_bytes, in_memory_bytes, parse_memory
 from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.crosses import Cross
 from riata.data.columns.lists import check_numbers, check_values
@@ -145,7 +145,7 @@ def open_data(
     rows = open_source(source, reading, target)
     if elsewhere is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         check_settled(source, converted.encoding, settled)
-        return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
+        return converted.load() if converted.n_bytes <= in_memory_bytes(budget) else converted
     rows, roles = with_roles(rows, target, weight, reading, need_target)
     if elsewhere is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
@@ -173,7 +173,7 @@ def open_data(
         profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
         profile.notes += _narrow(profile.encoding, n_features)
     data = OutOfCore(rows, profile, budget, cache)
-    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
+    held = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load() if held else data
 
 
@@ -250,7 +250,7 @@ def _files(path: str, reading: Reading, target) -> Source:
         rows.single_pass = reading.follow
         return rows
     kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
-    return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
+    return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 
 
 def _stdin(reading: Reading) -> Source:

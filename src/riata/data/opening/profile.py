@@ -170,7 +170,7 @@ def has_names(source: Source) -> bool:
 class FirstPass:
     """The learners of all columns, and what is counted along the way."""
 
-    def __init__(self, source: Source, wishes: Wishes):
+    def __init__(self, source: Source, wishes: Wishes) -> None:
         check_columns(source.schema, wishes)
         self.source, self.wishes, self.features = source, wishes, feature_columns(source, wishes)
         self.learners: dict[tuple[str, ...], Learner] = {}

@@ -1,5 +1,7 @@
 """Data on a GPU: held there as a whole where it fits, and otherwise sent there chunk by chunk in every pass."""
 
+from collections.abc import Callable, Iterable, Iterator
+
 import numpy as np
 
 from riata.arrays import to_host
@@ -55,7 +57,7 @@ class OnDevice(Dataset):
         *,
         facts: Facts | None = None,
         ledger: Ledger | None = None,
-    ):
+    ) -> None:
         """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
         self._place = place
         weight = np.ones(rows.shape[0]) if weight is None else weight
@@ -67,10 +69,10 @@ class OnDevice(Dataset):
         facts = facts or Facts(n_rows, n_features, classes=classes)
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
 
-    def sum(self, f):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         self.ledger.count(self.n_rows)
         return f(self._chunk)
 
@@ -78,21 +80,21 @@ class OnDevice(Dataset):
         self.ledger.count(self.n_rows)
         return DenseMatrix(to_host(self._chunk.X.columns(columns)))
 
-    def targets(self):
+    def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return to_host(self._chunk.y), to_host(self._chunk.weight)
 
     def take(self, rows) -> "OnDevice":
         X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
         return OnDevice(self._place, X, y, weight, facts=self.facts.of_view(), ledger=self.ledger)
 
-    def map(self, f):
+    def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return OnDevice(self._place, *f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
 
 
 class Streamed(Dataset):
     """Chunks that lie elsewhere and are summed on a device, the next one on its way while one is summed."""
 
-    def __init__(self, data: Dataset, place):
+    def __init__(self, data: Dataset, place) -> None:
         super().__init__(data.facts, data.ledger)
         self._data, self._place = data, place
         self._blocks = None
@@ -102,7 +104,7 @@ class Streamed(Dataset):
                 place.pin(array)
         self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         if self._blocks is None:
             yield from self._data.visit(order)
             return
@@ -110,7 +112,7 @@ class Streamed(Dataset):
             self.ledger.count(self._blocks[i].n_rows)
             yield self._blocks[i]
 
-    def sum(self, f):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         total = None
         for chunk in self._place.uploaded(self.visit()):
             part = f(chunk)

@@ -20,7 +20,7 @@ SPARE = 0.25  # of the free memory of a GPU: left for what passes make on the wa
 class Host:
     """NumPy, or another library of the array API, in place of a GPU."""
 
-    def __init__(self, xp: Any = np, room: float = float("inf")):
+    def __init__(self, xp: Any = np, room: float = float("inf")) -> None:
         self._xp, self.room = xp, room
 
     def rows(self, X: Any) -> Matrix:
@@ -43,7 +43,7 @@ class Host:
 class Gpu:
     """The GPU that CuPy has chosen."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         cupy()
 
     @property

@@ -25,7 +25,7 @@ HEAD = 1000  # rows that show what kind of columns there are
 class Block(Table):
     """The rows of a block, as Arrow holds them."""
 
-    def __init__(self, table: pa.Table, bare: bool, width: int | None):
+    def __init__(self, table: pa.Table, bare: bool, width: int | None) -> None:
         super().__init__(table, bare)
         self.width = width
 

@@ -5,10 +5,12 @@ result between workers. The driver receives one sum. The tree depends on the par
 same bits whichever worker did what, and however often it had to be done again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
 from riata.data.remote import Remote
@@ -45,7 +47,7 @@ class OnWorkers(Remote):
         facts: Facts,
         row_bytes: float,
         ledger: Ledger | None = None,
-    ):
+    ) -> None:
         super().__init__(facts, ledger)
         self.client, self._parts, self._places, self.row_bytes = client, list(parts), list(starts), row_bytes
         self.n_chunks = len(self._parts)
@@ -58,7 +60,7 @@ class OnWorkers(Remote):
         other._view, other._rows_per_pass = view, self._rows_per_pass
         return other
 
-    def map(self, f):
+    def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.of_view(classes=None))
 
     def some_rows(self, keep):
@@ -77,7 +79,7 @@ class OnWorkers(Remote):
         facts = self.facts.of_view(classes=None)
         return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
-    def sum(self, f):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         return self._total(self._tasks(sum_of_part, self._places, (self._view, f)), FAN_IN)
 
     def sum_runs(self, f):
@@ -88,7 +90,7 @@ class OnWorkers(Remote):
         self._count(self.n_rows)
         return [value for value in found if value is not None]
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         """Chunks are brought here one after the other, while some more are made ready."""
         carried = carry(self.client, Carried(self._view))
         counts = result_of(self.client, self._tasks(chunks_in_part, self._places, self._view))
@@ -108,7 +110,7 @@ class OnWorkers(Remote):
         return chunk
 
     @property
-    def chunk_starts(self):
+    def chunk_starts(self) -> np.ndarray:
         return np.array([its[-1] for its in self._places])
 
     def _tasks(self, task, starts, value) -> list[Future]:

@@ -85,7 +85,7 @@ class Recipe(NamedTuple):
 class RowsOnDisk:
     """Encoded rows of a source, in a file that is gone when nobody needs them, or when the worker is."""
 
-    def __init__(self, recipe: Recipe):
+    def __init__(self, recipe: Recipe) -> None:
         self._recipe, self.counts = recipe, []
         try:
             with file_without_name(recipe.folder) as handle:
@@ -115,7 +115,7 @@ class RowsOnDisk:
 class RowsByPosition:
     """Rows of a source that is as fast as any copy: read anew in every pass."""
 
-    def __init__(self, recipe: Recipe):
+    def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
         n_rows, step = recipe.source.n_rows or 0, recipe.chunk_rows
         self.counts = [min(step, n_rows - start) for start in range(0, n_rows, step)]

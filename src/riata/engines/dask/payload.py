@@ -27,7 +27,7 @@ def _compiled(module, name):
 class Carried:
     """A value on its way to the workers: pickled once here, unpickled once on each of them."""
 
-    def __init__(self, value):
+    def __init__(self, value) -> None:
         buffer = io.BytesIO()
         _Pickler(buffer).dump(value)
         self.content = buffer.getvalue()
