@@ -163,7 +163,7 @@ def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):
-    for name, seconds in (("PATIENCE", 0.5), ("LOOK", 0.2), ("ALONE", 0.4)):
+    for name, seconds in (("CONNECT_TIMEOUT", 0.5), ("CHECK_EVERY", 0.2), ("NO_WORKERS", 0.4)):
         monkeypatch.setattr(dask_cluster, name, seconds)
     X, y = (da.from_array(array, chunks=2000) for array in rows)
     with (

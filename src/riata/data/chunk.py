@@ -82,7 +82,7 @@ def add(a: Any, b: Any, plus: Callable[[Any, Any], Any] = operator.add) -> Any:
 
 
 def added(values: Iterable[T]) -> T:
-    """The sum of all values, in their order. The first addition makes a new total; the others, maybe large, go into it."""
+    """The sum of all values, in their order. The first addition makes a new total, the later ones are in place."""
     values = iter(values)
     total = next(values)
     plus: Callable[[Any, Any], Any] = operator.add

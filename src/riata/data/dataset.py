@@ -135,7 +135,7 @@ class Dataset(ABC):
         parts = [(chunk.y, chunk.weight) for chunk in self.visit()]
         return np.concatenate([y for y, _ in parts]), np.concatenate([w for _, w in parts])
 
-    def take(self, rows: np.ndarray) -> "Dataset":
+    def take(self, rows: np.ndarray | Sequence[int]) -> "Dataset":
         """A copy of the rows at these positions; only data in memory offers it."""
         raise NotImplementedError
 

@@ -98,7 +98,7 @@ class InMemory(Dataset):
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return self._chunk.y, self._chunk.weight
 
-    def take(self, rows: np.ndarray) -> "InMemory":
+    def take(self, rows: np.ndarray | Sequence[int]) -> "InMemory":
         return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
 
     def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from riata.threads import n_cores
 
-Item, Value = TypeVar("Item"), TypeVar("Value")
+Item = TypeVar("Item")
+Value = TypeVar("Value")
 
 
 def in_parallel(f: Callable[[Item], Value], items: Iterable[Item], room: float = math.inf) -> Iterator[Value]:

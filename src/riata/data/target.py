@@ -23,7 +23,7 @@ class Target:
     """Which column, and its labels in order where they are classes."""
 
     column: str
-    classes: tuple[Any, ...] | None = None
+    classes: Sequence[Any] | None = None
 
     def encode(self, column: pa.Array) -> np.ndarray:
         """Numbers as they are, labels as positions among the classes, NaN for missing values."""

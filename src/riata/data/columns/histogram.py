@@ -30,7 +30,8 @@ class Histogram:
 
     @property
     def edges(self) -> np.ndarray:
-        return np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
+        edges: np.ndarray = np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
+        return edges
 
     def __add__(self, other: "Histogram") -> "Histogram":
         exponent = max(self.exponent, other.exponent)

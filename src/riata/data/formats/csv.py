@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from riata.data.formats.files import File, StandardInput
+from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.live_files import StandardInput
 from riata.errors import DataError
 
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
@@ -26,7 +27,7 @@ class Csv(FileSource):
 
     def __init__(
         self,
-        files: Sequence[File | StandardInput],
+        files: Sequence[File],
         *,
         block_bytes: int,
         as_text: Collection[str] = (),
@@ -37,7 +38,7 @@ class Csv(FileSource):
         self._delimiter = "\t" if files[0].suffix in (".tsv", ".tab") else delimiter(files[0].head())
         self.schema = one_schema(files, [self._infer(file) for file in files])
 
-    def _infer(self, file: File | StandardInput) -> pa.Schema:
+    def _infer(self, file: File) -> pa.Schema:
         """The types of the first block, without its last line, which may be incomplete."""
         try:
             head = file.head(self._block_bytes)
@@ -62,10 +63,10 @@ class Csv(FileSource):
                 yield self._numbers_only(batch, numbers)
 
     def _reader(
-        self, file: File | StandardInput, columns: Sequence[str], kinds: dict[str, pa.DataType], threads: bool = True
+        self, file: File, columns: Sequence[str], kinds: dict[str, pa.DataType], threads: bool = True
     ) -> pacsv.CSVStreamingReader:
         options = self._options(self._block_bytes, columns, kinds, self._bad_row, threads)
-        if isinstance(file, File) and file.span is not None and file.span[0] > 0:  # this span has no header line
+        if file.span is not None and file.span[0] > 0:  # this span has no header line
             options["read_options"].column_names = self._header(replace(file, span=None))
         return pacsv.open_csv(file.stream(), **options)
 

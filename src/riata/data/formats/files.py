@@ -5,14 +5,10 @@ import glob
 import io
 import lzma
 import os
-import select
-import sys
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from functools import cached_property
 from pathlib import Path
-from threading import Event
-from typing import IO, Any, ClassVar
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -27,7 +23,6 @@ FORMATS = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip
 WILDCARDS = "*?["
-POLL = 0.1  # seconds between checks whether a file has grown
 
 
 @dataclass(frozen=True)
@@ -120,105 +115,6 @@ class Bytes(io.RawIOBase):
     def close(self) -> None:
         self._file.close()
         super().close()
-
-
-class Followed(File):
-    """A text file that is read on as it grows: reading waits at its end, and changes are expected."""
-
-    def stream(self) -> Any:
-        return pa.PythonFile(_Growing(self.path, self._closed), "r")
-
-    @cached_property
-    def _closed(self) -> Event:
-        return Event()
-
-    def close(self) -> None:
-        self._closed.set()
-
-    def head(self, n_bytes: int = 1 << 16) -> bytes:
-        with super().stream() as stream:
-            content: bytes = stream.read(n_bytes)
-            return content
-
-    def changed(self) -> bool:
-        return False
-
-
-class _Growing(io.RawIOBase):
-    """The bytes of a file, and those that are written to it later."""
-
-    def __init__(self, path: str, closed: Event) -> None:
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed with this object)
-        self._closed = closed
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, n_bytes: int = -1) -> bytes | None:
-        while not (content := self._file.read(n_bytes)) and not self._closed.wait(POLL):
-            pass
-        return content
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-class StandardInput:
-    """Standard input in place of a `File`: its first bytes can be inspected, and all of it read once."""
-
-    path, suffix, size, compression, span = "standard input", "", 0, None, None
-    partitions: ClassVar[dict[str, str]] = {}
-
-    def __init__(self, raw: IO[bytes] | None = None) -> None:
-        # not the buffered reader: a thread that waits in it would keep Python from exiting after Ctrl-C
-        self._raw: Any = raw or getattr(sys.stdin.buffer, "raw", sys.stdin.buffer)
-        self._head = b""
-        self._closed = Event()
-
-    def head(self, n_bytes: int = 1 << 16) -> bytes:
-        while len(self._head) < n_bytes and (more := self._raw.read(n_bytes - len(self._head))):
-            self._head += more
-        return self._head[:n_bytes]
-
-    def stream(self) -> pa.PythonFile:
-        return pa.PythonFile(_Chained(self._head, self._raw, self._closed), "r")
-
-    def close(self) -> None:
-        self._closed.set()
-
-    def changed(self) -> bool:
-        return False
-
-    def lines_before(self) -> int:
-        return 0
-
-
-class _Chained(io.RawIOBase):
-    """Bytes that were read before, then the rest of a stream."""
-
-    def __init__(self, head: bytes, rest: Any, closed: Event) -> None:
-        self._head, self._rest, self._closed = io.BytesIO(head), rest, closed
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, n_bytes: int = -1) -> bytes | None:
-        if content := self._head.read(n_bytes):
-            return content
-        while not self._closed.is_set():
-            if _has_more(self._rest):
-                more: bytes | None = self._rest.read(n_bytes)
-                return more
-        return b""
-
-
-def _has_more(stream: Any) -> bool:
-    """Whether bytes (or the end) arrive within POLL seconds; True for a stream that cannot tell."""
-    try:
-        return bool(select.select([stream], [], [], POLL)[0])
-    except (OSError, TypeError, ValueError):
-        return True
 
 
 def find_files(source: str, filesystem: Any = None) -> list[File]:

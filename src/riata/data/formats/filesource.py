@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -14,8 +13,8 @@ from riata.errors import DataError
 class FileSource(Source):
     """Rows of several files, one file after the other."""
 
-    def __init__(self, files: Sequence[Any]) -> None:
-        self.files: list[Any] = list(files)  # `File`, or `StandardInput` in its place
+    def __init__(self, files: Sequence[File]) -> None:
+        self.files = list(files)
         self.n_bytes = sum(file.size for file in files)
         self._ends: list[int] = []  # for each file read so far, how many rows there are up to its end
 
@@ -108,4 +107,4 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether values are strings, plain or dictionary-encoded."""
     if pa.types.is_dictionary(kind):
         return is_text(kind.value_type)
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riata.data.formats.files import File, StandardInput
+from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.source import INDICES, TARGET, VALUES
 from riata.data.formats.tables import list_column
@@ -29,7 +29,7 @@ class Svmlight(FileSource):
         [(TARGET, pa.float64()), (INDICES, pa.large_list(pa.int64())), (VALUES, pa.large_list(pa.float64()))]
     )
 
-    def __init__(self, files: Sequence[File | StandardInput], *, block_bytes: int, skip_bad: bool = False) -> None:
+    def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:
         super().__init__(files)
         self._block_bytes, self._skip_bad = block_bytes, skip_bad
 
