@@ -13,7 +13,7 @@ from riata.model.quality import ClassQuality, NumberQuality
 from riata.model.training_facts import TrainingFacts
 from riata.reporting.html.numbers import count
 from riata.training.driver import Record
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.stability import Stability
 from riata.training.trained import Trained
 
@@ -38,7 +38,7 @@ class Facts:
     origin: Origin
     quality: ClassQuality | NumberQuality | None = None
     stability: Stability | None = None
-    paths: Sequence[Searched] = ()
+    paths: Sequence[PathChoice] = ()
     names: Sequence[str] = ()  # of all features, where there are paths
     scale: np.ndarray | None = None  # and their standard deviations
     histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
