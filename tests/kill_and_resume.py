@@ -43,7 +43,7 @@ def problem():
 
 def learn(spec):
     result = fit(problem(), spec).result
-    history = np.array([(record.steps, record.n_selected, record.met or 0.0) for record in result.history])
+    history = np.array([(record.steps, record.n_selected, record.progressive_loss or 0.0) for record in result.history])
     return {"coef": result.coef, "intercept": result.intercept, "steps": result.steps, "history": history}
 
 

@@ -43,9 +43,9 @@ def test_the_model_is_the_chosen_one_of_the_path(table, auto, select):
         assert model.alpha_ == path.values[i]
         assert model.gap_ <= 1e-6
     training = model.to_model().training
-    assert training["selection"] == model.selection_.reason
-    assert training["k"] == (path.values[i] if "k" in auto else None)
-    json.dumps(training)
+    assert training.selection == model.selection_.reason
+    assert training.k == (path.values[i] if "k" in auto else None)
+    json.dumps(training.to_json())
 
 
 @pytest.mark.parametrize("auto", [{"k": "auto"}, {"alpha": "auto"}], ids=str)

@@ -243,6 +243,6 @@ def test_history_holds_progressive_validation(rng):
     X = rng.normal(size=(500, 6))
     y = np.sign(X[:, 0])
     history = fit(InMemory(X, y), Spec(solver="online", loss="logistic", max_passes=3, tol=0.0)).result.history
-    losses = [record.met for record in history]
+    losses = [record.progressive_loss for record in history]
     assert losses == sorted(losses, reverse=True)
     assert 0 < losses[-1] < np.log(2)

@@ -19,6 +19,7 @@ from riata.cli.fit import default_file
 SUMMARY = {
     "task", "loss", "solver", "k", "alpha", "n_rows", "n_features", "n_selected", "selected", "objective", "gap",
     "converged", "passes", "seconds", "peak_rss_mb", "test",
+    "stop", "proof",
 }  # fmt: skip
 
 
@@ -149,10 +150,26 @@ def test_datasets_lists_them(here):
 def test_help_imports_nothing_heavy():
     """What `riata --help` loads decides how fast it answers; a clock would be noisy."""
     code = (
-        "import sys; from riata.cli import main; print(*[m for m in ('numpy', 'numba', 'sklearn') if m in sys.modules])"
+        "import sys\nfrom riata.cli import main\nmain(['--help'], standalone_mode=False)\n"
+        "print('loaded', *[m for m in ('numpy', 'numba', 'pyarrow', 'sklearn', 'pandas') if m in sys.modules])"
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == ""
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "loaded"
+
+
+@pytest.mark.parametrize("strength", [["--k", "2"], ["--alpha", "auto"]], ids=" ".join)
+def test_a_fit_imports_no_more_than_it_needs(here, rng, strength):
+    """scikit-learn, pandas and libraries for pictures take longer to import than a small fit takes to run."""
+    numbers = rng.normal(size=(60, 4))
+    np.savetxt("small.csv", np.column_stack([numbers, numbers[:, 0]]), delimiter=",", header="a,b,c,d,y", comments="")
+    arguments = ["fit", "small.csv", "--target", "y", *strength]
+    code = (
+        f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
+        "heavy = ('sklearn', 'pandas', 'matplotlib', 'dask', 'jinja2', 'joblib', 'scipy.special', 'scipy.stats')\n"
+        "print('loaded', *[m for m in heavy if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "loaded"
 
 
 def test_help_names_every_command():
@@ -206,7 +223,7 @@ def test_a_converted_file_is_as_it_was_converted(here, wish):
     same = ["--target", "price", "--drop", "e", "--task", "regression"]
     riata_command("fit", "t.arrow", "--alpha", "0.05", "--out", "m.json", *same)
     riata_command("fit", "t.arrow", "--alpha", "0.05", "--out", "m.json", "--test", "t.csv")
-    assert riata.load_model("m.json").training["target"] == "price"
+    assert riata.load_model("m.json").training.target == "price"
 
 
 def test_a_file_without_rows(here):

@@ -180,6 +180,15 @@ def test_frames_with_categories_and_labels(client, table):
                     list(scores(here.to_model(), riata.open(frame, target="label")).values()))  # fmt: skip
 
 
+def test_collections_take_every_option_about_columns(client):
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({name: rng.choice(["x", "y"], size=200) for name in ("a", "b")}).assign(y=rng.normal(size=200))
+    how = {"target": "y", "crosses": [["a", "b"]], "categorical": ["a"]}
+    here, there = riata.open(frame, **how), riata.open(dd.from_pandas(frame, npartitions=3), **how, engine=client)
+    assert list(there.feature_names) == list(here.feature_names)
+    assert any("a" in name and "b" in name for name in there.feature_names)  # a cross
+
+
 def test_estimators_take_dask_arrays_and_predict_lazily(client):
     X, y = problem()
     lazy, target = da.from_array(X, chunks=(250, 5)), da.from_array(y, chunks=130)  # neither cut as the other

@@ -289,7 +289,7 @@ def test_rows_of_weight_zero_stay_out_on_a_gpu(stand_in):
     X, y, weight = data.X, data.targets()[0], np.where(np.arange(300) % 3, 1.0, 0.0)
     there, here = (SparseRegressor(alpha=0.1).fit(rows, y, weight) for rows in (stand_in(X), X))
     np.testing.assert_allclose(there.coef_, here.coef_, atol=1e-8)
-    assert there.to_model().training["n_rows"] == here.to_model().training["n_rows"] == 200
+    assert there.to_model().training.n_rows == here.to_model().training.n_rows == 200
 
 
 def test_checkpoints_of_rows_on_a_gpu(stand_in, tmp_path):

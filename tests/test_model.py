@@ -11,6 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import riata
 from riata.errors import DataError, ModelFileError
 from riata.model.scores import scores
+from riata.outcome.proofs import SwapOptimal
+from riata.outcome.reasons import StopReason
 
 
 @pytest.fixture
@@ -164,8 +166,42 @@ def test_numbers_of_numpy_can_be_saved(frame, tmp_path):
     X, y = frame.to_numpy(), frame["a"] - 2 * frame["c"]
     riata.SparseRegressor(k=np.int64(2)).fit(X, y).to_model().save(tmp_path / "k.json")
     riata.SparseRegressor(alpha=np.float32(0.1)).fit(X, y).to_model().save(tmp_path / "alpha.json")
-    assert riata.load_model(tmp_path / "k.json").training["parameters"]["k"] == 2
-    assert riata.load_model(tmp_path / "alpha.json").training["alpha"] == pytest.approx(0.1)
+    assert riata.load_model(tmp_path / "k.json").training.parameters["k"] == 2
+    assert riata.load_model(tmp_path / "alpha.json").training.alpha == pytest.approx(0.1)
+
+
+def test_training_facts_go_to_a_file_and_back(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    model = riata.SparseRegressor(k=2).fit(X, X[:, 0] - X[:, 3])
+    assert model.stop_ is StopReason.SWAP_OPTIMAL
+    assert model.proof_ == SwapOptimal(k=2, n_others=3, size=2)
+    model.to_model().save(tmp_path / "m.json")
+    written = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))["training"]
+    assert written["stop"] == ["swap-optimal"]
+    assert written["proof"][0]["kind"] == "swap-optimal"
+    assert riata.load_model(tmp_path / "m.json").training == model.to_model().training
+
+
+def test_training_facts_of_an_earlier_version_are_read(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    riata.SparseRegressor(alpha=0.1).fit(X, X[:, 0]).to_model().save(tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text(encoding="utf-8"))
+    for name in ("stop", "proof", "counted"):
+        del document["training"][name]
+    document["training"]["of a later version"] = 3
+    (tmp_path / "m.json").write_text(json.dumps(document), encoding="utf-8")
+    training = riata.load_model(tmp_path / "m.json").training
+    assert training.converged
+    assert "duality gap" in training.stopped_because
+    assert training.stop == []
+    assert training.counted is None
+
+
+def test_every_class_has_its_own_reason(rng):
+    X = rng.normal(size=(90, 4))
+    model = riata.SparseClassifier(alpha=0.05).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    assert model.stop_ == [StopReason.CERTIFIED_GAP] * 3
+    assert all(proof.holds for proof in model.proof_)
 
 
 @pytest.mark.parametrize("loss", ["squared", "poisson"])

@@ -1,7 +1,9 @@
 """Why a fit stopped and what it proved are types; sentences are made from them."""
 
+import json
 import typing
 
+import numpy as np
 import pytest
 
 from riata.outcome import proofs
@@ -15,6 +17,7 @@ from riata.outcome.choices import (
     Scores,
     WithinOneStandardError,
 )
+from riata.outcome.plain import proof_from_json, proof_to_json
 from riata.outcome.proofs import DualityGap, Proof, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import what_is_proved, why, why_all
@@ -56,6 +59,20 @@ def test_a_proof_has_its_sentence_and_ends_a_fit_that_converged(proof, sentence)
     stop = Stop.proved(proof)
     assert what_is_proved(proof) == why(stop) == sentence
     assert stop.converged
+
+
+@pytest.mark.parametrize(("proof", "sentence"), EXAMPLES, ids=repr)
+def test_a_proof_goes_to_a_file_and_back(proof, sentence):
+    assert proof_from_json(json.loads(json.dumps(proof_to_json(proof)))) == proof
+
+
+def test_what_a_later_version_may_prove_is_left_out():
+    assert proof_from_json({"kind": "miracle", "size": 3}) is None
+    assert proof_from_json(None) is None
+
+
+def test_numbers_of_numpy_go_to_a_file():
+    assert json.loads(json.dumps(proof_to_json(SwapOptimal(np.int64(3), np.int64(5), 3))))["k"] == 3
 
 
 def test_every_kind_of_proof_is_among_the_examples():

@@ -204,8 +204,8 @@ def test_a_classifier_is_saved_and_loaded(tmp_path):
     loaded = riata.load_model(tmp_path / "model.json")
     assert_array_equal(loaded.predict(X), model.predict(X))
     assert "MCP(gamma=3.0, alpha=0.08) of columns scaled to unit deviation" in loaded.objective
-    assert loaded.training["parameters"]["penalty"] == repr(MCP(3.0))
-    assert loaded.training["gap"] is None
+    assert loaded.training.parameters["penalty"] == repr(MCP(3.0))
+    assert loaded.training.gap is None
 
 
 def test_a_fit_goes_on_from_its_checkpoint(tmp_path):

@@ -13,7 +13,7 @@ from riata.data.chunk import Chunk
 from riata.errors import DataError, OptionError
 from riata.losses import LOSSES
 from riata.plot import ConvergenceDisplay
-from riata.solvers.online.progressive_validation import Tally, tally
+from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import mirrored
 from riata.training.spec import Spec
 from riata.training.streams import open_stream
@@ -106,7 +106,7 @@ def test_a_generator_gives_the_model_of_partial_fit(name, rows):
     assert_allclose(a, b, atol=1e-9)
     assert model.stopped_because_ == "the stream ended"
     last = model.history_[-1]
-    assert (last.rows, last.whole) == (400, True)
+    assert (last.rows, last.end_of_pass) == (400, True)
     assert last.n_selected == len(model.get_support(indices=True))
     assert 0.5 < last.accuracy <= 1.0
     assert [record.rows for record in model.history_] == sorted({record.rows for record in model.history_})
@@ -115,7 +115,7 @@ def test_a_generator_gives_the_model_of_partial_fit(name, rows):
     assert "accuracy before" in drawn.ax_.get_ylabel()
     saved = model.to_model()
     assert saved.classes == ["yes", "no", "new"] or saved.classes == ["no", "yes", "new"]
-    assert saved.training["n_rows"] == 400
+    assert saved.training.n_rows == 400
 
 
 def test_ctrl_c_gives_the_model_so_far(rows):
@@ -172,17 +172,17 @@ def test_a_stream_that_is_not_kept_refuses_what_needs_more_passes(rows, tmp_path
 def test_the_tally_is_what_scikit_learn_says(rng):
 
     y, z, weight = np.sign(rng.normal(size=90)), rng.normal(size=90), rng.uniform(0.5, 1.0, size=90)
-    halves = [tally(LOSSES["logistic"], y[i], z[i], weight[i]) for i in (slice(40), slice(40, None))]
-    both = Tally().plus(halves[0]).plus(halves[1])
+    halves = [progressive_validation(LOSSES["logistic"], y[i], z[i], weight[i]) for i in (slice(40), slice(40, None))]
+    both = ProgressiveValidation().plus(halves[0]).plus(halves[1])
     assert_allclose(both.accuracy, accuracy_score(y > 0, z > 0, sample_weight=weight))
     assert both.r2 is None
     assert both.rows == 90
     numbers = 3.0 * z + rng.normal(size=90)
-    found = tally(LOSSES["squared"], numbers, 3.0 * z, weight)
+    found = progressive_validation(LOSSES["squared"], numbers, 3.0 * z, weight)
     assert_allclose(found.r2, r2_score(numbers, 3.0 * z, sample_weight=weight))
     assert found.accuracy is None
     counts = rng.poisson(2.0, size=90).astype(float)
-    found = tally(LOSSES["poisson"], counts, 0.1 * z, weight)
+    found = progressive_validation(LOSSES["poisson"], counts, 0.1 * z, weight)
     assert_allclose(found.r2, r2_score(counts, np.exp(0.1 * z), sample_weight=weight))
 
 

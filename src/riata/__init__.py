@@ -8,33 +8,55 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from riata.data.statistics import load_statistics, statistics_of
     from riata.engines.open import open_data as open
     from riata.estimators import SparseClassifier, SparseRegressor
     from riata.estimators.stability import stability_selection
+    from riata.losses import Loss
     from riata.model.model import load_model
+    from riata.penalties import Penalty
     from riata.reporting.html.fit_report import write_report
     from riata.solvers.registry import SOLVERS
+    from riata.training.path import k_path, path
+    from riata.training.spec import Spec
+    from riata.training.train import train
 
 __version__ = version("riata")
 __all__ = [
     "SOLVERS",
+    "Loss",
+    "Penalty",
     "SparseClassifier",
     "SparseRegressor",
+    "Spec",
     "datasets",
     "errors",
+    "k_path",
     "load_model",
+    "load_statistics",
     "open",
+    "path",
     "plot",
     "stability_selection",
+    "statistics_of",
+    "train",
     "write_report",
 ]
 
 _HOMES = {
     "SOLVERS": "riata.solvers.registry",
+    "Loss": "riata.losses",
+    "Penalty": "riata.penalties",
     "SparseClassifier": "riata.estimators",
     "SparseRegressor": "riata.estimators",
+    "Spec": "riata.training.spec",
+    "k_path": "riata.training.path",
     "load_model": "riata.model.model",
+    "load_statistics": "riata.data.statistics",
+    "path": "riata.training.path",
     "stability_selection": "riata.estimators.stability",
+    "statistics_of": "riata.data.statistics",
+    "train": "riata.training.train",
     "write_report": "riata.reporting.html.fit_report",
 }
 _RENAMED = {"open": ("riata.engines.open", "open_data")}

@@ -5,8 +5,10 @@ No other module of riata imports or calls anything that is missing on a supporte
 
 import ctypes
 import mmap
+import os
 import sys
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -18,6 +20,30 @@ except ImportError:  # Windows
 
 LARGE_ARRAY = 4 << 20  # bytes from which malloc maps an array on its own, and so returns it to the system when freed
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from malloc.h
+
+
+def usable_cores() -> int:
+    """How many cores this process may use: those it is bound to, or fewer where a container has a quota of time.
+
+    LOKY_MAX_CPU_COUNT lowers it further, as it does for everything that goes by joblib.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limits = [cores, *_quotas()]
+    with suppress(ValueError):
+        limits.append(int(os.environ.get("LOKY_MAX_CPU_COUNT", "")))
+    return max(1, min(limits))
+
+
+def _quotas() -> Iterator[int]:
+    """The cores that Linux's control groups leave, as their second version and their first write them."""
+    groups = Path("/sys/fs/cgroup")
+    with suppress(OSError, ValueError):
+        quota, period = (groups / "cpu.max").read_text(encoding="ascii").split()
+        yield -(-int(quota) // int(period))  # "max" is no number
+    with suppress(OSError, ValueError):
+        quota, period = ((groups / "cpu" / f"cpu.cfs_{name}_us").read_text("ascii") for name in ("quota", "period"))
+        if int(quota) > 0:
+            yield -(-int(quota) // int(period))
 
 
 def peak_rss_mb() -> float | None:

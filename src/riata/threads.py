@@ -12,14 +12,13 @@ from typing import Any
 import scipy.linalg  # noqa: F401 (SciPy has a BLAS of its own, which must be loaded to be found)
 from threadpoolctl import ThreadpoolController
 
+from riata.machine import usable_cores
+
 
 @cache
 def n_cores() -> int:
     """How many cores this process may use: fewer than the machine has, where affinity or a container limits them."""
-    from joblib import cpu_count
-
-    n: int = cpu_count()
-    return n
+    return usable_cores()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The command line: a thin face over `open_data`, the estimators and `Model`.
+"""The command line: a thin face over `open_data`, `riata.training` and `Model`.
 
 Heavy imports wait until a command runs, so that `riata --help` answers at once.
 """

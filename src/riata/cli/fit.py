@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +68,8 @@ def fit(
     if rows.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = trained.to_model()
-    model.training.update(data=data, target=options["target"] or target_of(rows))
+    origin = replace(model.training, data=data, target=options["target"] or target_of(rows))
+    model = replace(model, training=origin)
     with clock("testing"):
         found = None if test is None else quality(model, test)
     model.save(out)

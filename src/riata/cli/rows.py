@@ -66,10 +66,11 @@ def open_rows(
 
 def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
     """What these options ask of a target of this kind."""
+    from riata.losses import USUAL
     from riata.training.spec import Spec
 
     given = {name: options[name] for name in OF_SPEC if name in options} | more
-    given["loss"] = given.get("loss") or ("squared" if rows.classes is None else "logistic")
+    given["loss"] = given.get("loss") or USUAL["regression" if rows.classes is None else "classification"]
     if isinstance(given.get("class_weight"), dict):
         given["class_weight"] = _by_label(given["class_weight"], rows.classes)
     if "select" in given:

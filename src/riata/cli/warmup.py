@@ -63,7 +63,7 @@ def _fit_both(solver: str, X: Any, y: Any) -> None:
     from riata.solvers.registry import SOLVERS
 
     choice = {"alpha_ratio": 0.1} if SOLVERS[solver].takes.startswith("alpha") else {"k": 2}
-    if SOLVERS[solver].own_alpha:
+    if SOLVERS[solver].finds_alpha:
         choice = {}
     for estimator, target in ((SparseRegressor, y), (SparseClassifier, y > 0.0)):
         try:

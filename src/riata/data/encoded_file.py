@@ -14,6 +14,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
+from riata.data.columns.arrow_values import values_of
 from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
@@ -32,12 +33,12 @@ def to_batch(chunk: Chunk) -> pa.RecordBatch:
 
 def from_batch(batch: pa.RecordBatch, n_features: int) -> Chunk:
     """A record batch as a chunk, without copying its numbers."""
-    y, weight = (batch.column(name).to_numpy() for name in (TARGET, WEIGHT))
+    y, weight = (values_of(batch.column(name)) for name in (TARGET, WEIGHT))
     if DENSE in batch.schema.names:
-        return Chunk(batch.column(DENSE).flatten().to_numpy().reshape(-1, n_features), y, weight)
+        return Chunk(values_of(batch.column(DENSE).flatten()).reshape(-1, n_features), y, weight)
     indices, values = batch.column(INDICES), batch.column(VALUES)
-    numbers, positions = values.flatten().to_numpy(), indices.flatten().to_numpy()
-    offsets = indices.offsets.to_numpy()
+    numbers, positions = values_of(values.flatten()), values_of(indices.flatten())
+    offsets = values_of(indices.offsets)
     indptr = (offsets - offsets[0]).astype(positions.dtype)  # SciPy wants both of one type
     X = sp.csr_array((numbers, positions, indptr), shape=(batch.num_rows, n_features))
     X.has_canonical_format = True  # as it was written

@@ -1,5 +1,6 @@
 """How a dataset was opened, so that its rows can be read again and encoded in another way."""
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,12 @@ def opened_with(source: Any, target: Any, options: dict[str, Any]) -> Opened | N
     if is_stream(source) or options.get("follow"):
         return None
     return Opened(source, target, {name: options[name] for name in KEPT if name in options})
+
+
+def is_arrow_dataset(source: Any) -> bool:
+    """Whether it is a PyArrow dataset; its module, which imports pandas (slow), is loaded if it is."""
+    module = sys.modules.get("pyarrow.dataset")
+    return module is not None and isinstance(source, module.Dataset)
 
 
 def is_stream(source: Any) -> bool:

@@ -6,6 +6,7 @@ Arrow maps a file without reading it: an offset that was damaged on the disk poi
 import numpy as np
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.csr import check_entries
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.errors import DataError
@@ -17,7 +18,7 @@ def check_encoded(batch: pa.RecordBatch, n_features: int) -> None:
         batch.validate(full=True)
         if any(column.null_count for column in batch.columns):
             raise DataError("a value is missing")
-        y, weight = (batch.column(name).to_numpy() for name in (TARGET, WEIGHT))
+        y, weight = (values_of(batch.column(name)) for name in (TARGET, WEIGHT))
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
     except (pa.ArrowException, KeyError, DataError) as error:
         raise DataError(f"the rows of a converted file are damaged ({error}); convert the data again") from error
@@ -28,7 +29,7 @@ def check_encoded(batch: pa.RecordBatch, n_features: int) -> None:
 
 
 def _dense(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
-    numbers: np.ndarray = batch.column(DENSE).flatten().to_numpy(zero_copy_only=False)
+    numbers = values_of(batch.column(DENSE).flatten())
     if len(numbers) != batch.num_rows * n_features:
         raise DataError("they are not as wide as they should be")
     return numbers
@@ -36,10 +37,8 @@ def _dense(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
 
 def _sparse(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
     indices, values = batch.column(INDICES), batch.column(VALUES)
-    positions: np.ndarray
-    numbers: np.ndarray
-    positions, numbers = (column.flatten().to_numpy(zero_copy_only=False) for column in (indices, values))
-    offsets, others = (column.offsets.to_numpy() for column in (indices, values))
+    positions, numbers = (values_of(column.flatten()) for column in (indices, values))
+    offsets, others = (values_of(column.offsets) for column in (indices, values))
     if not np.array_equal(offsets - offsets[0], others - others[0]):
         raise DataError("there are not as many values as indices")
     if not check_entries(offsets - offsets[0], positions, n_features, batch.num_rows, len(numbers)):

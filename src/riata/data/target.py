@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.numbers import NumberLearner
@@ -32,12 +33,12 @@ class Target:
         if isinstance(self.classes[0], str):
             strings = as_strings(column)
             found = pc.index_in(strings, value_set=pa.array(self.classes, strings.type))
-            codes: np.ndarray = found.cast(pa.float64()).to_numpy(zero_copy_only=False)
-            self._check(codes, column.is_null().to_numpy(zero_copy_only=False), column)
+            codes = values_of(found.cast(pa.float64()))
+            self._check(codes, values_of(column.is_null()), column)
             return codes
         if pa.types.is_integer(column.type) and all(map(is_whole, self.classes)):
             codes = _positions(column, self.classes)
-            self._check(codes, column.is_null().to_numpy(zero_copy_only=False), column)
+            self._check(codes, values_of(column.is_null()), column)
             return codes
         values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
         codes = np.searchsorted(labels, values).clip(max=len(labels) - 1)
@@ -76,8 +77,7 @@ def _positions(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
     limits = np.iinfo(kind.to_pandas_dtype())
     known = [int(label) if limits.min <= label <= limits.max else None for label in labels]
     found = pc.index_in(column.cast(kind), value_set=pa.array(known, kind), skip_nulls=True)
-    positions: np.ndarray = found.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return positions
+    return values_of(found.cast(pa.float64()))
 
 
 class GrowingTarget(Target):
@@ -97,8 +97,7 @@ class GrowingTarget(Target):
         if whole:
             return _positions(column, known)
         found = pc.index_in(values, value_set=pa.array(known, values.type))
-        positions: np.ndarray = found.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        return positions
+        return values_of(found.cast(pa.float64()))
 
 
 def check_labels(labels: Collection[Any], column: str) -> None:
@@ -127,7 +126,7 @@ class TargetLearner:
             return None
         values = as_floats(column, self.column)
         if len(self.labels) <= MOST_CLASSES:
-            exact = column.to_numpy() if pa.types.is_integer(column.type) and not column.null_count else values
+            exact = values_of(column) if pa.types.is_integer(column.type) and not column.null_count else values
             self.labels.update(np.unique(exact).tolist())
         self.numbers.add([column], weight, None)
         return values

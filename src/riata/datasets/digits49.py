@@ -6,7 +6,7 @@ probes that know nothing of the label. UCI's files do not say which are which. T
 recipe, and its names do:
 
     pixel_r07c12            999 * v[7, 12]              v = image / 255, rounded to an integer 0..999
-    product_r07c12_r09c14   999 * v[7, 12] * v[9, 14]   two pixels at most REACH apart, drawn at random
+    product_r07c12_r09c14   999 * v[7, 12] * v[9, 14]   two pixels at most FARTHEST apart, drawn at random
     probe_0001              a pixel, or a product found nowhere else, with its rows shuffled
 
 2500 columns are real and 2500 are probes, with the same share of pixels and products, so the marginals of the
@@ -24,7 +24,7 @@ from riata.datasets.table import Table, check_split, recall, remember
 N_REAL = 2500
 LEVELS = 999
 ROWS = slice(3, 17)  # middle and top: the stem below is the same in both digits
-REACH = 14  # rows or columns; pixels farther apart are seldom both inked
+FARTHEST = 14  # rows or columns; pixels farther apart are seldom both inked
 SEEN = 24  # training images in which a column is not zero, at least; rarer columns are noise and harm selection
 SEED = 49
 VERSION = "digits49-v1"  # part of the cache's file names: raise it with any change of content
@@ -89,7 +89,7 @@ def candidates(ink: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     together = (inked.T @ inked)[first, second]  # counts below 2**24 are exact in float32
     row, column = np.divmod(pixels, 28)
     apart = np.maximum(abs(row[first] - row[second]), abs(column[first] - column[second]))
-    kept = (together >= SEEN) & (apart <= REACH)
+    kept = (together >= SEEN) & (apart <= FARTHEST)
     return pixels, np.column_stack([pixels[first[kept]], pixels[second[kept]]])
 
 

@@ -9,19 +9,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.dataset as pads
-
 from riata.data.columns.numbers import Number
 from riata.data.dataset import Dataset
 from riata.data.encoding import MATRICES, Encoding
-from riata.data.opened import is_stream
+from riata.data.opened import is_arrow_dataset, is_stream
 from riata.engines.open import open_data
 from riata.errors import DataError
 
 
 def has_columns(rows: Any) -> bool:
     """Whether rows are a path, a stream or a table, which need an encoding, and not a matrix of features."""
-    if isinstance(rows, str | Path | pads.Dataset) or is_stream(rows) or hasattr(rows, "__arrow_c_stream__"):
+    if isinstance(rows, str | Path) or is_arrow_dataset(rows) or is_stream(rows) or hasattr(rows, "__arrow_c_stream__"):
         return True
     return type(rows).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(type(rows), "columns")
 

@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable
+from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -13,11 +14,11 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
 from riata.data.opening import open as local
+from riata.data.opening.column_options import ColumnOptions
 from riata.errors import OptionError
 
-# the options about columns that Dask collections take
-OPTIONS = ("features", "drop", "categorical", "text", "task", "on_error", "max_levels", "max_words", "word_pairs",
-           "hash_bits", "hash_text")  # fmt: skip
+# options about columns
+COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in ("target", "weight")]
 
 
 def open_data(source: Any, target: Any = None, *, engine: Any = None, **options: Any) -> Dataset:
@@ -77,10 +78,12 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
     if not is_distributed(source):
         rows = local.open_data(source, target, remote_opener=partial(open_files, client), **options)
         return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.is_summary else rows
-    unknown = options.keys() - {*OPTIONS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
+    unknown = options.keys() - {*COLUMNS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
     if unknown:
         raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")
-    about_columns = {name: options[name] for name in OPTIONS if name in options}
+    about_columns = {name: options[name] for name in COLUMNS if name in options}
+    if "crosses" in about_columns:
+        about_columns["crosses"] = local.as_crosses(about_columns["crosses"])
     memory = parse_memory(options.get("memory"))
     return open_collection(
         client, source, target, options.get("weight"), about_columns, options.get("encoding"), memory

@@ -43,5 +43,5 @@ def csr_sums(indptr, indices, data, shift, u, curvature):
         by_u[j] -= total_u * shift[j]
         by_curvature[j] -= total * shift[j]
         if entries[j] < n:  # or total - seen would be rounding
-            squares[j] += max(total - seen[j], 0.0) * shift[j] * shift[j]
+            squares[j] += (total - seen[j]) * shift[j] * shift[j]
     return by_u, by_curvature, squares

@@ -29,11 +29,12 @@ def settle(features, debt, growth, w, paid, grown):
 
 
 @compiled()
-def fobos_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, w, b, learn_b, largest):
+def fobos_sweep(steps, l1, l2, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     `l1` holds a strength per step. With `safe`, eta_t is divided by the curvature along the largest row so far.
     """
+    rows, y, weight, visits, batch, loss, etas, safe, margins = steps
     debt, growth = 0.0, 1.0
     paid, grown = np.zeros(w.shape[0]), np.ones(w.shape[0])
     slopes = np.empty(batch)

@@ -82,12 +82,13 @@ def longest(rows, visits):
 
 
 @compiled()
-def ftrl_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, memory, debt, w, b, learn_b, largest):
+def ftrl_sweep(steps, l1, l2, memory, debt, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating memory, debt and w in place.
 
     `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the root of the curvature along the
     largest row so far. Returns b and the largest row norm.
     """
+    rows, y, weight, visits, batch, loss, etas, safe, margins = steps
     d = w.shape[0]
     shrink = rows.shrink
     plain = bool((shrink == 1.0).all())

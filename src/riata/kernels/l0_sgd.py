@@ -109,11 +109,12 @@ def keep_largest(w, candidates, k, scratch, support):
 
 
 @compiled()
-def l0_sgd_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, k, w, b, learn_b, largest):
+def l0_sgd_sweep(steps, k, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     With `safe`, eta_t is divided by the curvature along the largest row so far.
     """
+    rows, y, weight, visits, batch, loss, etas, safe, margins = steps
     d = w.shape[0]
     candidates, union = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
     scratch, slopes = np.empty(d), np.empty(batch)

@@ -16,6 +16,7 @@ All numbers of a feature lie side by side in a row of `block`, which is a line o
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import uint64
@@ -125,15 +126,41 @@ def judge_row(loss, y, weight, T, new, margin, slopes, slope_squares, losses):
     return lane_squares / LANES
 
 
+class Settings(NamedTuple):
+    """What a sweep is told."""
+
+    loss: int
+    curvature: float
+    relative: bool  # whether only differences of targets matter
+    learn_b: bool
+    alpha: float
+    standardize: float
+    distinct: float  # rows' weight after which they come again
+
+
+class Memory(NamedTuple):
+    """What a sweep remembers; all but the first two change."""
+
+    noise: np.ndarray
+    stiffness: np.ndarray
+    block: np.ndarray
+    origin: np.ndarray
+    b_z: np.ndarray
+    b_hold: np.ndarray
+    b: np.ndarray
+    slope_squares: np.ndarray
+    total: np.ndarray
+    losses: np.ndarray
+
+
 @compiled(nogil=True)
-def online_sweep(
-    rows, plain, y, weight, visits, loss, curvature, relative, learn_b, alpha, standardize, distinct, noise, stiffness,
-    block, origin, b_z, b_hold, b, slope_squares, total, losses, margins,
-):  # fmt: skip
-    """Learn from `visits`, updating the arrays from block on in place; `margins` gets each row's before it is learnt.
+def online_sweep(rows, plain, y, weight, visits, settings, memory, margins):
+    """Learn from `visits`, updating the memory in place; `margins` gets each row's before it is learnt.
 
     `losses` sums the losses of the lanes, of the empty model and the weights, over rows that are new (T < distinct).
     """
+    loss, curvature, relative, learn_b, alpha, standardize, distinct = settings
+    noise, stiffness, block, origin, b_z, b_hold, b, slope_squares, total, losses = memory
     width = 1
     for i in visits:
         features, values = entries(rows, i)

@@ -31,11 +31,12 @@ def strength(eta, safe, largest, total):
 
 
 @compiled()
-def rda_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, l2, z, total, w, b, learn_b, largest):
+def rda_sweep(steps, l1, l2, z, total, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating z, total and w in place; the intercept is the last of z.
 
     `margins` gets each row's before it is learnt. Returns b and the largest row norm.
     """
+    rows, y, weight, visits, batch, loss, etas, safe, margins = steps
     d = w.shape[0]
     factors, slopes = np.empty(batch), z[:d]
     beta = strength(etas[0], safe, largest, total[0])

@@ -1,8 +1,26 @@
 """The two halves of a stochastic step that all sweeps share: the slopes of its rows, and the move along them."""
 
+from typing import NamedTuple
+
+import numpy as np
+
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
-from riata.kernels.rows import axpy, dot, entries, norm2
+from riata.kernels.rows import Rows, axpy, dot, entries, norm2
+
+
+class Steps(NamedTuple):
+    """A run of steps over rows of one chunk, as all sweeps take it; they unpack it first."""
+
+    rows: Rows
+    y: np.ndarray
+    weight: np.ndarray
+    visits: np.ndarray  # rows, `batch` of them a step
+    batch: int
+    loss: int
+    etas: np.ndarray
+    safe: float  # the loss's curvature if steps are divided by it along the largest row so far; 0 if not
+    margins: np.ndarray  # gets that of each visited row before it is learnt
 
 
 @compiled()

@@ -32,11 +32,12 @@ def settle(features, now, debts, w, last):
 
 
 @compiled()
-def subgradient_sweep(rows, y, weight, visits, batch, loss, etas, safe, margins, l1, w, b, learn_b, largest):
+def subgradient_sweep(steps, l1, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     With `safe`, eta_t is divided by the curvature along the largest row so far.
     """
+    rows, y, weight, visits, batch, loss, etas, safe, margins = steps
     debts, last = np.zeros(etas.shape[0] + 1), np.zeros(w.shape[0], dtype=np.int64)
     slopes = np.empty(batch)
     for t in range(etas.shape[0]):

@@ -25,31 +25,13 @@ def settle(features, debt, ceiling, w, paid):
 
 
 @compiled()
-def truncated_sweep(
-    rows,
-    y,
-    weight,
-    visits,
-    batch,
-    loss,
-    etas,
-    safe,
-    margins,
-    l1,
-    ceiling,
-    every,
-    before,
-    pending,
-    w,
-    b,
-    learn_b,
-    largest,
-):
+def truncated_sweep(steps, l1, ceiling, every, before, pending, w, b, learn_b, largest):
     """Steps over `visits`, `batch` rows each, updating w and pending in place, after `before` earlier steps.
 
     `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the curvature along the largest row
     so far. Returns b and the largest row norm.
     """
+    rows, y, weight, visits, batch, loss, etas, safe, margins = steps
     debt = 0.0
     paid, factors = np.zeros(w.shape[0]), np.empty(batch)
     for t in range(etas.shape[0]):

@@ -1,6 +1,6 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
-from riata.losses.catalogue import LOSSES, loss_for, loss_of, recalled_loss
+from riata.losses.catalogue import LOSSES, USUAL, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import ChunkValue, CoupledLoss
 from riata.losses.link import LINKS, Link, probabilities
 from riata.losses.loss import Loss
@@ -8,6 +8,7 @@ from riata.losses.loss import Loss
 __all__ = [
     "LINKS",
     "LOSSES",
+    "USUAL",
     "ChunkValue",
     "CoupledLoss",
     "Link",

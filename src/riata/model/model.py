@@ -25,6 +25,7 @@ from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.model_checks import faults
 from riata.model.quality import quality
+from riata.model.training_facts import TrainingFacts
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -45,7 +46,7 @@ class Model:
     intercept: np.ndarray
     normalize: str | None = None
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
-    training: dict[str, Any] = field(default_factory=dict)
+    training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
 
     @property
@@ -62,7 +63,7 @@ class Model:
     def target(self) -> str | None:
         """The column that the model predicts, where it is known."""
         of_encoding = ((self.encoding or {}).get("target") or {}).get("column")
-        return self.training.get("target") or of_encoding
+        return self.training.target or of_encoding
 
     @property
     def ranked(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
@@ -175,6 +176,7 @@ class Model:
             for j, (name, column, deviation) in enumerate(zip(self.names, self.indices, self.deviations, strict=True))
         ]
         content = asdict(self) | {"features": features, "intercept": self.intercept.tolist()}
+        content["training"] = self.training.to_json()
         for moved in ("names", "indices", "coef", "deviations"):
             del content[moved]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
@@ -210,7 +212,7 @@ def load_model(path: str | Path) -> Model:
             deviations=[float(f["deviation"]) for f in features],
             intercept=intercept,
             encoding=document.get("encoding"),
-            training=document["training"],
+            training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
         )
     except (KeyError, TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ from riata.plot.display import axes_for, keep_above_rounding
 from riata.training.driver import Record
 
 TITLES = {
-    "gap": "relative duality gap", "objective": "objective", "met": "loss of rows before they were learnt",
+    "gap": "relative duality gap", "objective": "objective", "progressive_loss": "loss of rows before they were learnt",
     "accuracy": "accuracy before rows were learnt", "r2": "R2 before rows were learnt", "n_selected": "features",
 }  # fmt: skip
 MEASURES = tuple(TITLES)
@@ -29,7 +29,10 @@ class ConvergenceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, measure: str | None = None, ax=None) -> "ConvergenceDisplay":
-        """`measure`: gap, objective, met, accuracy, r2 or n_selected; by default the first that the solver knows."""
+        """`measure`: gap, objective, progressive_loss, accuracy, r2 or n_selected.
+
+        By default it is the first of them that the solver knows.
+        """
         check_is_fitted(estimator)
         if not hasattr(estimator, "history_"):
             raise OptionError("a model that learnt from a stream has no history")

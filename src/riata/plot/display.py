@@ -4,7 +4,7 @@ import numpy as np
 
 from riata.errors import MissingPackageError, OptionError
 from riata.plot.limits import RESOLUTION, limits
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 
 def axes_for(display, ax):
@@ -27,7 +27,7 @@ def keep_above_rounding(ax) -> None:
         ax.set_ylim(*limits(values, 0.05))
 
 
-def path_of(estimator, label) -> Searched:
+def path_of(estimator, label) -> PathChoice:
     """The path of a fitted estimator; of several classes, that of the one with this label."""
     if not hasattr(estimator, "path_"):
         raise OptionError("the model has no path: fit it with k='auto' or alpha='auto'")
@@ -40,7 +40,7 @@ def path_of(estimator, label) -> Searched:
     raise OptionError(f"every class has a path of its own: give label one of {', '.join(str(p.label) for p in paths)}")
 
 
-def along(ax, one: Searched) -> None:
+def along(ax, one: PathChoice) -> None:
     """The axis of a path, from sparse to dense, with a dashed line at the chosen model."""
     if one.path.by == "alpha":
         ax.set_xscale("log")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riata.plot.display import along, axes_for, path_of
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 NAMED = 8  # features that get a name
 
@@ -19,7 +19,7 @@ class PathDisplay:
     lines_ : one line per feature that any model has, the named ones last.
     """
 
-    def __init__(self, *, searched: Searched, names: Sequence[str], scale):
+    def __init__(self, *, searched: PathChoice, names: Sequence[str], scale):
         self.searched, self.names, self.scale = searched, names, scale
 
     @classmethod

@@ -3,7 +3,7 @@
 import numpy as np
 
 from riata.plot.display import along, axes_for, path_of
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 
 class SelectionDisplay:
@@ -15,7 +15,7 @@ class SelectionDisplay:
     line_ : the scores; the objectives where models were chosen by size.
     """
 
-    def __init__(self, *, searched: Searched):
+    def __init__(self, *, searched: PathChoice):
         self.searched = searched
 
     @classmethod

@@ -7,6 +7,7 @@ from html import escape
 
 from riata.data.columns.hashed import SPACE
 from riata.model.model import Model
+from riata.model.training_facts import TrainingFacts
 
 TOP = 10
 STYLE = """<style>
@@ -51,10 +52,10 @@ def _row(feature, effect, coef, largest) -> str:
     return f"<tr><td>{escape(feature)}</td>{cells}<td>{bar}</td></tr>"
 
 
-def _certificate(training) -> str:
+def _certificate(training: TrainingFacts) -> str:
     """Why it stopped, and what it cost."""
-    if "stopped_because" not in training:
+    if training.stopped_because is None:
         return "<div>learnt from a stream</div>"
-    state = "converged" if training["converged"] else "stopped early"
-    cost = f"{training['passes']:g} passes, {training['seconds']:.2g} s"
-    return f"<div>{escape(training['solver'])} {state}: {escape(training['stopped_because'])}; {cost}</div>"
+    state = "converged" if training.converged else "stopped early"
+    cost = f"{training.passes:g} passes, {training.seconds:.2g} s"
+    return f"<div>{escape(training.solver or '')} {state}: {escape(training.stopped_because)}; {cost}</div>"

@@ -115,7 +115,7 @@ class Watch:
             self.seconds += time.perf_counter() - started
             if point is None:
                 return
-            if point.whole:
+            if point.end_of_pass:
                 self._note(point)
             yield point
 

@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from riata.data.in_memory import InMemory
+from riata.errors import RiataError
 from riata.matrices.host import as_matrix
+from riata.outcome.reasons import StopReason
 from riata.reproduce.algorithms import ALGORITHMS, SETTING
 from riata.reproduce.rows import Rows
 from riata.solvers.registry import SOLVERS
@@ -75,6 +77,8 @@ def seconds_of_a_step(algorithm: str, data: InMemory) -> float:
 def seconds_of_a_fit(algorithm: str, data: InMemory) -> float:
     """Time from the data to the certificate."""
     results = [fit(data, plain_spec(algorithm)).result for _ in range(FITS)]
+    if any(result.stop.reason is StopReason.INTERRUPTED for result in results):
+        raise KeyboardInterrupt  # a fit takes it as a wish for the model so far: here it means the experiment
     if not all(result.converged for result in results):
-        raise KeyboardInterrupt  # which a fit takes as a wish for the model so far
+        raise RiataError(f"{algorithm} did not converge, so its time means nothing: {results[0].reason}")
     return min(result.seconds for result in results)

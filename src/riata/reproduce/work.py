@@ -60,10 +60,9 @@ def _results(cells: list[Cell], rows: Rows) -> Iterator[tuple[Cell, dict[str, An
 
 
 def _begin(rows: Rows) -> None:
-    """In a worker, before its first cell: two processes on two cores leave no core for threads of BLAS."""
+    """In a worker, before its first cell."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to hear: a fit would end with half a model
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    one_blas_thread()
     _rows.append(rows)
 
 
@@ -76,4 +75,5 @@ def _end_with_parent() -> None:
 
 
 def _run(cell: Cell) -> dict[str, Any]:
-    return cell.run(_rows[0])
+    with one_blas_thread():  # two processes on two cores leave no core for threads of BLAS
+        return cell.run(_rows[0])

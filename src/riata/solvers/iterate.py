@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.outcome.proofs import Proof
-from riata.solvers.online.progressive_validation import Tally
+from riata.solvers.online.progressive_validation import ProgressiveValidation
 
 
 class Saved(NamedTuple):
@@ -33,8 +33,8 @@ class Iterate(NamedTuple):
     steps: int = 0
     objective: float | None = None
     gap: float | None = None
-    met: Tally | None = None  # progressive validation over the rows of this pass
-    whole: bool = True  # False inside a pass, where nothing is decided
+    progressive: ProgressiveValidation | None = None  # progressive validation over the rows of this pass
+    end_of_pass: bool = True  # False inside a pass, where nothing is decided
     save: Callable[[], Saved] | None = None
     features: Features | None = None  # which the coefficients are of; None: all of them
     residual: float | None = None  # of the optimality conditions, relative to the slopes at the start, without a gap

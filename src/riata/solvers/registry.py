@@ -47,9 +47,9 @@ class Solver:
     needs: frozenset[str]  # of the penalty and the loss, see `capabilities`
     max_passes: int
     stochastic: bool = False  # whether it reads batch, step, order and seed
-    own_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
+    finds_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
     saves: bool = False  # whether it can save where it is after a pass; those with a `method` can after a chunk
-    any_width: bool = False  # whether it keeps nothing for every feature
+    width_free: bool = False  # whether it keeps nothing for every feature
     method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
 
 
@@ -92,7 +92,7 @@ SOLVERS = {
         ALIKE | {"strengths or cardinality", "no l2 part", "no groups", "compiled"},
         1,
         stochastic=True,
-        own_alpha=True,
+        finds_alpha=True,
         method=online_method,
     ),
     "sketch": Solver(
@@ -101,8 +101,8 @@ SOLVERS = {
         FEW | SWEEPS,
         1,
         stochastic=True,
-        own_alpha=True,
-        any_width=True,
+        finds_alpha=True,
+        width_free=True,
         method=lambda penalty: Sketch(k=penalty.k),
     ),
     "svrg": Solver(svrg, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),

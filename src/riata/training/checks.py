@@ -1,4 +1,4 @@
-"""Refusals: what makes no sense, of the options alone or of them with the data, in one sentence each."""
+"""Options that make no sense, by themselves or with the data, are refused here, in one sentence each."""
 
 from numbers import Real
 from operator import eq
@@ -66,8 +66,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
-        (spec.half_life is not None and not solver.own_alpha, "a half_life is for solvers 'online' and 'sketch'"),
-        (n_features > WIDEST and not solver.any_width,
+        (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
+        (n_features > WIDEST and not solver.width_free,
          f"solver {spec.solver_name!r} keeps a number for every feature, and there are {n_features:,}: take "
          "solver 'sketch'"),
         (spec.half_life is not None and not 0 < spec.half_life < np.inf,
@@ -85,7 +85,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
 
 
 def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
-    """What the solver needs, and the penalty or the loss has not."""
+    """What the solver needs of the penalty and the loss, and they do not have."""
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
@@ -142,7 +142,7 @@ def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _at_least_zero(value) -> bool:
+def _at_least_zero(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and 0 <= float(value) < np.inf)
 
 

@@ -16,12 +16,12 @@ from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.iterate import Features, Iterate, Saved
-from riata.solvers.online.progressive_validation import Tally
+from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.training.checkpoint import Checkpoints
 
-DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
+DIVERGED = 1e3  # times the loss of the empty model: no method that converges gets there
 GROWTH = 1.1  # of the steps between two records within a pass
-PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
+PATIENCE = 10  # passes without a change of F after which a method without a certificate stops
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Record:
     objective: float | None
     gap: float | None  # relative to the loss of the empty model
     n_selected: int
-    met: float | None = None  # mean loss of the pass's rows, each before it was learnt
+    progressive_loss: float | None = None  # mean loss of the pass's rows, each before it was learnt
     rows: int | None = None  # so far, where they are learnt one after the other
-    accuracy: float | None = None  # of the predictions that `met` is the loss of, where they are of labels
+    accuracy: float | None = None  # of the predictions that `progressive_loss` is the loss of, where they are of labels
     r2: float | None = None  # the same where they are of numbers
-    whole: bool = True  # whether this is the end of a pass
+    end_of_pass: bool = True  # whether this is the end of a pass
 
     @property
     def along(self) -> float:
-        """How far it was, for a chart: rows where they are learnt one after the other, passes elsewhere."""
+        """The position on a chart: rows where they are learnt one after the other, passes otherwise."""
         return self.passes if self.rows is None else self.rows
 
 
@@ -104,24 +104,24 @@ def run(
     ending: list[StopReason] = []
     for point in _until_interrupted(iterates, ending):
         F = point.objective
-        if F is None and point.whole and data.cheap_passes:
+        if F is None and point.end_of_pass and data.cheap_passes:
             with data.ledger.monitoring():
                 F = _objective_at(problem, point)
         _check_divergence(point, F, unit, problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / unit
         passes = data.passes - passes_before
         seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
-        record = Record(passes, point.steps, seconds, F, gap, n_selected, whole=point.whole)
-        if point.met is not None:
-            rows = data.n_rows * sum(earlier.whole for earlier in history) + point.met.rows
-            record = met_in(record, point.met, rows)
+        record = Record(passes, point.steps, seconds, F, gap, n_selected, end_of_pass=point.end_of_pass)
+        if point.progressive is not None:
+            rows = data.n_rows * sum(earlier.end_of_pass for earlier in history) + point.progressive.rows
+            record = with_progressive(record, point.progressive, rows)
         if progress is not None:
             progress(record)
         last = history[-1].steps if history else 0
-        if point.whole or (point.met is not None and point.steps >= GROWTH * last):
+        if point.end_of_pass or (point.progressive is not None and point.steps >= GROWTH * last):
             history.append(record)
-        if point.whole:
-            stop = _stop([record for record in history if record.whole], point, tol, unit, max_passes)
+        if point.end_of_pass:
+            stop = _stop([record for record in history if record.end_of_pass], point, tol, unit, max_passes)
             if stop is not None:
                 break
         _save_if_due(checkpoints, point, history, passes, seconds)
@@ -141,9 +141,11 @@ def run(
     )  # fmt: skip
 
 
-def met_in(record: Record, met: Tally, rows: int) -> Record:
+def with_progressive(record: Record, progressive: ProgressiveValidation, rows: int) -> Record:
     """The record with what progressive validation tells after so many rows."""
-    return replace(record, met=met.mean_loss, rows=rows, accuracy=met.accuracy, r2=met.r2)
+    return replace(
+        record, progressive_loss=progressive.mean_loss, rows=rows, accuracy=progressive.accuracy, r2=progressive.r2
+    )
 
 
 def _stop(history: list[Record], point: Iterate, tol: float, unit: float, max_passes: int) -> Stop | None:
@@ -170,7 +172,7 @@ def _stop(history: list[Record], point: Iterate, tol: float, unit: float, max_pa
 
 
 def _objective_at(problem: Problem, point: Iterate) -> float:
-    """F there: a pass."""
+    """F at this point: a pass."""
     if point.features is None:
         return objective(problem, point.coef, point.intercept)
     on = np.flatnonzero(point.coef)
@@ -186,7 +188,9 @@ def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iter
         ending.append(StopReason.INTERRUPTED)
 
 
-def _save_if_due(checkpoints, point, history, passes, seconds):
+def _save_if_due(
+    checkpoints: Checkpoints | None, point: Iterate, history: list[Record], passes: float, seconds: float
+) -> None:
     """Save the solver's state with the driver's own, now and then."""
     if checkpoints is not None and point.save is not None and checkpoints.due:
         arrays, facts = point.save()
@@ -194,8 +198,8 @@ def _save_if_due(checkpoints, point, history, passes, seconds):
         checkpoints.save(Saved(arrays, facts | own))
 
 
-def _check_divergence(point, F, empty, problem):
-    """Stop before a model of NaN, or one far worse than none, reaches the user."""
+def _check_divergence(point: Iterate, F: float | None, empty: float, problem: Problem) -> None:
+    """Refuse a model with NaN, or with a loss far above that of the empty model."""
     finite = np.isfinite(point.intercept) and np.isfinite(point.coef).all()
     if finite and (F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1.0)):
         return

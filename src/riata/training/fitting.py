@@ -39,7 +39,7 @@ class Fit:
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
     """The problem of a spec on data, and the alpha that it came to."""
-    if SOLVERS[spec.solver_name].own_alpha and spec.alpha is None and spec.alpha_ratio is None:
+    if SOLVERS[spec.solver_name].finds_alpha and spec.alpha is None and spec.alpha_ratio is None:
         free = spec.family.at(0.0) if spec.k is None else spec.family
         return Problem(data, spec.loss_function, free, spec.fit_intercept), None
     bare = bare_problem(data, spec)

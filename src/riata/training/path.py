@@ -13,7 +13,7 @@ from riata.outcome.choices import PathModel
 from riata.outcome.proofs import DualityGap, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
-from riata.solvers.convex.alpha_path import Course, alpha_path
+from riata.solvers.convex.alpha_path import PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import best_per_size
 from riata.solvers.subset.refit import Fitted
@@ -21,7 +21,7 @@ from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.spec import Spec
 
-LENGTH, REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
+LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ModelPath:
 
     @property
     def certified(self) -> bool:
-        """Whether it is proved of every model that none of its kind is better, as the proof says."""
+        """Whether every model has a proof that none of its kind is better."""
         return self.stop.reason.certified
 
     @property
@@ -63,7 +63,8 @@ class ModelPath:
     @property
     def n_selected(self) -> np.ndarray:
         """How many features each model has."""
-        return np.count_nonzero(self.coefs, axis=1)
+        n_selected: np.ndarray = np.count_nonzero(self.coefs, axis=1)
+        return n_selected
 
     def __len__(self) -> int:
         return len(self.values)
@@ -83,7 +84,7 @@ def path(
     alphas: Sequence[float] | np.ndarray | None = None,
     *,
     length: int = LENGTH,
-    reach: float = REACH,
+    reach: float = ALPHA_REACH,
     max_features: int | None = None,
     progress: Callable[[float, int], None] | None = None,
 ) -> ModelPath:
@@ -98,9 +99,9 @@ def path(
     alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
     penalties = [spec.penalty_at(alpha, problem.scale) for alpha in alphas]
     judge = Judge.of(problem, problem.start)
-    course = Course(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory_bytes)
+    options = PathOptions(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory_bytes)
     points = []
-    for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, course), strict=True):
+    for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, options), strict=True):
         points.append(point)
         n_features = int(np.count_nonzero(point.w))
         if progress is not None:
@@ -132,7 +133,7 @@ def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
-    """The best models with at most 0, 1, ..., k_max features; a size of no further use repeats the one before."""
+    """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
     passes_before = data.passes
     spec = replace(spec, k=k_max)
     check_spec(spec, data.n_features)

@@ -18,13 +18,15 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
-from riata.solvers.online.progressive_validation import Tally, tally
+from riata.outcome.reasons import StopReason
+from riata.outcome.stop import Stop
+from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Stream, mirrored
 from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
-from riata.training.driver import GROWTH, Record, met_in
+from riata.training.driver import GROWTH, Record, with_progressive
 from riata.training.progress import pass_progress
 from riata.training.selection.search import search_of
 from riata.training.spec import Spec
@@ -38,7 +40,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     check_spec(spec, n_features)
     sentence = None
     solver = SOLVERS[spec.solver_name]
-    if spec.k is None and spec.alpha is None and (spec.alpha_ratio is not None or not solver.own_alpha):
+    if spec.k is None and spec.alpha is None and (spec.alpha_ratio is not None or not solver.finds_alpha):
         sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
     elif spec.rounds:
         sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
@@ -51,9 +53,9 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
     method: Any = solver.method(penalty)
-    if solver.own_alpha:
+    if solver.finds_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
-    if solver.any_width and spec.memory_bytes is not None:
+    if solver.width_free and spec.memory_bytes is not None:
         method = replace(method, budget=spec.memory_bytes)
     stepper = make_stepper(method, loss, spec.step, int(spec.batch or 1), spec.fit_intercept)
     return Stream(stepper, first_state(stepper.method, n_features), n_features)
@@ -65,24 +67,24 @@ class Margins:
 
     spec: Spec
     streams: list[Stream] = field(default_factory=list)
-    met: Tally = field(default_factory=Tally)
+    progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
-        """Learn rows that have one target per margin; how they were predicted is added to `met`."""
+        """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
         if not self.streams:
             self.streams = [open_stream(self.spec, chunk.X.shape[1]) for _ in targets]
         learnt = [stream.learn(chunk._replace(y=target)) for stream, target in zip(self.streams, targets, strict=True)]
-        self.met = self.met.plus(self._met(learnt))
+        self.progressive = self.progressive.plus(self._validated(learnt))
 
-    def _met(self, learnt: list[Any]) -> Tally:
+    def _validated(self, learnt: list[Any]) -> ProgressiveValidation:
         """Of the margins' losses the mean, of several labels the one of the largest margin."""
         loss = self.spec.loss_function
-        tallies = [tally(loss, y, z, weight) for y, z, weight in learnt]
-        if len(tallies) == 1:
-            return tallies[0]
+        parts = [progressive_validation(loss, y, z, weight) for y, z, weight in learnt]
+        if len(parts) == 1:
+            return parts[0]
         ys, zs = (np.stack([one[i] for one in learnt]) for i in (0, 1))
         right = float(learnt[0][2] @ (ys.argmax(axis=0) == zs.argmax(axis=0)))
-        return tallies[0]._replace(loss=float(np.mean([one.loss for one in tallies])), right=right)
+        return parts[0]._replace(loss=float(np.mean([one.loss for one in parts])), right=right)
 
     def for_classes(self, n_classes: int) -> None:
         """Make room for new labels."""
@@ -116,7 +118,7 @@ class Learner:
     """Learns rows as they come: numbers, or labels, of which new ones may appear at any time."""
 
     def __init__(self, spec: Spec, classes: np.ndarray | None = None, all_classes_known: bool = False) -> None:
-        if spec.standardize and not SOLVERS[spec.solver].own_alpha:
+        if spec.standardize and not SOLVERS[spec.solver].finds_alpha:
             raise OptionError("rows as they come cannot be standardised by columns not seen yet: set standardize=False")
         if spec.penalty_factors is not None or spec.groups is not None:
             raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for streams")
@@ -177,34 +179,33 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
         raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
     learner = Learner(spec, None if data.classes is None else np.array([], dtype=np.asarray(data.classes).dtype))
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
-    reason = "the stream ended"
+    reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
-        diary = Diary(progress)
+        history = StreamHistory(progress)
         try:
             for chunk in rows.visit():
                 _learn_chunk(learner, chunk, data)
-                if diary.due(learner.steps):
-                    diary.note(learner, learner.trained(data.n_features))
+                if history.due(learner.steps):
+                    history.note(learner, learner.trained(data.n_features))
         except KeyboardInterrupt:
             data.close()
-            reason = "it was interrupted"
+            reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
-        diary.note(learner, found, last=True)
-    met = learner.margins.met
+        history.note(learner, found, last=True)
+    progressive = learner.margins.progressive
     course = Course(
         formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
         alphas=[spec.alpha],
         ks=[spec.k],
-        histories=[diary.history],
-        n_rows=met.rows,
+        histories=[history.records],
+        n_rows=progressive.rows,
         passes=1.0,
-        seconds=diary.history[-1].seconds,
-        objective=met.mean_loss,
+        seconds=history.records[-1].seconds,
+        objective=progressive.mean_loss,
         gap=None,
-        converged=False,
-        reason=reason,
+        stops=[Stop(reason)],
     )
     return replace(found, spec=spec, encoding=data.encoding, profile=data.profile, course=course, learner=learner)
 
@@ -219,13 +220,13 @@ def _learn_chunk(learner: Learner, chunk: Chunk, data: Dataset) -> None:
     learner.learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
 
-class Diary:
-    """The records of a stream: a new one when the rows have grown enough, and the last."""
+class StreamHistory:
+    """The records of a stream: a new one whenever there are enough more rows, and one at the end."""
 
     def __init__(self, progress: Callable[[Record], None] | None = None) -> None:
         self._started = self._looked = time.perf_counter()
         self._progress = progress
-        self.history: list[Record] = []
+        self.records: list[Record] = []
 
     def due(self, steps: int) -> bool:
         """Whether it is time to look at the model, which costs as much as it has features."""
@@ -233,16 +234,18 @@ class Diary:
 
     @property
     def _before(self) -> int:
-        return self.history[-1].steps if self.history else 0
+        return self.records[-1].steps if self.records else 0
 
     def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
         """A line of history, from the model as of now."""
         self._looked = time.perf_counter()
-        seconds, steps, met = self._looked - self._started, learner.steps, learner.margins.met
-        record = met_in(Record(1.0, steps, seconds, None, None, len(found.support), whole=last), met, met.rows)
+        seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
+        record = with_progressive(
+            Record(1.0, steps, seconds, None, None, len(found.support), end_of_pass=last), progressive, progressive.rows
+        )
         if self._progress is not None:
             self._progress(record)
-        if last and self._before == steps and self.history:
-            self.history[-1] = record
+        if last and self._before == steps and self.records:
+            self.records[-1] = record
         elif last or steps >= GROWTH * self._before:
-            self.history.append(record)
+            self.records.append(record)

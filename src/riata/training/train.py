@@ -21,8 +21,8 @@ from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
+from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import search_of
-from riata.training.selection.searched import Searched
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
@@ -138,7 +138,7 @@ def _trained(
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
     searched = [
-        Searched(one.path, one.selection, label)
+        PathChoice(one.path, one.selection, label)
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]
@@ -154,16 +154,16 @@ def _trained(
         seconds=sum(result.seconds for result in results),
         objective=sum(result.objective for result in results),
         gap=None if None in gaps else max(gap for gap in gaps if gap is not None),
-        converged=all(result.converged for result in results),
-        reason="; ".join(sorted({result.reason for result in results})),
+        stops=[result.stop for result in results],
         searched=searched,
+        counted=fits[0].spec.counted,
     )
     return Trained(
         spec,
         fits[0].solver,
         coefficients(results, data.n_features),
         np.array([result.intercept for result in results]),
-        max(sum(record.whole for record in result.history) for result in results),
+        max(sum(record.end_of_pass for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,
         scale=scale,

@@ -10,11 +10,14 @@ from riata.data.encoding import Encoding
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
+from riata.model.training_facts import TrainingFacts
+from riata.outcome.sentences import why_all
+from riata.outcome.stop import Stop
 from riata.penalties import Penalty
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_SPEC
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 from riata.training.spec import Spec
 
 Known = dict[int, tuple[str | None, float]]
@@ -33,9 +36,19 @@ class Course:
     seconds: float
     objective: float
     gap: float | None
-    converged: bool
-    reason: str  # why it stopped
-    searched: list[Searched] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
+    stops: list[Stop]  # why every margin's fit ended
+    searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
+    counted: str = "features"  # what k counts, or "groups"
+
+    @property
+    def converged(self) -> bool:
+        """Whether all of them came to where they were going."""
+        return all(stop.converged for stop in self.stops)
+
+    @property
+    def reason(self) -> str:
+        """Why they stopped, in words."""
+        return why_all(self.stops)
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ class Trained:
 
     @property
     def n_features(self) -> int:
-        return self.coef.shape[1]
+        return int(self.coef.shape[1])
 
     @property
     def support(self) -> np.ndarray:
@@ -127,33 +140,37 @@ class Trained:
     def _deviations_of(self, features: np.ndarray) -> list[float]:
         """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
         if self.scale is not None:
-            return self.scale[features].tolist()
+            return [float(deviation) for deviation in self.scale[features]]
         return [self.known.get(j, (None, 1.0))[1] for j in features.tolist()]
 
-    def _training(self) -> dict[str, Any]:
+    def _training(self) -> TrainingFacts:
         """How the model was made, in plain values."""
         course = self.course
         if course is None:
-            return {"solver": self.solver}
+            return TrainingFacts(self.solver)
         parameters = {
             one.argument: _as_plain(getattr(self.spec, name))
             for name, one in OF_SPEC.items()
             if name != "class_weight" or self.classes is not None
         }
-        return {
-            "solver": self.solver,
-            "k": _as_plain(one_or_all(course.ks)),
-            "selection": "; ".join(one.selection.reason for one in course.searched) or None,
-            "alpha": _as_plain(one_or_all(course.alphas)),
-            "n_rows": course.n_rows,
-            "objective_value": course.objective,
-            "gap": course.gap,
-            "converged": course.converged,
-            "stopped_because": course.reason,
-            "passes": round(course.passes, 2),
-            "seconds": round(course.seconds, 3),
-            "parameters": {name: value for name, value in parameters.items() if _plain(value)},
-        }
+        return TrainingFacts(
+            solver=self.solver,
+            k=_as_plain(one_or_all(course.ks)),
+            selection="; ".join(one.selection.reason for one in course.searched) or None,
+            alpha=_as_plain(one_or_all(course.alphas)),
+            n_rows=course.n_rows,
+            objective_value=course.objective,
+            gap=course.gap,
+            converged=course.converged,
+            stopped_because=course.reason,
+            passes=round(course.passes, 2),
+            seconds=round(course.seconds, 3),
+            parameters={name: value for name, value in parameters.items() if _plain(value)},
+            stop=[stop.reason for stop in course.stops],
+            proof=[stop.proof for stop in course.stops],
+            counted=course.counted,
+            penalty_factors=self.spec.penalty_factors is not None,
+        )
 
 
 def one_or_all(values: Sequence[Any]) -> Any:

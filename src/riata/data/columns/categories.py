@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.histogram import MOST_BINS
@@ -46,9 +47,9 @@ class Category(Encoder):
         strings = as_strings(columns[0])
         n = len(self.levels)
         found = pc.index_in(strings, value_set=pa.array(self.levels, strings.type))
-        codes = found.fill_null(n if self.rare else -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        codes = values_of(found.fill_null(n if self.rare else -1)).astype(np.int64)
         if strings.null_count:
-            null = strings.is_null().to_numpy(zero_copy_only=False)
+            null = values_of(strings.is_null())
             codes[null] = n + self.rare if self.missing else -1
         return one_hot(codes, n + self.rare + self.missing, dtype)
 
@@ -74,7 +75,7 @@ class HashedCategory(Encoder):
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> np.ndarray | sp.csr_array:
         strings = as_strings(columns[0])
         codes = bucket_of(hashes_of(strings), self.bits)
-        codes[strings.is_null().to_numpy(zero_copy_only=False)] = 2**self.bits
+        codes[values_of(strings.is_null())] = 2**self.bits
         return one_hot(codes, 2**self.bits + 1, dtype)
 
 

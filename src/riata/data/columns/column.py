@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.strings import numbers_of
 from riata.errors import DataError
@@ -138,8 +139,7 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
         except pa.ArrowInvalid as error:
             row = first_failing(column, lambda part: part.cast(pa.float64()))
             raise BadRow(row, f"column {name!r} holds {kind}, where the model has numbers ({error})") from error
-    values: np.ndarray = column.to_numpy(zero_copy_only=False)
-    return values.astype(np.float64, copy=False)
+    return values_of(column).astype(np.float64, copy=False)
 
 
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
 from riata.data.columns.column_profile import ColumnProfile
 
@@ -45,7 +46,7 @@ class Date(Encoder):
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> np.ndarray | sp.csr_array:
         instants = as_instants(columns[0], self.column)
-        gone = instants.is_null().to_numpy(zero_copy_only=False)
+        gone = values_of(instants.is_null())
         days = np.where(gone, self.mean, days_of(instants)) - self.origin
         blocks = [sp.csr_array(days[:, None].astype(dtype))]
         for part, codes in self.parts.items():
@@ -72,7 +73,7 @@ class DateLearner(Learner):
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         instants = as_instants(columns[0], self.column)
-        there = instants.is_valid().to_numpy(zero_copy_only=False)
+        there = values_of(instants.is_valid())
         self.n_missing += instants.null_count
         if not there.any():
             return
@@ -152,12 +153,11 @@ def look_like_dates(strings: pa.Array) -> bool:
 
 def days_of(instants: pa.Array) -> np.ndarray:
     """Days since 1970, with fractions; arbitrary for nulls."""
-    micros: np.ndarray = instants.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    micros = values_of(instants.cast(pa.int64()).fill_null(0))
     return micros / (SECONDS_PER_DAY * 1e6)
 
 
 def part_of(instants: pa.Array, part: str) -> np.ndarray:
     """The code of the month, weekday or hour; arbitrary for nulls."""
     get = {"month": pc.month, "weekday": pc.day_of_week, "hour": pc.hour}[part]
-    codes: np.ndarray = get(instants).fill_null(0).to_numpy(zero_copy_only=False)
-    return codes
+    return values_of(get(instants).fill_null(0))

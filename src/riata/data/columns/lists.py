@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import scipy.sparse as sp
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.csr import canonical
@@ -126,16 +127,16 @@ def stem(column: str) -> str:
 def flatten(column: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     """The concatenated numbers of all lists, and the length of each list."""
     if column.null_count:
-        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        row = int(np.argmax(values_of(column.is_null())))
         raise BadRow(row, f"{name!r} has no list here; missing lists cannot be filled in")
     flat = column.flatten()
     if pa.types.is_fixed_size_list(column.type):
         lengths = np.full(len(column), column.type.list_size)
     else:
-        lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+        lengths = values_of(column.value_lengths())
     if pa.types.is_boolean(flat.type) or pa.types.is_decimal(flat.type):
         flat = flat.cast(pa.float64())
-    return flat.to_numpy(zero_copy_only=False), lengths
+    return values_of(flat), lengths
 
 
 def pairs_of(

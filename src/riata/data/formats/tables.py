@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as pads
 import scipy.sparse as sp
 
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
@@ -31,9 +30,9 @@ class Table(Source):
 
 
 class Scanned(Source):
-    """Rows of a PyArrow dataset, which may have any files and filters."""
+    """Rows of a `pyarrow.dataset.Dataset`, which may have any files and filters."""
 
-    def __init__(self, dataset: pads.Dataset) -> None:
+    def __init__(self, dataset: Any) -> None:
         self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ from riata.data.columns.lists import check_numbers, check_values
 from riata.data.csr import canonical
 from riata.data.formats.source import TARGET, OneColumn
 from riata.data.in_memory import InMemory
-from riata.data.opening.sources import Reading, values_of
+from riata.data.opening.sources import Reading, role_values
 from riata.data.target import TargetLearner
 from riata.errors import DataError
 
@@ -70,7 +70,7 @@ def _checked_weights(weights: np.ndarray) -> np.ndarray:
 
 def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
     """The target or the weights: one value per row, none of them missing."""
-    rows = OneColumn(values_of(given, role, [], reading), role)
+    rows = OneColumn(role_values(given, role, [], reading), role)
     column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
     if len(column) != n_rows:
         raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -123,8 +124,7 @@ class FirstPass:
         name = self.target.column
         column = batch.column(name)
         if self.target.text:
-            valid: np.ndarray = as_strings(column).is_valid().to_numpy(zero_copy_only=False)
-            return valid
+            return values_of(as_strings(column).is_valid())
         has_target: np.ndarray = ~np.isnan(as_floats(column, name))
         return has_target
 

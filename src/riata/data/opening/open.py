@@ -151,7 +151,7 @@ def open_data(
         rows = Once(rows, _first_rows(rows, budget))
     column_options = ColumnOptions(
         target=roles["target"], weight=roles["weight"], features=None if features is None else tuple(features),
-        drop=tuple(drop), categorical=tuple(categorical), text=tuple(text), crosses=_as_crosses(crosses),
+        drop=tuple(drop), categorical=tuple(categorical), text=tuple(text), crosses=as_crosses(crosses),
         task=task, on_error=on_error, **options,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
@@ -200,7 +200,7 @@ def _growing(target: Target | None, task: str) -> Target | None:
     return GrowingTarget(target.column, list(classes))
 
 
-def _as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     """Each cross as the names of its columns, at least two."""
     for cross in crosses:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):

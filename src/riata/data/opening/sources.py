@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset as pads
 
 from riata.data.budget import block_bytes, in_memory_bytes
 from riata.data.formats.csv import Csv
@@ -19,6 +18,7 @@ from riata.data.formats.source import TARGET, WEIGHT, Beside, OneColumn, Source
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
+from riata.data.opened import is_arrow_dataset
 from riata.data.opening.column_options import listed
 from riata.errors import DataError, MissingFileError, OptionError
 
@@ -42,7 +42,7 @@ def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
         return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
     if isinstance(source, np.memmap):
         return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
-    if isinstance(source, pads.Dataset):
+    if is_arrow_dataset(source):
         return Scanned(source)
     if (table := to_table(source)) is not None:
         return Table(table)
@@ -109,7 +109,7 @@ def with_roles(
         else:
             while name in names:  # the rows have a column of that name
                 name = f"_{name}"
-            others.append(OneColumn(values_of(given, role, names, reading), name))
+            others.append(OneColumn(role_values(given, role, names, reading), name))
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
@@ -120,7 +120,7 @@ def with_roles(
     return (Beside(rows, others) if others else rows), roles
 
 
-def values_of(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
+def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
     """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
     if not isinstance(given, str | Path):
         return Table(column_table(given, role))

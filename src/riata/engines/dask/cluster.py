@@ -21,7 +21,7 @@ __all__ = [
     "Client", "Future", "address", "carry", "close", "connect", "in_tree", "local_cluster", "lost", "n_threads",
     "result_of", "submit", "submit_all",
 ]  # fmt: skip
-LARGE = "1GiB"  # from which Dask warns of large tasks: a task may well contain all coefficients
+LARGE_GRAPH = "1GiB"  # from which Dask warns of large tasks: a task may well contain all coefficients
 CLOSE_TIMEOUT = 2  # seconds to wait for the scheduler when a client is closed
 CHECK_EVERY, NO_WORKERS = 5.0, 120.0  # seconds between checks for workers, and without any before giving up
 CONNECT_TIMEOUT = 10  # seconds to wait for a scheduler, or for a first worker
@@ -114,7 +114,7 @@ def submit_all(client: Client, f: Callable[..., Any], *arguments: Iterable[Any])
     """A task f(a, b, ...) for each of the arguments in parallel sequences, sent to the scheduler in one message."""
     if client.status != "running":
         raise lost(client)
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE}):
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
         futures: list[Future] = client.map(f, *arguments, pure=False)
         return futures
 

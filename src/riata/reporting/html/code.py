@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from riata.losses import USUAL
 from riata.model.model import Model
 from riata.reporting.html.facts import trained_by
 from riata.training.parameters import OF_OPENING, OF_SPEC, Parameter, Section, set_options
@@ -46,11 +47,12 @@ def python_code(
 
 def estimator_code(trained: Trained) -> str:
     """The estimator that repeats a training: every parameter that is not the default."""
-    classifies = trained.classes is not None
-    kind, usual = ("SparseClassifier", "logistic") if classifies else ("SparseRegressor", "squared")
+    kind, task = (
+        ("SparseRegressor", "regression") if trained.classes is None else ("SparseClassifier", "classification")
+    )
     given = [(one, value) for one, value in set_options(OF_SPEC, vars(trained.spec)) if _shapes(one)]
     arguments = {one.argument: value for one, value in given if one.name != "loss"}
-    if trained.spec.loss_function.name != usual:
+    if trained.spec.loss_function.name != USUAL[task]:
         arguments["loss"] = trained.spec.loss
     return f"riata.{kind}({_arguments(arguments)[2:]})"
 

@@ -10,9 +10,10 @@ from riata.data.columns.hashed import SPACE
 from riata.data.opening.profile import Profile
 from riata.model.model import Model
 from riata.model.quality import ClassQuality, NumberQuality
+from riata.model.training_facts import TrainingFacts
 from riata.reporting.html.numbers import count
 from riata.training.driver import Record
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.stability import Stability
 from riata.training.trained import Trained
 
@@ -37,7 +38,7 @@ class Facts:
     origin: Origin
     quality: ClassQuality | NumberQuality | None = None
     stability: Stability | None = None
-    paths: Sequence[Searched] = ()
+    paths: Sequence[PathChoice] = ()
     names: Sequence[str] = ()  # of all features, where there are paths
     scale: np.ndarray | None = None  # and their standard deviations
     histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
@@ -45,22 +46,22 @@ class Facts:
     class_count: np.ndarray | None = None
 
     @property
-    def training(self) -> dict[str, Any]:
+    def training(self) -> TrainingFacts:
         return self.model.training
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return self.training.get("parameters", {})
+        return self.training.parameters
 
     @property
     def k(self):
         """How many features were allowed, where that was said: a number, or one for each class."""
-        return _said(self.training.get("k"))
+        return _said(self.training.k)
 
     @property
     def alpha(self):
         """The strength of the penalty, where there was one: a number, or one for each class."""
-        return _said(self.training.get("alpha"))
+        return _said(self.training.alpha)
 
     @property
     def of_features(self) -> str:
@@ -71,12 +72,12 @@ class Facts:
     @property
     def data(self) -> str:
         """The name of the data."""
-        return self.origin.data or self.training.get("data") or "the data"
+        return self.origin.data or self.training.data or "the data"
 
     @property
     def target(self) -> str:
         """What is predicted."""
-        return str(self.origin.opened.get("target") or self.training.get("target") or "the target")
+        return str(self.origin.opened.get("target") or self.training.target or "the target")
 
 
 def _said(value):

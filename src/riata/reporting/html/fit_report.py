@@ -53,8 +53,8 @@ def write_report(fitted, path: str | Path, *, test=None, stability: Stability | 
     code = python_code(fitted, str(path), test=None if test is None else "test")
     found, seconds = None, {}
     training = (fitted if isinstance(fitted, Model) else fitted.to_model()).training
-    if "seconds" in training:
-        seconds["fitting"] = training["seconds"]
+    if training.seconds is not None:
+        seconds["fitting"] = training.seconds
     if test is not None:
         from riata.plot.tested import tested  # it needs scikit-learn
 
@@ -83,16 +83,16 @@ def _scores(facts: Facts) -> list[Tile]:
 
 def _certificate(facts: Facts) -> list[Tile]:
     training = facts.training
-    if training.get("gap") is not None:
-        note = "certified relative gap" if training["converged"] else "relative gap; it stopped early"
-        return [Tile("certificate", f"{training['gap']:.1e}".replace("e-0", "e-"), note)]
-    if training.get("converged"):
+    if training.gap is not None:
+        note = "certified relative gap" if training.converged else "relative gap; it stopped early"
+        return [Tile("certificate", f"{training.gap:.1e}".replace("e-0", "e-"), note)]
+    if training.converged:
         return [Tile("certificate", "converged", "what was proved is below")]
     return [Tile("certificate", "none", "why is below")]
 
 
 def _cost(facts: Facts) -> list[Tile]:
     training = facts.training
-    if "seconds" not in training:
+    if training.seconds is None:
         return []
-    return [Tile("time of the fit", duration(training["seconds"]), f"{short(training['passes'])} passes")]
+    return [Tile("time of the fit", duration(training.seconds), f"{short(training.passes)} passes")]

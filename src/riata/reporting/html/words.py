@@ -14,7 +14,7 @@ SCORES = {
 
 def lead(facts: Facts) -> str:
     """What this page is about."""
-    model, n_rows = facts.model, facts.training.get("n_rows")
+    model, n_rows = facts.model, facts.training.n_rows
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
     return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
@@ -25,7 +25,7 @@ def asked(facts: Facts) -> list[str]:
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
     loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
-        counted = "groups of features" if "groups" in facts.model.objective.split() else "features"
+        counted = "groups of features" if facts.training.counted == "groups" else "features"
         said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
@@ -41,12 +41,12 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
     if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
-    if "each feature times its penalty factor" in facts.model.objective:
+    if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
-    if facts.training.get("selection"):
+    if facts.training.selection:
         each = "How sparse each of them is was chosen along a path of its own."
-        said.append(each if several else f"How sparse it is was chosen: {facts.training['selection']}.")
+        said.append(each if several else f"How sparse it is was chosen: {facts.training.selection}.")
     return said
 
 
@@ -76,11 +76,11 @@ def _penalty(parameters: dict[str, Any], alpha: str) -> str:
 
 def certificate(facts: Facts) -> str:
     """How sure it is that no better model of this kind exists."""
-    training, gap = facts.training, facts.training.get("gap")
-    reason = training.get("stopped_because")
+    training, gap = facts.training, facts.training.gap
+    reason = training.stopped_because
     if reason is None:
         return "The model learnt from a stream, which has no end at which to certify it."
-    if training.get("converged") and gap is not None:
+    if training.converged and gap is not None:
         if len(facts.model.intercept) > 1:
             within = f"{facts.parameters.get('tol', 1e-6):.1e}"
             reason = f"the largest relative duality gap over the classes, {gap:.1e}, is within {within}"
@@ -88,7 +88,7 @@ def certificate(facts: Facts) -> str:
             f"Certified: {reason}. No model of this kind can have an objective lower by more than {gap:.1e} of the "
             "empty model's loss."
         )
-    if training.get("converged"):
+    if training.converged:
         return f"It arrived: {reason}."
     return f"There is no certificate; it stopped because {reason}."
 

@@ -12,13 +12,13 @@ from riata.errors import MissingPackageError, OptionError
 from riata.files import replacing
 from riata.plot.path_display import PathDisplay
 from riata.plot.selection_display import SelectionDisplay
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 SHOWN = 25  # models in the table on a terminal
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def columns(one: Searched) -> dict[str, np.ndarray]:
+def columns(one: PathChoice) -> dict[str, np.ndarray]:
     """What is known of every model, by name."""
     path, selection = one.path, one.selection
     known = {path.by: path.values, "features": path.n_selected, "objective": path.objectives, "loss": path.losses}
@@ -31,7 +31,7 @@ def columns(one: Searched) -> dict[str, np.ndarray]:
     return known | {"chosen": np.arange(len(path)) == selection.index}
 
 
-def as_json(one: Searched, names) -> dict[str, Any]:
+def as_json(one: PathChoice, names) -> dict[str, Any]:
     """The same facts, as JSON says them."""
     path, i = one.path, one.selection.index
     known = {name: [_finite(v) for v in values.tolist()] for name, values in columns(one).items()}
@@ -51,7 +51,7 @@ def _finite(value):
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def show_path(one: Searched) -> None:
+def show_path(one: PathChoice) -> None:
     """Some models as a table, the chosen and the best among them, and the reason of the choice."""
     console = Console(highlight=False, emoji=False)
     known = {name: values for name, values in columns(one).items() if name not in ("loss", "gap")}
@@ -72,7 +72,7 @@ def show_path(one: Searched) -> None:
     console.print(escape(f"\n{one.selection.reason}.\n{word}: {one.path.reason}."))
 
 
-def _shown(one: Searched) -> np.ndarray:
+def _shown(one: PathChoice) -> np.ndarray:
     rows = np.linspace(0, len(one.path) - 1, min(SHOWN, len(one.path))).round().astype(int)
     scores = one.selection.scores
     best = one.selection.index if scores is None else int(np.argmin(scores))
@@ -93,7 +93,7 @@ def check_files(plot: Path | None, out: Path | None) -> None:
         raise MissingPackageError("pictures need matplotlib: pip install 'riata[report]'") from None
 
 
-def write_path(paths: list[Searched], names, out: Path) -> None:
+def write_path(paths: list[PathChoice], names, out: Path) -> None:
     """All models with the coefficients of every feature that any of them has: CSV, whole or not at all."""
     import pyarrow as pa
     import pyarrow.csv
@@ -108,7 +108,7 @@ def write_path(paths: list[Searched], names, out: Path) -> None:
         pyarrow.csv.write_csv(pa.concat_tables(tables), file)
 
 
-def plot_path(paths: list[Searched], names, scale, out: Path) -> None:
+def plot_path(paths: list[PathChoice], names, scale, out: Path) -> None:
     """Effects of one standard deviation above, scores below; a dashed line at the chosen model."""
     from matplotlib.figure import Figure
 

@@ -6,6 +6,7 @@ from rich.table import Table
 
 from riata.data.columns.column_profile import ColumnProfile
 from riata.model.model import Model
+from riata.outcome.plain import proof_to_json
 
 TOP = 10
 
@@ -18,17 +19,19 @@ def terminal() -> Console:
 def as_dict(model: Model) -> dict:
     """The facts of a fit, by their names in `--json`."""
     training = model.training
-    facts = {key: training[key] for key in ("solver", "k", "alpha", "n_rows", "gap", "converged", "passes")}
+    facts = {key: getattr(training, key) for key in ("solver", "k", "alpha", "n_rows", "gap", "converged", "passes")}
     return facts | {
         "task": model.task,
         "loss": model.loss,
         "n_features": model.n_features,
         "n_selected": len(model.names),
         "selected": [name for name, _, _ in model.ranked],
-        "objective": training["objective_value"],
+        "objective": training.objective_value,
         "minimised": model.objective,
-        "selection": training["selection"],
-        "stopped_because": training["stopped_because"],
+        "selection": training.selection,
+        "stopped_because": training.stopped_because,
+        "stop": [reason.value for reason in training.stop],
+        "proof": [proof_to_json(proof) for proof in training.proof],
     }
 
 
@@ -46,8 +49,8 @@ def show_fit(model: Model, summary: dict) -> None:
     facts.add_row("chosen", f"{summary['n_selected']:,} of {summary['n_features']:,} features{noise}")
     if summary["test"]:
         facts.add_row("test", _scores(summary["test"]))
-    if model.training.get("selection"):
-        facts.add_row("because", escape(model.training["selection"]))
+    if model.training.selection:
+        facts.add_row("because", escape(model.training.selection))
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     facts.add_row("cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s{peak}")
@@ -67,8 +70,8 @@ def show_model(model: Model) -> None:
     facts.add_row("intercept", " ".join(f"{b:.6g}" for b in model.intercept))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
     for key in ("data", "n_rows", "selection", "solver", "gap", "stopped_because", "passes", "seconds"):
-        if model.training.get(key) is not None:
-            facts.add_row(key.replace("_", " "), escape(str(model.training[key])))
+        if (value := getattr(model.training, key)) is not None:
+            facts.add_row(key.replace("_", " "), escape(str(value)))
     console.print(facts)
 
 

@@ -31,7 +31,7 @@ class Ftrl(Method):
 
     def sweep(self, sweep, state, learn_b):
         z, debt = state.memory["z"], state.memory["debt"]
-        return ftrl_sweep(*sweep.args, self.l1, self.l2, z, debt, state.w, state.b, learn_b, state.largest)
+        return ftrl_sweep(sweep.steps, self.l1, self.l2, z, debt, state.w, state.b, learn_b, state.largest)
 
 
 def ftrl(problem: Problem, options: Options):

@@ -28,7 +28,20 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.kernels.losses import code_of
-from riata.kernels.online import EMPTY, HOLD, LANES, REPEATS, SHIFT, SQUARES, SUMS, WIDTH, all_weights, online_sweep
+from riata.kernels.online import (
+    EMPTY,
+    HOLD,
+    LANES,
+    REPEATS,
+    SHIFT,
+    SQUARES,
+    SUMS,
+    WIDTH,
+    Memory,
+    Settings,
+    all_weights,
+    online_sweep,
+)
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers.iterate import Options
@@ -47,7 +60,6 @@ LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well f
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}
 FADING_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares"}
-SWEPT = ("block", "origin", "b_z", "b_hold", "b", "slope_squares", "total", "losses")
 PARTS: dict[str, Any] = {
     "z": slice(LANES),
     "hold": HOLD,
@@ -80,7 +92,7 @@ class Online(Method):
     half_life: float | None = None  # rows after which one counts half; None: all rows count alike
     schedule = "constant"
     order = "shuffled"
-    odd = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
+    sign_flips = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
 
     def memory(self, n_features):
         memory = {
@@ -140,11 +152,12 @@ class Online(Method):
         """Learn these rows: their margins, each before it was learnt, of all lanes and the empty model."""
         loss, memory = sweep.loss, state.memory
         margins = np.empty((len(visits), LANES + 1))
-        online_sweep(
-            sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, code_of(loss), min(loss.curvature, 1.0),
-            loss.relative, learn_b > 0.0, self.alpha or 0.0, float(self.standardize), self.distinct, memory["noise"],
-            memory["stiffness"], *(memory[name] for name in SWEPT), margins,
+        settings = Settings(
+            code_of(loss), min(loss.curvature, 1.0), loss.relative, learn_b > 0.0, self.alpha or 0.0,
+            float(self.standardize), float(self.distinct),
         )  # fmt: skip
+        swept = Memory(**{name: memory[name] for name in Memory._fields})
+        online_sweep(sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, settings, swept, margins)
         if self.k is not None:
             self._gather(sweep, visits, margins[:, memory["lane"][0]], memory)
         return margins

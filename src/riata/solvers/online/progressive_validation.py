@@ -7,7 +7,7 @@ import numpy as np
 from riata.losses import Loss
 
 
-class Tally(NamedTuple):
+class ProgressiveValidation(NamedTuple):
     """Sums over rows of their weight, times what the names say."""
 
     rows: int = 0
@@ -19,8 +19,8 @@ class Tally(NamedTuple):
     y: float = 0.0
     squares: float = 0.0  # of y
 
-    def plus(self, other: "Tally") -> "Tally":
-        return Tally(self.rows + other.rows, *(a + b for a, b in zip(self[1:], other[1:], strict=True)))
+    def plus(self, other: "ProgressiveValidation") -> "ProgressiveValidation":
+        return ProgressiveValidation(self.rows + other.rows, *(a + b for a, b in zip(self[1:], other[1:], strict=True)))
 
     @property
     def mean_loss(self) -> float:
@@ -39,8 +39,8 @@ class Tally(NamedTuple):
         return 1.0 - self.error / spread if numbers else None
 
 
-def tally(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> Tally:
+def progressive_validation(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> ProgressiveValidation:
     """Of rows with these targets, and the margins they had."""
     with np.errstate(over="ignore", invalid="ignore"):  # of a method that diverges: the driver says so
         errors = loss.value(y, z), (z > 0) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
-        return Tally(len(y), *(float(weight @ part) for part in (np.ones_like(y), *errors, y, y * y)))
+        return ProgressiveValidation(len(y), *(float(weight @ part) for part in (np.ones_like(y), *errors, y, y * y)))

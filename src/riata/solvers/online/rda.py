@@ -21,14 +21,14 @@ class Rda(Method):
     l2: float
     schedule = "constant"
     order = "shuffled"
-    odd = frozenset({"z"})
+    sign_flips = frozenset({"z"})
 
     def memory(self, n_features):
         return {"z": np.zeros(n_features + 1), "total": np.zeros(1)}
 
     def sweep(self, sweep, state, learn_b):
         z, total = state.memory["z"], state.memory["total"]
-        return rda_sweep(*sweep.args, self.l1, self.l2, z, total, state.w, state.b, learn_b, state.largest)
+        return rda_sweep(sweep.steps, self.l1, self.l2, z, total, state.w, state.b, learn_b, state.largest)
 
 
 def rda(problem: Problem, options: Options):

@@ -30,7 +30,7 @@ from riata.solvers.iterate import Features, Options
 from riata.solvers.online.online import Online, of_features
 from riata.solvers.stochastic.method import stochastic
 
-DEFAULT_MEMORY = 64 << 20
+SKETCH_BYTES = 64 << 20
 SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the features in the table
 TABLE = 0.7  # of that share, beside the statistics of candidates; the rest is for buckets
 PIECE, LONGEST = 0.02, 256  # rows of a piece: a share of those before it, at most so many
@@ -43,7 +43,7 @@ BUCKET_BYTES = 8
 class Sketch(Online):
     """Exactly k features of any number of them."""
 
-    budget: int = DEFAULT_MEMORY  # bytes
+    budget: int = SKETCH_BYTES  # bytes
 
     def sizes(self, n_features: int) -> tuple[int, int]:
         """How many places and buckets the budget allows."""
@@ -164,6 +164,6 @@ def sketch(problem: Problem, options: Options):
         k=problem.cardinality.k,
         distinct=float(problem.data.n_rows),
         half_life=options.half_life,
-        budget=options.memory or DEFAULT_MEMORY,
+        budget=options.memory or SKETCH_BYTES,
     )
     return stochastic(problem, method, options)

@@ -28,7 +28,7 @@ class Truncated(Method):
 
     def sweep(self, sweep, state, learn_b):
         return truncated_sweep(
-            *sweep.args, self.l1, self.ceiling, self.every, state.steps, state.memory["pending"],
+            sweep.steps, self.l1, self.ceiling, self.every, state.steps, state.memory["pending"],
             state.w, state.b, learn_b, state.largest,
         )  # fmt: skip
 

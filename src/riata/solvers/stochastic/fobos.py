@@ -24,7 +24,7 @@ class Fobos(Method):
     def sweep(self, sweep, state, learn_b):
         t = state.steps + 1 + np.arange(len(sweep.etas))
         share = np.where(t <= self.half_until, 0.5, 1.0)
-        return fobos_sweep(*sweep.args, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest)
+        return fobos_sweep(sweep.steps, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest)
 
 
 def fobos(problem: Problem, options: Options):

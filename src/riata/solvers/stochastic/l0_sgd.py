@@ -17,7 +17,7 @@ class L0Sgd(Method):
     schedule = "constant"
 
     def sweep(self, sweep, state, learn_b):
-        return l0_sgd_sweep(*sweep.args, self.k, state.w, state.b, learn_b, state.largest)
+        return l0_sgd_sweep(sweep.steps, self.k, state.w, state.b, learn_b, state.largest)
 
 
 def l0_sgd(problem: Problem, options: Options):

@@ -19,11 +19,12 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.kernels.losses import code_of
 from riata.kernels.rows import Rows
+from riata.kernels.steps import Steps
 from riata.losses import Loss
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
-from riata.solvers.online.progressive_validation import Tally, tally
+from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.stochastic.schedules import STEPS, parse_step
 from riata.solvers.stochastic.visits import ORDERS, within
 
@@ -61,8 +62,9 @@ class Sweep:
         return bool((self.rows.shrink == 1.0).all())
 
     @property
-    def args(self):
-        return (
+    def steps(self) -> Steps:
+        """The same for a kernel."""
+        return Steps(
             self.rows, self.y, self.weight, self.visits, self.batch, code_of(self.loss), self.etas, self.safe,
             self.margins,
         )  # fmt: skip
@@ -73,7 +75,7 @@ class Method(Protocol):
 
     schedule: str  # its own decay of steps, a key of `STEPS`
     order: str = "uniform"  # its own order of visits, a key of `ORDERS`
-    odd: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
+    sign_flips: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
 
     def memory(self, n_features: int) -> dict[str, np.ndarray]:
         """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
@@ -81,7 +83,7 @@ class Method(Protocol):
 
     def mirrored(self, memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """What it would remember had all targets the other sign."""
-        return {name: -values if name in self.odd else values.copy() for name, values in memory.items()}
+        return {name: -values if name in self.sign_flips else values.copy() for name, values in memory.items()}
 
     def width(self, n_features: int) -> int:
         """How many weights it keeps."""
@@ -117,7 +119,7 @@ class Stepper:
     scale: np.ndarray | float = 1.0
 
     def advance(self, state: State, chunk: Chunk, visits: np.ndarray) -> np.ndarray:
-        """Visit these rows of the chunk; returns the margins they had when they were met."""
+        """Visit these rows of the chunk; returns the margins they had before they were learnt."""
         n_steps = -(-len(visits) // self.batch)
         etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
         # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
@@ -149,7 +151,7 @@ class Course:
     rng: np.random.Generator
     chunks: np.ndarray
     done: int = 0
-    met: Tally = field(default_factory=Tally)  # of this pass
+    progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)  # of this pass
 
     def saved(self) -> Saved:
         """A copy: the course goes on."""
@@ -158,7 +160,7 @@ class Course:
         arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
         facts = {
             "b": float(state.b), "steps": int(state.steps), "largest": float(state.largest),
-            "done": self.done, "met": self.met, "rng": self.rng.bit_generator.state,
+            "done": self.done, "progressive": self.progressive, "rng": self.rng.bit_generator.state,
             "names": list(state.names.items()),
         }  # fmt: skip
         return Saved(arrays, facts)
@@ -177,7 +179,7 @@ def resumed_course(saved: Saved) -> Course:
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
     state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))
-    return Course(state, rng, arrays["chunks"], facts["done"], Tally(*facts["met"]))
+    return Course(state, rng, arrays["chunks"], facts["done"], ProgressiveValidation(*facts["progressive"]))
 
 
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
@@ -193,20 +195,21 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
     while not options.over(state.steps):
         if course.done == len(course.chunks):
             course.chunks, course.done = data.shuffled(course.rng), 0
-            course.met = Tally()
+            course.progressive = ProgressiveValidation()
         for chunk in data.visit(course.chunks[course.done :]):
             visits = order(chunk.n_rows, stepper.batch, course.rng)
             visits = within(visits, stepper.batch, state.steps, options.max_steps)
             weight = chunk.weight / mean_weight
             z = stepper.advance(state, chunk._replace(weight=weight), visits)
             course.done += 1
-            course.met = course.met.plus(tally(problem.loss, chunk.y[visits], z, weight[visits]))
+            validated = progressive_validation(problem.loss, chunk.y[visits], z, weight[visits])
+            course.progressive = course.progressive.plus(validated)
             w, b = method.model(state)
-            whole = course.done == len(course.chunks)
             over = options.over(state.steps)
+            end_of_pass = over or course.done == len(course.chunks)
             save = None if over else course.saved
             yield Iterate(
-                w / problem.scale, b, state.steps, met=course.met, whole=whole or over, save=save,
+                w / problem.scale, b, state.steps, progressive=course.progressive, end_of_pass=end_of_pass, save=save,
                 features=method.features(state),
             )  # fmt: skip
             if over:

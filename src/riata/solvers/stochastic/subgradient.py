@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from riata.data.gram import gram_bytes, gram_of
 from riata.kernels.subgradient import subgradient_sweep
@@ -24,7 +23,7 @@ class Subgradient(Method):
     schedule = "1/t"
 
     def sweep(self, sweep, state, learn_b):
-        return subgradient_sweep(*sweep.args, self.l1, state.w, state.b, learn_b, state.largest)
+        return subgradient_sweep(sweep.steps, self.l1, state.w, state.b, learn_b, state.largest)
 
 
 def subgradient(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -94,6 +93,8 @@ def largest_eigenvalue(product, size) -> float:
     """Of a positive semi-definite matrix given by its product with a vector, within some percent, from above."""
     if size < 3:
         return float(max(np.linalg.eigvalsh(np.array([product(e) for e in np.eye(size)]))[-1], 1e-300))
+    from scipy.sparse.linalg import LinearOperator, eigsh  # slow to import
+
     operator = LinearOperator((size, size), matvec=product, dtype=np.float64)
     top = eigsh(operator, k=1, tol=1e-2, v0=np.ones(size), return_eigenvectors=False)[0]
     return float(max(1.02 * top, 1e-300))

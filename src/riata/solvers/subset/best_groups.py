@@ -16,8 +16,8 @@ from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.group_subset import GroupSubset
-from riata.solvers.subset.local_quadratic import LocalModel
-from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits
+from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits
 from riata.solvers.subset.subset import PRECISION
 from riata.threads import one_blas_thread
 
@@ -72,7 +72,7 @@ def _first_better(problem, fit: Fitted, proposals: list[Proposal], options, unit
     return refits.first_below(fit.objective - PRECISION * unit, proposals)
 
 
-def _proposals(model: LocalModel, search: GroupSubset, k) -> list[Proposal]:
+def _proposals(model: LocalQuadratic, search: GroupSubset, k) -> list[Proposal]:
     """Where exchanges lead on the local model, then the single ones that promise most."""
     moves = search.moves(k, REFITS)
     if moves:
@@ -86,9 +86,9 @@ def _proposals(model: LocalModel, search: GroupSubset, k) -> list[Proposal]:
     return proposals
 
 
-def searched(problem: Problem, w, b) -> tuple[LocalModel, GroupSubset]:
+def searched(problem: Problem, w, b) -> tuple[LocalQuadratic, GroupSubset]:
     """The local model at (w, b) with the products of all columns, a pass or two, and a search from no group."""
-    model = LocalModel(problem, w, b, np.arange(problem.data.n_features))
+    model = LocalQuadratic(problem, w, b, np.arange(problem.data.n_features))
     search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * PRECISION * gap_unit(problem))
     return model, search
 
@@ -101,7 +101,7 @@ def refitted(problem: Problem, supports, options: Options) -> list[Fitted]:
 
 def check_memory(d, memory):
     """Refuse d x d numbers that the memory does not hold."""
-    memory = DEFAULT_MEMORY if memory is None else memory
+    memory = MEMORY_UNTOLD if memory is None else memory
     need = 4 * 8 * d**2
     if need > memory:
         raise OptionError(

@@ -22,10 +22,10 @@ from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, next_count, wanting
-from riata.solvers.subset.local_quadratic import LocalModel, Outlook
+from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
+from riata.solvers.subset.refit import MEMORY_UNTOLD
 from riata.solvers.subset.subset import OVERSHOOTS, PRECISION
 
-DEFAULT_MEMORY = 1 << 30
 ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are made, and as much for all else
 CHEAP = 3e7  # multiplications: to pursue one feature after the other among all takes a moment
 EARLY = 2  # rounds whose supports will change too much to be worth their rows of H
@@ -41,9 +41,9 @@ def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
         yield from by_refits(problem, options, None, None)
         return
     if resume is None:
-        model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
+        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     else:
-        model = LocalModel.resumed(problem, resume.arrays)
+        model = LocalQuadratic.resumed(problem, resume.arrays)
     rounds = settle(model, k, 2.0 * PRECISION * gap_unit(problem), row_limit(k, d, options), resume)
     if problem.loss.quadratic:
         yield from _by_model(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
@@ -68,7 +68,7 @@ def _saved(model, arrays, **facts) -> Saved:
     return Saved(arrays | model.arrays, facts)
 
 
-def settle(model: LocalModel, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
+def settle(model: LocalQuadratic, k, worthwhile, limit, resume=None) -> Iterator[tuple[np.ndarray, Outlook, bool]]:
     """(support, outlook, whether nothing outside wants in) after every round of candidates."""
     count = min(first_count(k), limit)
     settled, t, data = False, 0, model.problem.data
@@ -147,7 +147,7 @@ def make_room(model, support, gains, n_more, limit):
 
 def row_limit(k, d, options):
     """How many rows of H the memory holds, or a sentence that says that they are too few."""
-    memory = DEFAULT_MEMORY if options.memory is None else options.memory
+    memory = MEMORY_UNTOLD if options.memory is None else options.memory
     need = min(2 * k, d)
     limit = memory // (ROW_COPIES * 8 * d)
     if limit < need:

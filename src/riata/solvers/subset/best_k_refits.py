@@ -14,10 +14,10 @@ import numpy as np
 from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Options, Saved
-from riata.solvers.subset.local_quadratic import LocalModel
-from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Refits
+from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Refits
 from riata.solvers.subset.subset import PRECISION
-from riata.solvers.subset.support_search import Contest
+from riata.solvers.subset.support_search import SupportSearch
 
 CHECKED = 64  # swaps among all features that are tried before a support is called final
 REFITS = 16  # of them that are refitted
@@ -27,7 +27,7 @@ NEWCOMERS = 256  # candidates that a check adds
 def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
     """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
     k, unit = problem.cardinality.k, gap_unit(problem)
-    room = _room(problem.data.n_rows, k, DEFAULT_MEMORY if options.memory is None else options.memory)
+    room = _room(problem.data.n_rows, k, MEMORY_UNTOLD if options.memory is None else options.memory)
     t = 0
     if options.resume is not None:
         fit, candidates, t = _resumed(options.resume)
@@ -40,7 +40,7 @@ def by_refits(problem: Problem, options: Options, support, candidates) -> Iterat
             t += 1
             candidates = candidates[-room:]
             columns = np.union1d(candidates, fit.support)
-            fit = Contest(problem, columns, options.memory, unit).improved(fit)
+            fit = SupportSearch(problem, columns, options.memory, unit).improved(fit)
             yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
         shown = False
         better, proof, gains = _checked(problem, fit, options.memory, unit)
@@ -63,9 +63,9 @@ def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None
         return None, ZeroLoss(), np.zeros(d)
     w = np.zeros(d)
     w[fit.support] = fit.coef
-    gains = LocalModel(problem, w, fit.intercept).outlook(fit.support, k).gains
+    gains = LocalQuadratic(problem, w, fit.intercept).outlook(fit.support, k).gains
     best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
-    rivals = Contest(problem, np.union1d(fit.support, best), memory, unit)
+    rivals = SupportSearch(problem, np.union1d(fit.support, best), memory, unit)
     better, n_refitted = rivals.challenged(fit, REFITS)
     return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains
 

@@ -18,7 +18,7 @@ from riata.solvers.iterate import Options
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
 from riata.solvers.subset.best_k import first_count, make_room, row_limit
 from riata.solvers.subset.best_k_refits import next_count, wanting
-from riata.solvers.subset.local_quadratic import LocalModel
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.subset import PRECISION, Subset
 from riata.threads import one_blas_thread
@@ -64,7 +64,7 @@ def _groups_per_size(problem, k_max, options):
 def _features_per_size(problem, k_max, options):
     d = problem.data.n_features
     limit, worthwhile = row_limit(k_max, d, options), 2.0 * PRECISION * gap_unit(problem)
-    model = LocalModel(problem, np.zeros(d), empty_intercept(problem))
+    model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     supports = _settled(model, k_max, worthwhile, limit)
     if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports]
@@ -72,7 +72,7 @@ def _features_per_size(problem, k_max, options):
     models = refitted(problem, supports, options)
     w = np.zeros(d)
     w[models[-1].support] = models[-1].coef
-    others = _settled(LocalModel(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
+    others = _settled(LocalQuadratic(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
     found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
     return BestPerSize(best, RefittedSupports(2))
@@ -82,7 +82,7 @@ def _objective(model: Fitted) -> float:
     return model.objective
 
 
-def _settled(model: LocalModel, k_max, worthwhile, limit) -> list[np.ndarray]:
+def _settled(model: LocalQuadratic, k_max, worthwhile, limit) -> list[np.ndarray]:
     """A support for every size, of which none wants a feature outside."""
     supports: list[np.ndarray] = []
     wants = model.outlook(np.empty(0, dtype=np.int64), k_max).gains

@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dpstrf
 from riata.kernels.subset import independent
 from riata.solvers.subset.subset import COLLINEAR
 
-LARGE = 64  # columns from which on the speed of an algorithm counts for more than its calls
+BLOCK_COLUMNS = 64  # columns from which on the speed of an algorithm counts for more than its calls
 
 
 class Look(NamedTuple):
@@ -94,7 +94,7 @@ class GroupSubset:
         """c_g' V_gg^-1 c_g for groups of one size, each a row of `columns`, along the directions that are new."""
         explained = np.moveaxis(rows[:, columns], 0, -1) @ np.swapaxes(np.moveaxis(W[:, columns], 0, -1), 1, 2)
         V = self._H[columns[:, :, None], columns[:, None, :]] - explained
-        if columns.shape[1] > LARGE:
+        if columns.shape[1] > BLOCK_COLUMNS:
             return np.array([_fall(V_g, c[its]) for V_g, its in zip(V, columns, strict=True)])
         values, vectors = np.linalg.eigh(V)
         along = np.einsum("gij,gi->gj", vectors, c[columns])
@@ -104,8 +104,8 @@ class GroupSubset:
 def _independent(H):
     """The columns that those before them do not explain, and the Cholesky factor R of their products: R'R = H."""
     places, R = np.empty(0, dtype=np.int64), np.zeros((0, 0))
-    for start in range(0, len(H), LARGE):  # some columns at a time, for the speed of products of matrices
-        its = np.arange(start, min(start + LARGE, len(H)))
+    for start in range(0, len(H), BLOCK_COLUMNS):  # some columns at a time, for the speed of products of matrices
+        its = np.arange(start, min(start + BLOCK_COLUMNS, len(H)))
         Z = solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
         left = H[np.ix_(its, its)] - Z.T @ Z
         new = independent(left, COLLINEAR)

@@ -40,7 +40,7 @@ class Outlook(NamedTuple):
     partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
 
 
-class LocalModel:
+class LocalQuadratic:
     """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
 
     def __init__(self, problem: Problem, w, b, candidates=NOTHING):
@@ -84,7 +84,7 @@ class LocalModel:
         return {f"model.{name}": np.asarray(value) for name, value in vars(self).items() if name != "problem"}
 
     @classmethod
-    def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalModel":
+    def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalQuadratic":
         """The model of the problem with these `arrays`: no pass."""
         model = cls.__new__(cls)
         model.problem = problem

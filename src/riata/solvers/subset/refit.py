@@ -25,7 +25,7 @@ FAR = 0.05  # of the objective: a step that promises more is long, and worth loo
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])
 NEAR = 1e-3  # of the largest coefficient: Newton's last step is no longer
 FLAT = 1e-10  # of the largest curvature: rows of less leave Newton's steps as good
-DEFAULT_MEMORY = 1 << 30
+MEMORY_UNTOLD = 1 << 30  # bytes of columns and products to hold where nobody gave a budget
 
 
 class Fitted(NamedTuple):
@@ -50,7 +50,7 @@ class Refits:
         self._scale = moments.scale
         self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
-        self._memory = DEFAULT_MEMORY if memory is None else memory
+        self._memory = MEMORY_UNTOLD if memory is None else memory
         self._rows = None if data.cheap_passes else self._narrowed(columns)
 
     def fit(self, supports, starts, target=np.inf) -> list[Fitted]:

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.objective import Problem
-from riata.solvers.subset.local_quadratic import LocalModel
-from riata.solvers.subset.refit import DEFAULT_MEMORY, SEPARATED, Fitted, Proposal, Refits, held
+from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits, held
 from riata.solvers.subset.subset import PRECISION, Subset
 from riata.solvers.subset.swap_trials import tried
 from riata.threads import one_blas_thread
@@ -23,7 +23,7 @@ from riata.threads import one_blas_thread
 TRIED = 32  # swaps tried at every fit
 KEPT = 0.25  # of what a swap promises its trial has to show, or the swap leads astray
 LAST = 1  # swaps refitted where the way leads nowhere
-REACH = 4  # swaps on the way to the first support that is refitted
+FIRST_SWAPS = 4  # swaps on the way to the first support that is refitted
 
 
 class Swap(NamedTuple):
@@ -38,18 +38,18 @@ class Swap(NamedTuple):
         return self.trial.support, (self.trial.coef, self.trial.intercept)
 
 
-class Contest:
+class SupportSearch:
     """The columns, held in memory if they fit; inside, supports are counted in places among them."""
 
     def __init__(self, problem: Problem, columns, memory, unit):
         self._columns, self._unit = columns, unit
-        self._problem = _cut_to(problem, columns, DEFAULT_MEMORY if memory is None else memory)
+        self._problem = _cut_to(problem, columns, MEMORY_UNTOLD if memory is None else memory)
         self._refits = Refits(self._problem, np.arange(len(columns)), memory)
 
     def improved(self, fit: Fitted) -> Fitted:
         """Where a fit leads, from one support to a better one, until none is found."""
         better: Fitted | None = self._inside(fit)
-        reach = REACH
+        reach = FIRST_SWAPS
         with one_blas_thread():  # small matrices, many times
             while better is not None:
                 fit = better
@@ -73,12 +73,12 @@ class Contest:
         better, reach = self._on_the_way(fit, _way(model, search), reach)
         return better or self._first_better(fit, swaps, LAST), reach
 
-    def _tried(self, fit: Fitted, count) -> tuple[LocalModel, Subset, list[Swap]]:
+    def _tried(self, fit: Fitted, count) -> tuple[LocalQuadratic, Subset, list[Swap]]:
         """The local model at the fit, a search from there, and the swaps that promise most, each with its trial."""
         k, worthwhile = self._problem.cardinality.k, 2.0 * PRECISION * self._unit
         w = np.zeros(len(self._columns))
         w[fit.support] = fit.coef
-        model = LocalModel(self._problem, w, fit.intercept, np.arange(len(w)))
+        model = LocalQuadratic(self._problem, w, fit.intercept, np.arange(len(w)))
         search, outlook = model.search(fit.support, k, worthwhile), model.outlook(fit.support, k)
         best = np.argsort(-outlook.gains, kind="stable")[:count]
         best = best[outlook.gains[best] > worthwhile]
@@ -88,8 +88,8 @@ class Contest:
     def _on_the_way(self, fit: Fitted, way: Iterator[Proposal], reach) -> tuple[Fitted | None, int]:
         """The best refit found on a way of swaps, and after how many of them."""
         if not self._refits.cheap_passes:  # passes cost more than steps: several lengths in the same
-            passed = list(islice(way, 4 * REACH))
-            return self._best(fit, [passed[i - 1] for i in (1, 2, 4, 8, 16) if i <= len(passed)]), REACH
+            passed = list(islice(way, 4 * FIRST_SWAPS))
+            return self._best(fit, [passed[i - 1] for i in (1, 2, 4, 8, 16) if i <= len(passed)]), FIRST_SWAPS
         passed = list(islice(way, reach))
         count = len(passed)
         better = self._best(fit, passed[-1:])
@@ -120,7 +120,7 @@ class Contest:
         return fit._replace(support=self._columns[fit.support])
 
 
-def _way(model: LocalModel, search: Subset) -> Iterator[Proposal]:
+def _way(model: LocalQuadratic, search: Subset) -> Iterator[Proposal]:
     """Where a search leads: to as many members as there may be, then one swap further each time."""
     if search.size < model.problem.cardinality.k:
         search.forward(model.problem.cardinality.k)
@@ -129,7 +129,7 @@ def _way(model: LocalModel, search: Subset) -> Iterator[Proposal]:
         yield _proposal(model, search)
 
 
-def _proposal(model: LocalModel, search: Subset) -> Proposal:
+def _proposal(model: LocalQuadratic, search: Subset) -> Proposal:
     """The support that a search is at, and its weights on the local model."""
     w, b = model.coefficients(search.members, search.weights)
     support = np.sort(search.members)

@@ -9,14 +9,14 @@ what a refit would reach, and is close to it.
 import numpy as np
 
 from riata.arrays import namespace, to_host
-from riata.solvers.subset.local_quadratic import LocalModel
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.subset import Subset
 
 FRACTIONS = (1.0, 0.5, 0.25)
 
 
-def tried(model: LocalModel, search: Subset, columns, partners) -> list[Fitted]:
+def tried(model: LocalQuadratic, search: Subset, columns, partners) -> list[Fitted]:
     """For every swap of a candidate for the member in its place of `partners` (-1: for none), its line's best point."""
     lines = search.lines(columns, partners)
     ends = [model.coefficients(lines.columns, weights) for weights in (lines.start, lines.start + lines.step)]

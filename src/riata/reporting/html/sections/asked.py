@@ -23,7 +23,7 @@ SHOWN = (
 def asked_section(facts: Facts) -> Section:
     """The problem."""
     parameters, training = facts.parameters, facts.training
-    options = [("solver", training.get("solver")), ("k", facts.k), ("alpha", facts.alpha)]
+    options = [("solver", training.solver), ("k", facts.k), ("alpha", facts.alpha)]
     options += [(name.replace("_", " "), parameters.get(name)) for name in SHOWN]
     body = rendered(
         "asked.html",

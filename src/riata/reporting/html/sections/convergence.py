@@ -17,7 +17,7 @@ from riata.training.driver import Record
 MEASURES = {
     "gap": "relative duality gap",
     "objective": "objective",
-    "met": "loss of rows before they were learnt",
+    "progressive_loss": "loss of rows before they were learnt",
     "accuracy": "accuracy before rows were learnt",
     "r2": "R2 before rows were learnt",
     "n_selected": "features in the model",
@@ -34,7 +34,7 @@ def convergence_section(facts: Facts) -> Section:
     body = rendered(
         "convergence.html",
         words=certificate(facts),
-        certified=bool(facts.training.get("converged")),
+        certified=bool(facts.training.converged),
         charts=charts if long else _gaps_of_paths(facts),
         history=_table(histories) if long else None,
     )

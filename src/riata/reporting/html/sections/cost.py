@@ -14,8 +14,8 @@ def cost_section(facts: Facts) -> Section:
     training, seconds = facts.training, facts.origin.seconds
     in_all, peak = sum(seconds.values()), peak_rss_mb()
     pairs = [
-        ("passes over the data", short(training.get("passes")) if training.get("passes") is not None else None),
-        ("time of the fit", duration(training["seconds"]) if "seconds" in training else None),
+        ("passes over the data", None if training.passes is None else short(training.passes)),
+        ("time of the fit", None if training.seconds is None else duration(training.seconds)),
         ("time of the command" if facts.origin.command else "time in all", duration(in_all) if seconds else None),
         ("peak memory", None if peak is None else f"{peak:,.0f} MB, of this process"),
         ("memory budget", facts.parameters.get("memory")),

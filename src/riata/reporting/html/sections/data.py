@@ -25,8 +25,8 @@ def data_section(facts: Facts) -> Section:
     """Facts of the rows, a table of the columns, notes of the first pass."""
     profile = facts.profile
     pairs: list[tuple[str, str | None]] = [("data", facts.data)]
-    if facts.training.get("n_rows") is not None:
-        pairs.append(("rows", f"{facts.training['n_rows']:,}"))
+    if facts.training.n_rows is not None:
+        pairs.append(("rows", f"{facts.training.n_rows:,}"))
     pairs.append(("features", facts.of_features))
     if profile is not None:
         pairs += _of_profile(facts)

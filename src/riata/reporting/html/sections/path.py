@@ -14,7 +14,7 @@ from riata.reporting.html.scales import Axis
 from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.words import SCORES
 from riata.reporting.terminal.path_report import columns as known_columns
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 NAMED, OTHERS = 8, 60  # lines in colour, and behind them
 MOST_NUMBERS = 24_000  # coefficients in charts, and as many in models to pick, over all models of all paths
@@ -24,7 +24,7 @@ MOST_MODELS = 1000  # that are listed
 class Used(NamedTuple):
     """A path without the features that none of its models has."""
 
-    one: Searched
+    one: PathChoice
     names: list[str]
     scale: np.ndarray
     coefs: np.ndarray  # models x features
@@ -44,7 +44,7 @@ def path_section(facts: Facts) -> Section | None:
     return Section("path", "The path", Markup("").join(_body(used, i, most, listed) for i, used in enumerate(paths)))
 
 
-def _used(facts: Facts, one: Searched) -> Used:
+def _used(facts: Facts, one: PathChoice) -> Used:
     """What is left of a path; nothing as large as all features times all models is made on the way."""
     assert facts.scale is not None
     used = np.unique(np.concatenate([np.flatnonzero(row) for row in one.path.coefs]))
@@ -69,7 +69,7 @@ def _body(used: Used, number: int, most: int, listed: bool) -> Markup:
     )
 
 
-def _along(one: Searched) -> Axis:
+def _along(one: PathChoice) -> Axis:
     return Axis(one.path.by, log=one.path.by == "alpha", falling=one.path.by == "alpha")
 
 
@@ -94,7 +94,7 @@ def _largest(effects) -> np.ndarray:
     return np.argsort(-np.abs(effects), kind="stable")
 
 
-def _scores(one: Searched) -> Markup:
+def _scores(one: PathChoice) -> Markup:
     path, selection = one.path, one.selection
     if selection.scores is None:
         name, scores, note = "objective", path.objectives, ""
@@ -143,7 +143,7 @@ def _picked(models: dict, number: int) -> Markup:
     return data_table(f"picked-{number}", columns, rows)
 
 
-def _all_models(one: Searched, number: int) -> Markup:
+def _all_models(one: PathChoice, number: int) -> Markup:
     known = known_columns(one)
     columns = [Column("" if name == "chosen" else SCORES.get(name, name.replace("_", " ")), True) for name in known]
     rows = [["chosen" if v is True else "" if v is False else v for v in (c[i].item() for c in known.values())]

@@ -1,0 +1,24 @@
+"""The values of Arrow columns as NumPy arrays, without PyArrow's own conversion, which imports pandas (slow)."""
+
+import numpy as np
+import pyarrow as pa
+
+
+def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """Numbers and booleans as they are, without a copy where none are null; numbers with nulls as floats with NaN."""
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    kind = column.type
+    if pa.types.is_boolean(kind) and not column.null_count:
+        return values_of(column.cast(pa.uint8())).view(np.bool_)
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        values: np.ndarray = column.to_numpy(zero_copy_only=False)
+        return values
+    if column.null_count:
+        floats = column if pa.types.is_floating(kind) else column.cast(pa.float64(), safe=False)
+        return values_of(floats.fill_null(float("nan"))).copy()
+    code = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
+    dtype = np.dtype(f"{code}{kind.bit_width // 8}")
+    if len(column) == 0:
+        return np.empty(0, dtype)
+    return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)

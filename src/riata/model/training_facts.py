@@ -1,0 +1,60 @@
+"""How a model was made: what its file holds under "training"."""
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from riata.outcome.plain import proof_from_json, proof_to_json
+from riata.outcome.proofs import Proof
+from riata.outcome.reasons import StopReason
+
+PerClass = int | float | None | list[Any]  # a value, or one for every class where there are several
+
+
+@dataclass(frozen=True)
+class TrainingFacts:
+    """How a model was made, in plain values. None is what nobody knows: of a stream that goes on, nearly all."""
+
+    solver: str | None = None
+    k: PerClass = None
+    selection: str | None = None  # why this k or alpha was chosen, in words
+    alpha: PerClass = None
+    n_rows: int | None = None
+    objective_value: float | None = None
+    gap: float | None = None
+    converged: bool | None = None
+    stopped_because: str | None = None  # in words
+    passes: float | None = None
+    seconds: float | None = None
+    parameters: dict[str, Any] = field(default_factory=dict)
+    stop: list[StopReason] = field(default_factory=list)  # why it stopped, for every margin
+    proof: list[Proof | None] = field(default_factory=list)  # and what was proved
+    counted: str | None = None  # what k counts, "features" or "groups"; None in files of earlier versions
+    penalty_factors: bool = False  # whether features were penalised by factors of their own
+    data: str | None = None
+    target: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What a file holds; without an end of the fit only what is known."""
+        ended = self.stopped_because is not None
+        plain = {name: value for name, value in vars(self).items() if (name in _ALWAYS and ended) or value}
+        if self.stop:
+            plain["stop"] = [reason.value for reason in self.stop]
+            plain["proof"] = [proof_to_json(proof) for proof in self.proof]
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> "TrainingFacts":
+        """The facts in a file, of this version or of another: what has no name here is left out."""
+        known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
+        names = {reason.value for reason in StopReason}
+        if "stop" in known:
+            known["stop"] = [StopReason(name) for name in known["stop"] if name in names]
+        if "proof" in known:
+            known["proof"] = [proof_from_json(proof) for proof in known["proof"]]
+        return cls(**known)
+
+
+_ALWAYS = (
+    "solver", "k", "selection", "alpha", "n_rows", "objective_value", "gap", "converged", "stopped_because", "passes",
+    "seconds", "parameters",
+)  # fmt: skip

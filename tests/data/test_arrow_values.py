@@ -1,0 +1,28 @@
+"""Values of Arrow columns, against PyArrow's own conversion."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.testing import assert_array_equal
+
+from riata.data.columns.arrow_values import values_of
+
+KINDS = [pa.float64(), pa.float32(), pa.int64(), pa.int8(), pa.uint16(), pa.bool_()]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("values", [[1, 0, 1, 1, 0], [1, None, 0, 1, None], []], ids=["full", "with nulls", "empty"])
+def test_values_are_those_of_pyarrow(kind, values):
+    column = pa.array(values, pa.int64()).cast(kind)
+    for part in (column, column[1:], column[1:3], pa.chunked_array([column[:2], column[2:]], kind)):
+        found, expected = (
+            values_of(part),
+            part.to_numpy(**({} if len(part) and hasattr(part, "chunks") else {"zero_copy_only": False})),
+        )
+        assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+
+
+def test_a_column_without_nulls_is_not_copied():
+    numbers = np.arange(5.0)
+    assert np.shares_memory(values_of(pa.array(numbers)), numbers)
