@@ -19,7 +19,7 @@ class ElasticNet(SeparablePenalty):
     convex = True
 
     @cached_property
-    def has(self) -> frozenset[str]:  # type: ignore[override]  # asked for in every pass
+    def has(self) -> frozenset[str]:  # asked for in every pass
         names = {
             "separable step": True,
             "strengths": True,
