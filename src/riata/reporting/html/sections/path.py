@@ -1,6 +1,6 @@
 """The path: models from sparse to dense, how each was scored, which was chosen; any of them can be looked at."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -21,7 +21,7 @@ MOST_NUMBERS = 24_000  # coefficients in charts, and as many in models to pick, 
 MOST_MODELS = 1000  # that are listed
 
 
-class Used(NamedTuple):
+class _Used(NamedTuple):
     """A path without the features that none of its models has."""
 
     one: PathChoice
@@ -31,7 +31,8 @@ class Used(NamedTuple):
 
     @property
     def effects(self) -> np.ndarray:
-        return self.coefs * self.scale
+        effects: np.ndarray = self.coefs * self.scale
+        return effects
 
 
 def path_section(facts: Facts) -> Section | None:
@@ -44,14 +45,14 @@ def path_section(facts: Facts) -> Section | None:
     return Section("path", "The path", Markup("").join(_body(used, i, most, listed) for i, used in enumerate(paths)))
 
 
-def _used(facts: Facts, one: PathChoice) -> Used:
+def _used(facts: Facts, one: PathChoice) -> _Used:
     """What is left of a path; nothing as large as all features times all models is made on the way."""
     assert facts.scale is not None
     used = np.unique(np.concatenate([np.flatnonzero(row) for row in one.path.coefs]))
-    return Used(one, [str(facts.names[j]) for j in used], facts.scale[used], one.path.coefs[:, used])
+    return _Used(one, [str(facts.names[j]) for j in used], facts.scale[used], one.path.coefs[:, used])
 
 
-def _body(used: Used, number: int, most: int, listed: bool) -> Markup:
+def _body(used: _Used, number: int, most: int, listed: bool) -> Markup:
     one, models = used.one, _models(used, most)
     return rendered(
         "path.html",
@@ -73,7 +74,7 @@ def _along(one: PathChoice) -> Axis:
     return Axis(one.path.by, log=one.path.by == "alpha", falling=one.path.by == "alpha")
 
 
-def _effects(used: Used, most_others: int) -> Markup:
+def _effects(used: _Used, most_others: int) -> Markup:
     """Lines of the features that are largest in the chosen model, over those that are largest anywhere."""
     path, i, effects = used.one.path, used.one.selection.index, used.effects
     named = [j for j in _largest(effects[i])[:NAMED] if effects[i, j] != 0]
@@ -89,7 +90,7 @@ def _effects(used: Used, most_others: int) -> Markup:
     return xy_chart(title, series, _along(used.one), up, note=note, chosen=float(path.values[i]), kind="path")
 
 
-def _largest(effects) -> np.ndarray:
+def _largest(effects: np.ndarray) -> np.ndarray:
     """Features by the size of their effects."""
     return np.argsort(-np.abs(effects), kind="stable")
 
@@ -109,7 +110,7 @@ def _scores(one: PathChoice) -> Markup:
     return xy_chart(f"{name} ({where})", series, _along(one), Axis(name), note=note, chosen=chosen, kind="score")
 
 
-def _models(used: Used, most: int) -> dict:
+def _models(used: _Used, most: int) -> dict[str, Any]:
     """Every model of the path with its largest effects, for the script to show."""
     path = used.one.path
     largest = [[int(j) for j in _largest(row)[:most] if row[j] != 0] for row in used.effects]
@@ -132,7 +133,7 @@ def _models(used: Used, most: int) -> dict:
     }
 
 
-def _picked(models: dict, number: int) -> Markup:
+def _picked(models: dict[str, Any], number: int) -> Markup:
     """The chosen model, until another is picked."""
     model = models["models"][models["chosen"]]
     rows = [
