@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 import platformdirs
 
@@ -20,7 +20,7 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def replacing(path: str | Path, private: bool = False) -> Iterator[IO[bytes]]:
+def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary file, which replaces `path` in one step when the block ends without an error.
 
     A symbolic link stays, and the file that it points to is replaced. The permissions of an existing file are kept,
