@@ -94,7 +94,7 @@ def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
 def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undisturbed):
     cluster.scale(3)
     assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
-    client.wait_for_workers(3, timeout=30)
+    client.wait_for_workers(3, timeout=120)
 
     def part(chunk):
         if get_worker().name == 0:
