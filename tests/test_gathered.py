@@ -49,7 +49,7 @@ def test_fits_and_paths_are_those_of_curvature_that_is_read(loss, monkeypatch):
         return found.coefs, alone.coef
 
     ours = both()
-    monkeypatch.setattr(gathered, "MOST", 0)
+    monkeypatch.setattr(gathered, "LARGEST_COPY", 0)
     for together, read in zip(ours, both(), strict=True):
         assert_allclose(together, read, atol=1e-4)
 

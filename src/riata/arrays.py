@@ -1,28 +1,30 @@
 """Arrays of any library that follows the array API: NumPy, CuPy, array-api-strict."""
 
 import sys
+from typing import Any
 
 import numpy as np
 
 
-def namespace(array):
-    """The library whose functions take this array; NumPy for plain numbers."""
+def namespace(array: Any) -> Any:
+    """The library (a module) whose functions take this array; NumPy for plain numbers."""
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
-    return sys.modules["cupy"] if type(array).__module__.startswith("cupy") else np  # CuPy's arrays do not say
+    return sys.modules["cupy"] if type(array).__module__.startswith("cupy") else np  # CuPy's arrays lack that method
 
 
-def to_host(array) -> np.ndarray:
+def to_host(array: Any) -> np.ndarray:
     """A NumPy array of the same values."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+    values: np.ndarray = array.get() if hasattr(array, "get") else np.asarray(array)
+    return values
 
 
-def is_device_array(array) -> bool:
-    """Whether it lies on a GPU: a CuPy array or sparse matrix, a PyTorch tensor there, ..."""
+def is_device_array(array: Any) -> bool:
+    """Whether it is in GPU memory: a CuPy array or sparse matrix, a PyTorch tensor, ..."""
     return hasattr(array, "__cuda_array_interface__") or type(array).__module__.startswith("cupyx.scipy.sparse")
 
 
-def at_least(array, bound):
-    """Its entries, or the bound where they are smaller."""
+def at_least(array: Any, bound: float) -> Any:
+    """max(array, bound), entry by entry."""
     xp = namespace(array)
     return xp.maximum(array, xp.full_like(array, bound))

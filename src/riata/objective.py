@@ -9,19 +9,20 @@ standardisation the penalty is that of the coefficients `scale * w` of columns o
 Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for which |g_j| <= l1_j (and sum s u = 0,
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
-The u at hand is made feasible by shrinking: its positive and its negative part each by a factor that balances their
-sums, then all of it until g fits. A conjugate is convex and 0 or less at 0 (`Loss`: no value is negative), so on the
-way from 0 to u it lies below the straight line: one pass, which keeps the two parts apart, gives a valid bound whatever
-the factors turn out to be.
+The u of the current model is made feasible by shrinking: its positive and its negative part each by a factor that
+balances their sums, then all of it until every |g_j| <= l1_j. A conjugate is convex and at most 0 at 0 (`Loss`: no
+value is negative), so that conjugate(t u) <= t conjugate(u) for 0 <= t <= 1: one pass, which sums over the two parts
+separately, gives a valid bound whatever the factors turn out to be.
 
 Several margins. With `loss.n_outputs` = K > 1, w is features x K, b holds K numbers, and z_i = x_i . w + b is a row of
 K margins, for each of which the loss has a derivative. Slopes come in the shape of w.
 
 Rows that go together. With `loss.couples_rows` the mean is not one over single rows: chunks are visited in order, each
-with a carry from the rows before it (`riata.losses.coupled` says how slopes still come of one pass). In both cases
-`FirstOrder` does not keep the two signs of u apart, and all is on its first side.
+with a carry from the rows before it (`riata.losses.coupled` says how one pass still gives the slopes). In both cases
+`FirstOrder` does not separate the two signs of u: everything is on its positive side.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ import numpy as np
 
 from riata.arrays import namespace, to_host
 from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import slope_checks
@@ -37,10 +39,10 @@ from riata.losses import CoupledLoss, Loss
 from riata.matrices.moments import VARIES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
-ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-SAME = 1e-12  # strengths that differ by less, relative to the largest, are one
-NARROWINGS = 4  # passes in which the best constant margin is found, each to a hundredth
-WIDENINGS = 20  # the most times that it is looked for further away
+SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the sums of conjugates
+EQUAL_STRENGTHS = 1e-12  # strengths that differ by less, relative to the largest, count as equal
+NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
+WIDENINGS = 20  # how often at most the interval is extended until it contains the best constant margin
 FREE_REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
 
@@ -50,7 +52,7 @@ class Problem:
 
     data: Dataset
     loss: Loss
-    penalty: Penalty  # in the units of the data; each solver says what it needs of it
+    penalty: Penalty  # in the units of the data
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
     start: "Start | None" = None  # the model of the largest alpha, where it has been found already
@@ -81,9 +83,9 @@ class Problem:
 
 
 def _only(strengths: np.ndarray, name: str) -> float:
-    """The number that all of these are, up to rounding."""
+    """The one value of these strengths, which must be equal up to rounding."""
     largest = float(np.max(strengths))
-    if largest - float(np.min(strengths)) > SAME * largest:
+    if largest - float(np.min(strengths)) > EQUAL_STRENGTHS * largest:
         raise OptionError(f"this solver penalises all features alike, and here the {name} differs: take solver 'exact'")
     return largest
 
@@ -105,11 +107,12 @@ class FirstOrder:
     negative: Side
 
     @cached_property
-    def by_w(self):
-        return self.positive.by_w + self.negative.by_w
+    def by_w(self) -> np.ndarray:
+        slopes: np.ndarray = self.positive.by_w + self.negative.by_w
+        return slopes
 
     @property
-    def by_b(self):
+    def by_b(self) -> Any:
         return self.positive.by_b + self.negative.by_b
 
 
@@ -128,19 +131,19 @@ def elastic_net(
     return ElasticNet(l1_ratio, 1.0 - l1_ratio, nonnegative).at(alpha).scaled(scale, factors)
 
 
-def mean_loss(problem: Problem, w, b) -> float:
-    """The mean loss: one pass. No w stands for w = 0."""
-    value = problem.loss.value  # what a part holds may have to travel to the rows: not the problem with its data
+def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
+    """The mean loss: one pass. w = None stands for w = 0."""
+    value = problem.loss.value  # `part` may be sent to workers: it must not refer to the problem, which has the data
     if isinstance(problem.loss, CoupledLoss):
         sums = ordered_slopes(problem.data, problem.loss, np.zeros(problem.data.n_features) if w is None else w, b)
         return sums.loss / sums.weight
 
-    def part(chunk):
+    def part(chunk: Chunk) -> tuple[float, float]:
         z = _constant_margins(chunk.y, b) if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
-    return loss / weight
+    return float(loss / weight)
 
 
 def _constant_margins(y: Any, b: Any) -> Any:
@@ -148,12 +151,12 @@ def _constant_margins(y: Any, b: Any) -> Any:
     return 0.0 * y + float(b) if np.ndim(b) == 0 else 0.0 * y[:, None] + namespace(y).asarray(b)
 
 
-def objective(problem: Problem, w, b) -> float:
+def objective(problem: Problem, w: np.ndarray, b: Any) -> float:
     """F(w, b): one pass."""
     return mean_loss(problem, w, b) + problem.penalty.value(w)
 
 
-def first_order(problem: Problem, w, b) -> FirstOrder:
+def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
     data, loss = problem.data, problem.loss
     if isinstance(loss, CoupledLoss):
@@ -171,13 +174,16 @@ def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
     return FirstOrder(loss / weight, everything, Side(np.zeros_like(by_w), np.zeros_like(by_b), 0.0))
 
 
-def first_order_part(loss: Loss, w, b):
+FirstOrderSums = tuple[np.ndarray, np.ndarray]  # totals and slopes, as `Matrix.first_order` returns them
+
+
+def first_order_part(loss: Loss, w: np.ndarray, b: float) -> Callable[[Chunk], FirstOrderSums]:
     """What one chunk adds to the first-order pass at (w, b)."""
     w, b = np.asarray(w, dtype=np.float64), float(b)
     return lambda chunk: chunk.X.first_order(loss, chunk.y, chunk.weight, w, b)
 
 
-def summarise(sums) -> FirstOrder:
+def summarise(sums: FirstOrderSums) -> FirstOrder:
     """Means from the sums of `first_order_part` over all chunks."""
     (weight, loss, *sides), slopes = sums
     by_b, conjugates = sides[0::2], sides[1::2]
@@ -186,7 +192,7 @@ def summarise(sums) -> FirstOrder:
     )
 
 
-def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
+def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     """F(w, b) minus a lower bound on the minimum, from the pass at (w, b)."""
     penalty = problem.penalty
     shrink_positive = shrink_negative = 1.0
@@ -198,14 +204,14 @@ def duality_gap(problem: Problem, w, at: FirstOrder) -> float:
         at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
     )
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
-    feasible = (1.0 - 1e-14) / max(1.0, largest)  # inside by more than rounding
-    bound = max(-feasible * rise, -rise - ridge)  # with all of the slopes shrunk until they fit, or none
-    rounded = ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may all but cancel
+    feasible = (1.0 - 1e-14) / max(1.0, largest)  # feasible by more than rounding
+    bound = max(-feasible * rise, -rise - ridge)  # slopes shrunk until |g_j| <= l1_j, or the excess paid by l2
+    rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
     return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 
 
 def has_dual_bound(problem: Problem) -> bool:
-    """Whether a gap can be certified. Otherwise a point is judged by its slopes."""
+    """Whether a duality gap can be certified. Otherwise a point is judged by its optimality conditions."""
     return "strengths" in problem.penalty.has
 
 
@@ -219,11 +225,11 @@ def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
 
 
 def slope_unit(problem: Problem, start: Start) -> float:
-    """What `stationarity` is measured against: the largest slope at the start."""
+    """The largest slope at the start: `stationarity` is reported relative to it."""
     return max(float(np.max(np.abs(start.at.by_w) / problem.scale)), 1e-300)
 
 
-def _ratio(a, b):
+def _ratio(a: Numbers, b: Numbers) -> np.ndarray:
     """a / b, with 0 / 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.divide(a, b)
@@ -245,111 +251,113 @@ def empty_loss(problem: Problem) -> float:
 
 
 def gap_unit(problem: Problem) -> float:
-    """What gaps are measured against: the empty model's loss, unless that is rounding, as for a constant target."""
-    if problem.loss.relative:  # and then residuals are exact to some digits of the target
+    """The unit of relative gaps: the empty model's loss, unless that is mere rounding, as for a constant target."""
+    if problem.loss.relative:  # residuals y - z have the rounding of the target
         rounding = float(problem.loss.value(0.0, VARIES * abs(empty_intercept(problem))))
     else:
         rounding = 1e-9 * _constant_loss(problem, 0.0)
     return max(empty_loss(problem), rounding, 1e-300)
 
 
-def _constant_loss(problem, b) -> float:
+def _constant_loss(problem: Problem, b: float) -> float:
     """The mean loss of a constant margin."""
     data = problem.data
-    if problem.loss.labels:  # two kinds of rows, and the mean of the target tells how many of each
+    if problem.loss.labels:  # the targets are -1 and +1, and their mean says how many are +1
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
     if problem.loss.quadratic and not data.cheap_passes:
         moments = data.target_moments
-        return 0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2)
+        return float(0.5 * (moments.y_squares / moments.weight + (moments.y_mean - b) ** 2))
     return mean_loss(problem, None, b)
 
 
-def _target_mean(data) -> float:
+def _target_mean(data: Dataset) -> float:
     """The weighted mean of the target, without the moments of X where that is cheaper."""
     if not data.cheap_passes:
-        return data.target_moments.y_mean
+        return float(data.target_moments.y_mean)
     y, weight = data.targets()
     return float(weight @ y / weight.sum())
 
 
 def _best_constant(problem: Problem, mean_y: float) -> float:
-    """Where the mean slope of the loss crosses zero, by looking at many margins at once: a few passes."""
+    """Where the mean slope of the loss is zero: a few passes, each of which evaluates it on a grid of margins."""
     data, loss, moments = problem.data, problem.loss, problem.data.target_moments
-    spread = np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0  # y's need not be that of margins
+    spread = (
+        np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0
+    )  # else y is in other units than margins
     guess = float(loss.link.inverse(mean_y))
     low, high = guess - 2.0 * spread, guess + 2.0 * spread  # a median is within one deviation of the mean
-    grid, slopes = _look(data, loss, low, high)
+    grid, slopes = _slopes_on_grid(data, loss, low, high)
     for _ in range(WIDENINGS):
         if slopes[0] <= 0.0 <= slopes[-1]:
             break
         step = 2.0 * (high - low)
         low, high = low - step * (slopes[0] > 0.0), high + step * (slopes[-1] < 0.0)
-        grid, slopes = _look(data, loss, low, high)
-    for look in range(NARROWINGS):
-        if look:
-            grid, slopes = _look(data, loss, low, high)
+        grid, slopes = _slopes_on_grid(data, loss, low, high)
+    for narrowing in range(NARROWINGS):
+        if narrowing:
+            grid, slopes = _slopes_on_grid(data, loss, low, high)
         above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
         low, high = grid[above - 1], grid[above]
     rise = slopes[above] - slopes[above - 1]
     return float(low if not 0.0 < rise < np.inf else low - slopes[above - 1] * (high - low) / rise)
 
 
-def _look(data: Dataset, loss: Loss, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Margins between two, and the slope of the loss at each: one pass."""
+def _slopes_on_grid(data: Dataset, loss: Loss, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    """A grid of constant margins from `low` to `high`, and the slope of the loss at each: one pass."""
     grid = np.linspace(low, high, 100)
     return grid, data.sum(_slopes_at(loss, grid))
 
 
-def _slopes_at(loss, grid):
+def _slopes_at(loss: Loss, grid: np.ndarray) -> Callable[[Chunk], np.ndarray]:
     """What a chunk adds to the slope of the loss at each of these margins."""
 
-    def part(chunk):
+    def part(chunk: Chunk) -> np.ndarray:
         z = namespace(chunk.y).asarray(grid)
-        with np.errstate(over="ignore"):  # far from where the best one is
+        with np.errstate(over="ignore"):  # at margins far from the best one
             return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
 
     return part
 
 
 def empty_start(problem: Problem) -> Start:
-    """The model without features: the moments, and a pass where they do not tell."""
+    """The model without features: from the moments, with a first-order pass where they are not enough."""
     data, loss = problem.data, problem.loss
     w, b = np.zeros(data.n_features), empty_intercept(problem)
-    told = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
-    return Start(w, b, _constant_first_order(problem, b) if told else first_order(problem, w, b))
+    from_moments = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
+    return Start(w, b, _constant_first_order(problem, b) if from_moments else first_order(problem, w, b))
 
 
-def _constant_first_order(problem, b) -> FirstOrder:
-    """The first-order means of a constant margin b, where its slopes are u = p + q y: the moments tell.
+def _constant_first_order(problem: Problem, b: float) -> FirstOrder:
+    """The first-order means of a constant margin b from the moments alone, where its slopes are u = p + q y.
 
-    They do not tell the two signs of u apart. Two halves that differ by as much as the signs may differ will do: where
-    there is an intercept, sum s u = 0 and neither is shrunk.
+    Moments do not separate the two signs of u. Two halves that differ by as much as the signs may differ serve as well:
+    where there is an intercept, sum s u = 0 and neither is shrunk.
     """
     moments, ends = problem.data.moments, problem.loss.derivative(np.array([1.0, -1.0]), b)
     p, q = 0.5 * (ends[0] + ends[1]), 0.5 * (ends[0] - ends[1])
     mean = p + q * moments.y_mean
     by_w = mean * moments.mean + q * moments.cross / moments.weight
     spread = abs(q) * np.sqrt(moments.y_squares / moments.weight)
-    reach = np.sqrt(moments.squares / moments.weight) * spread
+    largest = np.sqrt(moments.squares / moments.weight) * spread  # by Cauchy and Schwarz
     loss = _constant_loss(problem, b)
     halves = [
-        Side(0.5 * (by_w + sign * reach), 0.5 * (mean + sign * spread), 0.5 * (mean * b - loss)) for sign in (1, -1)
+        Side(0.5 * (by_w + sign * largest), 0.5 * (mean + sign * spread), 0.5 * (mean * b - loss)) for sign in (1, -1)
     ]
     return FirstOrder(loss, *halves)
 
 
 def alpha_max(problem: Problem) -> float:
-    """The smallest alpha at which no feature with a penalty enters the start, or the empty model (then a pass).
+    """The smallest alpha at which no penalised feature enters the problem's start, or the empty model (then a pass).
 
-    The problem is that of alpha = 1, and thresholds are in proportion to alpha.
+    The problem is that of alpha = 1; thresholds are proportional to alpha.
     """
     pull, threshold = pulls(problem.penalty, (problem.start or empty_start(problem)).at.by_w)
     return float(np.max(_ratio(np.where(threshold == 0.0, 0.0, pull), threshold)))
 
 
 def pulls(penalty: Penalty, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How strongly slopes of the loss pull coefficients away from 0, and what a coefficient of 0 withstands."""
+    """(pulls, thresholds): a coefficient of 0 stays 0 while the pull of its slope is at most its threshold."""
     if not isinstance(penalty, SeparablePenalty):
         raise OptionError(f"{penalty!r} is no sum over the features, and a working set needs one")
     return penalty.pull(slope), penalty.threshold(len(slope))

@@ -1,8 +1,9 @@
-"""One level of threads at a time: where riata's own threads share the rows, BLAS must not start more of its own.
+"""One level of threads at a time: where riata's own threads share the rows, BLAS must not start threads as well.
 
-There are as many as this process has cores.
+riata uses as many threads as this process has cores.
 """
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
@@ -16,24 +17,25 @@ from riata.machine import usable_cores
 
 @cache
 def n_cores() -> int:
-    """How many cores this process may use, whatever the machine has: affinity and containers count."""
+    """How many cores this process may use: fewer than the machine has, where affinity or a container limits them."""
     return usable_cores()
 
 
 @cache
-def _blas_libraries() -> list:
-    """Finding them takes milliseconds, so it is done once."""
-    return ThreadpoolController().select(user_api="blas").lib_controllers
+def _blas_libraries() -> list[Any]:
+    """threadpoolctl's controllers of the BLAS libraries; finding them takes milliseconds, so it is done once."""
+    libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+    return libraries
 
 
 class _Limit:
-    """The limit on BLAS, which is the whole process's, while at least one context asks for it."""
+    """The limit on BLAS threads: set for the process while at least one context asks for it."""
 
     def __init__(self) -> None:
         self._lock, self._depth = Lock(), 0
-        self._before: list[tuple[Any, int]] = []  # each library, and its threads
+        self._before: list[tuple[Any, int]] = []  # each library, and its number of threads before
 
-    def enter(self):
+    def enter(self) -> None:
         with self._lock:
             self._depth += 1
             if self._depth == 1:
@@ -41,7 +43,7 @@ class _Limit:
                 for library, _ in self._before:
                     library.set_num_threads(1)
 
-    def leave(self):
+    def leave(self) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
@@ -53,8 +55,8 @@ _limit = _Limit()
 
 
 @contextmanager
-def one_blas_thread():
-    """A context in which BLAS calls stay on the thread that makes them; inside another one it costs next to nothing."""
+def one_blas_thread() -> Iterator[None]:
+    """A context in which BLAS calls stay on the calling thread. Nested contexts cost next to nothing."""
     _limit.enter()
     try:
         yield

@@ -19,11 +19,11 @@ LOSSES: dict[str, Loss] = {
         Poisson(),
     )
 }
-USUAL = {"regression": Squared.name, "classification": Logistic.name}  # where nobody asks for another
+USUAL = {"regression": Squared.name, "classification": Logistic.name}  # the defaults
 
 
 def loss_of(loss: str | Loss) -> Loss:
-    """The loss of this name; a loss is one already."""
+    """The loss of this name; a `Loss` is returned as it is."""
     if isinstance(loss, Loss):
         return loss
     if not isinstance(loss, str) or loss not in LOSSES:
@@ -42,7 +42,7 @@ def loss_for(task: str, loss: str | Loss) -> Loss:
 
 
 class Recalled(Loss):
-    """What a model's file tells of a loss that is not in the catalogue: enough to predict and to report."""
+    """A loss outside the catalogue, as read from a model's file: name and link, which is enough to predict."""
 
     def __init__(self, name: str, link: Link) -> None:
         self.name, self.link = name, link

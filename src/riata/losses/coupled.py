@@ -1,7 +1,7 @@
-"""Losses of rows that count only together with the rows before them, such as those of a risk set.
+"""Losses that are no sum over single rows, because a row's loss depends on the rows before it, as in a risk set.
 
-Rows come in order, and what a row costs may depend on sums over all rows before it: the carry. Rows of one group
-(`group(y)`), which follow one another, are seen together, however the data is cut into chunks. `riata.coupled_passes`
+Rows come in order, and the loss of a row may depend on sums over all rows before it: the carry. Rows of one group
+(`group(y)`), which follow one another, are passed together, however the data is cut into chunks. `riata.coupled_passes`
 visits the chunks in order and adds up value and slopes in a single pass:
 
     value = sum over chunks of f(z of the chunk, carry),        carry = sum over the rows before of a(z_i),
@@ -18,7 +18,7 @@ from riata.losses.loss import Loss
 
 
 class ChunkValue(NamedTuple):
-    """What a chunk of rows costs, given the carry of those before it, and what it leaves behind."""
+    """The loss of a chunk, given the carry of the rows before it, and what the chunk adds to the carry."""
 
     value: float  # sum s loss
     by_z: Any  # its slope in the margins, one for each row
@@ -28,17 +28,17 @@ class ChunkValue(NamedTuple):
 
 
 class CoupledLoss(Loss):
-    """A loss by whole chunks."""
+    """A loss that is computed chunk by chunk."""
 
     couples_rows = True
     n_carried: int  # numbers in the carry
 
     @abstractmethod
     def chunk_value(self, y: Any, z: Any, weight: Any, carry: np.ndarray) -> ChunkValue:
-        """The cost of some rows that come after those of the carry, together 0 or more."""
+        """The loss of some rows, 0 or more, with the carry of all rows before them."""
 
     def group(self, y: Any) -> Any:
-        """What rows that must be seen together have in common."""
+        """A key for every row; rows of equal keys are never split between two calls of `chunk_value`."""
         return y
 
     def value(self, y: Any, z: Any) -> Any:

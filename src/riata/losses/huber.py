@@ -7,7 +7,7 @@ from riata.losses.formulas import BAR, LEFT, RESIDUAL, RIGHT, fraction, row
 from riata.losses.functions import one_where
 from riata.losses.loss import Loss
 
-HUBER_BEND = 1.35  # 95 % as efficient as least squares when the noise is normal with deviation 1
+HUBER_BEND = 1.35  # |r| where the line begins: 95 % as efficient as least squares under standard normal noise
 _SIZE = f"{BAR}{RESIDUAL}{BAR}"
 
 

@@ -1,4 +1,4 @@
-"""Links: from a margin to what is predicted there. A model's file names its link, and predicting needs nothing else."""
+"""Links: functions from a margin to a prediction. A model's file names its link, and predicting needs no more."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from riata.losses.functions import expit
 
 @dataclass(frozen=True)
 class Link:
-    """What is predicted at a margin z, and how a report reads z itself."""
+    """The prediction at a margin z, and how reports explain z itself."""
 
     name: str
     mean: Callable[[Any], Any]  # the expected target at z; of labels, the probability of +1
@@ -44,7 +44,7 @@ LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC)}
 
 def probabilities(link: Link, z: np.ndarray) -> np.ndarray:
     """Class probabilities by a link that gives them; one-against-rest ones are scaled to sum to one."""
-    p = link.mean(z)
+    p: np.ndarray = link.mean(z)
     if p.ndim == 1:
         return np.column_stack([1.0 - p, p])
     total = p.sum(axis=1, keepdims=True)

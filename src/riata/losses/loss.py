@@ -1,11 +1,12 @@
 """What a loss is: a function of a row's target `y` and its margin `z = x . w + b`, and all that is known about it.
 
 A loss of your own is a class with a `name`, `value`, `derivative` and `second_derivative`, of arrays of any library
-that follows the array API (`riata.arrays.namespace(z)` has its functions): they are asked wherever the rows are. It
-must be convex in z, and no value may be negative: `conjugate(y, 0) = -min_z value(y, z) <= 0` is what certificates rest
-on (`riata.objective`). Add what is missing for each target: half of a deviance is such a loss, a log-likelihood is not.
+that follows the array API (`riata.arrays.namespace(z)` has its functions): they are called where the rows are, such as
+on a GPU. It must be convex in z, and no value may be negative: certificates rely on `conjugate(y, 0) =
+-min_z value(y, z) <= 0` (`riata.objective`). Where the least value of a target is negative, subtract it: half of a
+deviance is such a loss, a log-likelihood is not.
 
-The rest has defaults. Whatever else riata wants to know about a loss is an attribute here, so that nobody has to ask
+The rest has defaults. Whatever else riata needs to know about a loss is an attribute here, so that no code has to test
 for its name.
 """
 
@@ -18,36 +19,36 @@ from riata.arrays import namespace
 from riata.errors import OptionError
 from riata.losses.link import IDENTITY, Link
 
-ROUNDING = 1e-6  # of the largest y z, which a loss may be a small difference of
+CANCELLATION = 1e-6  # of the largest |y z|: how negative a loss may be that is a small difference of large numbers
 
 
 class Loss(ABC):
     """The base of all losses; two of one class with the same parameters are the same."""
 
     name: str
-    code: int | None = None  # of its compiled twin in kernels/losses.py; None: there are array functions only
+    code: int | None = None  # of its compiled version in kernels/losses.py; None: there are array functions only
     link: Link = IDENTITY
 
-    # Of its targets.
-    tasks: tuple[str, ...] = ("regression",)  # those that may ask for it
-    labels: bool = False  # whether targets are -1 or +1: whoever numbers classes sees to that
-    relative: bool = False  # whether only y - z matters, so that a target may be counted from anywhere
-    refusal: str = "the target has values that the loss cannot take"  # said of targets that it does not take
+    # Its targets.
+    tasks: tuple[str, ...] = ("regression",)  # which it can be chosen for
+    labels: bool = False  # whether targets are -1 or +1 (the two classes)
+    relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
+    refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 
-    # Of its shape.
-    quadratic: bool = False  # whether it is (y - z)^2 / 2: then products of columns tell all about it
+    # Its shape.
+    quadratic: bool = False  # whether it is (y - z)^2 / 2: then the products of columns determine F
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
-    least_curvature: float = 0.0  # what Newton steps take for a second derivative that is 0 on an interval
+    least_curvature: float = 0.0  # replaces smaller second derivatives in Newton steps, where they are 0 on an interval
     n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
-    couples_rows: bool = False  # whether rows count only together with others: see `riata.losses.coupled`
+    couples_rows: bool = False  # whether the loss is no sum over rows: see `riata.losses.coupled`
 
-    # Of its mean over rows, as people know it.
-    score: str = "loss"  # its name
-    score_factor: float = 1.0  # how many times the mean loss it is
+    # The usual name and unit of its mean over rows.
+    score: str = "loss"  # such as "mse"
+    score_factor: float = 1.0  # the score is so many times the mean loss
     half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
 
     # For reports.
-    formula: str = ""  # as MathML; its name where there is none
+    formula: str = ""  # as MathML; where it is empty, the name is shown
 
     @abstractmethod
     def value(self, y: Any, z: Any) -> Any:
@@ -58,35 +59,35 @@ class Loss(ABC):
         """Its first derivative in z."""
 
     def second_derivative(self, y: Any, z: Any) -> Any:
-        """Its second derivative in z, which Newton steps take."""
+        """Its second derivative in z, for Newton steps."""
         raise NotImplementedError(f"loss {self.name!r} has no second derivative")
 
     def conjugate(self, y: Any, u: Any) -> Any:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
 
-        Passes do without: where u is a derivative, Fenchel and Young say it is u z - value(y, z).
+        Passes do not call it: at u = derivative(y, z) it is u z - value(y, z) (Fenchel and Young).
         """
         raise NotImplementedError(f"loss {self.name!r} has no conjugate")
 
     def constant(self, mean_y: Any) -> Any:
-        """The margin that fits a target of this mean best; None where the mean does not tell."""
+        """The constant margin of least loss for targets of this mean; None where that depends on more than the mean."""
         return None
 
     def takes(self, y: Any) -> Any:
-        """Which of these targets it is made for."""
+        """Which of these targets it accepts, as a mask."""
         return namespace(y).isfinite(y)
 
     def check_values(self, y: Any, z: Any, values: Any) -> None:
         """Refuse values that are negative beyond rounding: the certificate of a fit would be wrong."""
         xp = namespace(values)
-        if values.shape[0] and float(xp.min(values)) < -ROUNDING * (1.0 + float(xp.max(xp.abs(y * z)))):
+        if values.shape[0] and float(xp.min(values)) < -CANCELLATION * (1.0 + float(xp.max(xp.abs(y * z)))):
             raise OptionError(
                 f"loss {self.name!r} is {float(xp.min(values)):.4g} in a row, and certificates need 0 or more: add "
                 "what is missing for each target"
             )
 
     def mean(self, z: Any) -> Any:
-        """What is predicted at margin z."""
+        """The prediction at margin z."""
         return self.link.mean(z)
 
     def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray | None:
@@ -94,17 +95,17 @@ class Loss(ABC):
         return 2.0 * n_rows * mean_losses if self.half_deviance else None
 
     def reading(self, of: str | None = None) -> str:
-        """What a margin is, in words: of a number, or of this class."""
+        """What a margin means, in words, where a number is predicted, or the class `of`."""
         return self.link.reading(of)
 
     @property
     def words(self) -> str:
-        """What the mean is taken of, in a report."""
+        """Its name in reports."""
         return f"{self.name} loss"
 
     @property
     def has(self) -> frozenset[str]:
-        """What solvers may ask for: see `riata.solvers.capabilities`."""
+        """Its properties, by the names of `riata.solvers.capabilities`."""
         own = type(self)
         facts = {
             "second derivative": own.second_derivative is not Loss.second_derivative,
@@ -117,12 +118,12 @@ class Loss(ABC):
 
     @property
     def takes_all(self) -> bool:
-        """Whether every number will do for a target, so that none needs a look."""
+        """Whether every finite number is a valid target, so that targets need no check."""
         return type(self).takes is Loss.takes
 
     @property
     def moments_tell_slopes(self) -> bool:
-        """Whether slopes at a constant margin are p + q y, so that moments tell the gradient of the empty model."""
+        """Whether slopes at a constant margin are p + q y: then moments give the gradient of the empty model."""
         return self.labels or self.quadratic
 
     def __eq__(self, other: object) -> bool:

@@ -8,7 +8,7 @@ from riata.arrays import namespace
 from riata.losses.formulas import HALF, LEFT, RESIDUAL, RIGHT, row, square
 from riata.losses.loss import Loss
 
-ROUNDING = 1e-14  # of the first squared error: below, an error is zero
+ZERO_ERROR = 1e-14  # of the first mean squared error: a smaller one is rounding
 
 
 class Squared(Loss):
@@ -43,4 +43,5 @@ class Squared(Loss):
     def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray:
         """Of normal noise whose variance is estimated too: n log(mean squared error)."""
         errors = 2.0 * mean_losses
-        return n_rows * np.log(np.maximum(errors, max(ROUNDING * errors[0], 1e-300)))
+        deviances: np.ndarray = n_rows * np.log(np.maximum(errors, max(ZERO_ERROR * errors[0], 1e-300)))
+        return deviances

@@ -1,4 +1,4 @@
-"""Dense rows by functions of the array API alone: the reference of rows on a GPU."""
+"""Dense rows by functions of the array API alone: the reference implementation for rows on a GPU."""
 
 from typing import Any
 
@@ -19,7 +19,8 @@ class ArrayMatrix(Matrix):
     @property
     def nbytes(self) -> int:
         n, d = self.shape
-        return n * d * namespace(self.array).finfo(self.dtype).bits // 8
+        bits: int = namespace(self.array).finfo(self.dtype).bits
+        return n * d * bits // 8
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
         support = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
@@ -65,11 +66,11 @@ class ArrayMatrix(Matrix):
 
 
 def positions(rows: Any) -> np.ndarray:
-    """The rows of a mask, or of positions, by their positions."""
+    """The positions of rows that are given by a mask or by their positions."""
     rows = np.asarray(rows)
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
 def intercepts(xp: Any, b: Any) -> Any:
-    """An intercept, or several, where the margins are."""
+    """An intercept, or several, as margins of the library xp can be added to it."""
     return float(b) if np.ndim(b) == 0 else xp.asarray(b)

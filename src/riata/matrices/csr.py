@@ -16,7 +16,7 @@ from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Products
 
-WIDE = 1 << 20  # features of which no vector is made that can be avoided
+WIDE = 1 << 20  # with more features, vectors over all of them are avoided
 
 
 class CsrMatrix(Matrix):
@@ -29,20 +29,25 @@ class CsrMatrix(Matrix):
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
         X = self.array
-        return X @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
+        z: np.ndarray = X @ w + b if w.ndim == 2 else csr_margins(X.indptr, X.indices, X.data, w, float(b))
+        return z
 
     def slopes(self, u: np.ndarray) -> np.ndarray:
         X = self.array
-        return self._slopes(u) if u.ndim == 2 else csr_slopes(X.indptr, X.indices, X.data, u, self.shape[1])
+        slopes: np.ndarray
+        slopes = self._slopes(u) if u.ndim == 2 else csr_slopes(X.indptr, X.indices, X.data, u, self.shape[1])
+        return slopes
 
     def _slopes(self, U: np.ndarray) -> np.ndarray:
-        return self.array.T @ U
+        slopes: np.ndarray = self.array.T @ U
+        return slopes
 
     def sums(
         self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         X = self.array
-        return csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
+        sums: tuple[np.ndarray, np.ndarray, np.ndarray] = csr_sums(X.indptr, X.indices, X.data, shift, u, curvature)
+        return sums
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
         return self[rows].narrowed(numbers).toarray().astype(np.float64, copy=False)
@@ -54,13 +59,13 @@ class CsrMatrix(Matrix):
         start, stop, _ = rows.indices(self.shape[0])
         stop = max(start, stop)
         span = slice(X.indptr[start], X.indptr[stop])
-        view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # made of the parts, it would copy them
+        view = sp.csr_array((stop - start, self.shape[1]), dtype=X.dtype)  # the constructor would copy the parts
         view.data, view.indices = X.data[span], X.indices[span]
         view.indptr = X.indptr[start : stop + 1] - X.indptr[start]
         return type(self)(view)
 
     def narrowed(self, numbers: np.ndarray) -> "CsrMatrix":
-        """At the cost of the entries, however wide X is."""
+        """Costs as much as X has stored entries, however many columns it has."""
         X = self.array
         if self.has_all(numbers):
             return self
@@ -84,7 +89,9 @@ class CsrMatrix(Matrix):
         X = self.array
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
-        return csr_first_order(X.indptr, X.indices, X.data, y, weight, code_of(loss), w, b)
+        sums: tuple[np.ndarray, np.ndarray]
+        sums = csr_first_order(X.indptr, X.indices, X.data, y, weight, code_of(loss), w, b)
+        return sums
 
     def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
         products, left_sum, right_sum = self._multiplied(weight, left, right, left is right)
@@ -105,13 +112,15 @@ class CsrMatrix(Matrix):
         X = self.array
         place = np.full((2, self.shape[1]), -1, dtype=np.int32)
         place[0, left], place[1, right] = np.arange(len(left)), np.arange(len(right))
-        return csr_products(X.indptr, X.indices, X.data, weight, place, len(left), len(right), symmetric)
+        sums: tuple[np.ndarray, np.ndarray, np.ndarray]
+        sums = csr_products(X.indptr, X.indices, X.data, weight, place, len(left), len(right), symmetric)
+        return sums
 
     def stored_in_columns(self) -> np.ndarray:
         return np.bincount(self.array.indices, minlength=self.shape[1])
 
     def stored_less(self, shift: np.ndarray) -> "CsrMatrix":
-        """With `shift` taken from the entries that are stored: right for columns that have all of them, or no shift."""
+        """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
         X = self.array
         values = (X.data - shift[X.indices]).astype(X.dtype)
         return CsrMatrix(sp.csr_array((values, X.indices, X.indptr), shape=self.shape))
@@ -131,7 +140,8 @@ class CsrMatrix(Matrix):
         return CsrMatrix(sp.csr_array((data, X.indices, X.indptr), shape=self.shape))
 
     def row_squares(self, v: np.ndarray) -> np.ndarray:
-        return self.array.power(2) @ v
+        squares: np.ndarray = self.array.power(2) @ v
+        return squares
 
     def contiguous(self) -> "CsrMatrix":
         return self
@@ -145,7 +155,8 @@ class CsrMatrix(Matrix):
         return CsrRows(X.indptr, X.indices, X.data, np.ones(self.shape[0]))
 
     def toarray(self) -> np.ndarray:
-        return self.array.toarray()
+        entries: np.ndarray = self.array.toarray()
+        return entries
 
     def as_csr(self) -> sp.csr_array:
         return self.array

@@ -1,4 +1,4 @@
-"""Rows on a GPU, by CuPy: what array functions do slowly, `kernels.cu` does at the speed of the memory.
+"""Rows on a GPU, by CuPy. Where array functions are slow, `kernels.cu` runs as fast as the memory can be read.
 
 CuPy multiplies in the precision of its arguments, which are float64 here, so no TF32 can slip in.
 """
@@ -18,8 +18,10 @@ from riata.matrices.matrix import ALL, Matrix
 THREADS = 256
 TILE = 1024  # rows that one thread adds up, or more
 C_TYPES = {"f4": "float", "f8": "double", "i4": "int", "i8": "long long"}
-BESIDE = 1 / 8  # of the rows' memory: what a copy of the columns in use may take
+COPIED_SHARE = 1 / 8  # of the rows' memory: the most that a copy of the columns in use may take
 INSTALL = "pip install 'riata[gpu]'"
+
+Csr = tuple[Any, Any, Any]  # where rows start, column numbers and entries: CuPy arrays
 
 
 @cache
@@ -43,12 +45,12 @@ class CudaDense(ArrayMatrix):
 
     def __init__(self, X: Any):
         super().__init__(cupy().ascontiguousarray(X))
-        self._places, self._beside = np.full(self.shape[1], -1), self.array[:, :0]  # columns held side by side, too
+        self._places, self._copy = np.full(self.shape[1], -1), self.array[:, :0]  # of the columns in use: see `prepare`
 
     def prepare(self, numbers: np.ndarray) -> None:
-        if self.array.itemsize * len(numbers) * self.shape[0] <= BESIDE * self.array.nbytes:
-            self._beside = None  # its memory can be used again
-            self._beside = cupy().take(self.array, cupy().asarray(numbers), axis=1)
+        if self.array.itemsize * len(numbers) * self.shape[0] <= COPIED_SHARE * self.array.nbytes:
+            self._copy = None  # frees its memory first
+            self._copy = cupy().take(self.array, cupy().asarray(numbers), axis=1)
             self._places[:] = -1
             self._places[numbers] = np.arange(len(numbers))
 
@@ -58,7 +60,7 @@ class CudaDense(ArrayMatrix):
         cp, n, support = cupy(), self.shape[0], np.flatnonzero(w)
         X, places = self.array, support
         if (self._places[support] >= 0).all():
-            X, places = self._beside, self._places[support]
+            X, places = self._copy, self._places[support]
         z, weights = cp.empty(n), cp.asarray(w[support], dtype=cp.float64)
         args = (X, n, X.shape[1], cp.asarray(places), weights, len(support), z)
         _launch(f"margins<{_c(X)}>", _warps(n), args)
@@ -75,7 +77,8 @@ class CudaDense(ArrayMatrix):
         tile, out = _tiles(n, 2, d)
         grid = (-(-d // (width * THREADS)), len(out))
         _launch(f"two_slopes<{_c(self.array)}, {width}>", grid, (self.array, n, d, both, tile, out))
-        return out.sum(axis=0)[:m].get().T
+        slopes: np.ndarray = out.sum(axis=0)[:m].get().T
+        return slopes
 
     def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, (n, d) = cupy(), self.shape
@@ -91,7 +94,7 @@ class CudaSparse(Matrix):
 
     sparse = True
 
-    def __init__(self, by_row: tuple[Any, Any, Any], shape: tuple[int, int]):
+    def __init__(self, by_row: Csr, shape: tuple[int, int]):
         self.by_row, self.shape = by_row, shape
         self.by_column = _transposed(*by_row, shape[1])
 
@@ -110,7 +113,8 @@ class CudaSparse(Matrix):
         return z if w.ndim == 2 else z[:, 0]
 
     def _slopes(self, U: Any) -> np.ndarray:
-        return _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U)).get()
+        slopes: np.ndarray = _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U)).get()
+        return slopes
 
     def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, d = cupy(), self.shape[1]
@@ -121,13 +125,8 @@ class CudaSparse(Matrix):
         by_u, by_curvature, squares, seen = out.get()
         total = float(curvature.sum())
         full = (starts[1:] - starts[:-1] == self.shape[0]).get()  # where total - seen would be rounding
-        return (
-            by_u - float(u.sum()) * shift,
-            by_curvature - total * shift,
-            squares
-            + np.where(full, 0.0, total - seen)
-            * np.square(shift),  # a zero that is not stored is -shift away from the shift
-        )
+        unseen = np.where(full, 0.0, total - seen)  # of zeros that are not stored: x - shift is -shift there
+        return by_u - float(u.sum()) * shift, by_curvature - total * shift, squares + unseen * np.square(shift)
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
         cp, (first, last, _) = cupy(), rows.indices(self.shape[0])
@@ -165,26 +164,27 @@ def rows_on_gpu(X: Any) -> Matrix:
     return CudaDense(floats_of(cp.asarray(X)))
 
 
-def floats_of(array):
-    """Numbers as kernels take them: float32 and float64 as they are, others as float64."""
+def floats_of(array: Any) -> Any:
+    """The CuPy array as kernels take it: float32 and float64 as they are, other numbers as float64."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"an array of {array.dtype} holds no real numbers")
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
-def host_array(values) -> np.ndarray:
+def host_array(values: Any) -> np.ndarray:
     """Values from anywhere as a NumPy array."""
     if not is_device_array(values):
         return np.asarray(values)
-    return cupy().from_dlpack(values.detach() if hasattr(values, "detach") else values).get()
+    copied: np.ndarray = cupy().from_dlpack(values.detach() if hasattr(values, "detach") else values).get()
+    return copied
 
 
-def nbytes_on_gpu(X) -> int:
-    """What these host rows take there."""
-    return 2 * (X.data.nbytes + X.indices.nbytes) + X.indptr.nbytes if sp.issparse(X) else X.nbytes
+def nbytes_on_gpu(X: Any) -> int:
+    """The bytes that these rows, a NumPy array or a SciPy matrix, take on the GPU."""
+    return int(2 * (X.data.nbytes + X.indices.nbytes) + X.indptr.nbytes if sp.issparse(X) else X.nbytes)
 
 
-def _transposed(starts, indices, data, d):
+def _transposed(starts: Any, indices: Any, data: Any, d: int) -> Csr:
     """The CSR form of the transpose: entries sorted by column, rows in order within each."""
     cp = cupy()
     order = cp.argsort(indices, kind="stable")
@@ -194,7 +194,7 @@ def _transposed(starts, indices, data, d):
     return ends.astype(np.int64), rows.astype(np.int32 if small else np.int64), data[order]
 
 
-def _times(matrix, n, V):
+def _times(matrix: Csr, n: int, V: Any) -> Any:
     """A sparse matrix of n rows times a dense one."""
     cp = cupy()
     starts, indices, data = matrix
@@ -211,26 +211,27 @@ def _times(matrix, n, V):
 
 
 @cache
-def _kernel(name: str):
+def _kernel(name: str) -> Any:
     """A compiled kernel; CuPy keeps it on disk for the next process."""
     source = files("riata.matrices").joinpath("kernels.cu").read_text(encoding="utf-8")
     return cupy().RawModule(code=source, options=("--std=c++17",), name_expressions=[name]).get_function(name)
 
 
-def _launch(name, grid, args):
+def _launch(name: str, grid: tuple[int, ...], args: tuple[Any, ...]) -> None:
     _kernel(name)(grid, (THREADS,), args)
 
 
-def _tiles(n, sums, d):
-    """How many rows a tile has, and room for some sums of each tile and column; a grid has at most 65,535 of them."""
+def _tiles(n: int, sums: int, d: int) -> tuple[int, Any]:
+    """The rows of a tile, and an array for `sums` sums of each tile and column; a grid has at most 65,535 tiles."""
     tile = max(TILE, -(-n // 65535))
     return tile, cupy().empty((-(-n // tile), sums, d))
 
 
-def _warps(n):
-    """Blocks enough for a warp for each of n rows."""
+def _warps(n: int) -> tuple[int]:
+    """The grid that has a warp (32 threads) for each of n rows."""
     return (-(-n * 32 // THREADS),)
 
 
-def _c(array) -> str:
+def _c(array: Any) -> str:
+    """The C type of its entries."""
     return C_TYPES[array.dtype.str[1:]]

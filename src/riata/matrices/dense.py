@@ -17,15 +17,17 @@ from riata.losses import Loss
 from riata.matrices.matrix import ALL, Matrix
 from riata.matrices.moments import Moments, Products, target_moments
 
-CENTRED_ROWS = 2048  # centred copies of columns are this long: a few dozen of them stay in the cache
-CONVERTED_ROWS = 128  # to float64 at a time: they stay in the cache until they are multiplied
+CENTRED_ROWS = 2048  # length of centred copies of columns: a few dozen of them fit in the cache
+CONVERTED_ROWS = 128  # rows converted to float64 at a time: they stay in the cache until they are multiplied
 NARROW = 8  # columns for which converting the others takes longer than multiplying
 
 
 class DenseMatrix(Matrix):
-    """An array of numbers of any real type, rows or columns one after the other, or neither: it may be a view."""
+    """A NumPy array of any real type in any memory order; it may be a view."""
 
     sparse = False
+
+    array: np.ndarray
 
     def __init__(self, X: np.ndarray):
         self.array, self.shape = X, X.shape
@@ -33,12 +35,16 @@ class DenseMatrix(Matrix):
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
         """Only the columns with a weight are read."""
         X = self.array
+        z: np.ndarray
         if w.ndim == 2:
-            return X @ w + b
+            z = X @ w + b
+            return z
         support = np.flatnonzero(w)
         if X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
-            return X[:, support] @ w[support] + b
-        return dense_margins(in_rows(X), w, support, float(b))
+            z = X[:, support] @ w[support] + b
+        else:
+            z = dense_margins(in_rows(X), w, support, float(b))
+        return z
 
     def _slopes(self, U: np.ndarray) -> np.ndarray:
         return transposed_product(U, self.array).T
@@ -46,7 +52,8 @@ class DenseMatrix(Matrix):
     def sums(
         self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return dense_sums(self.array, shift, u, curvature)
+        sums: tuple[np.ndarray, np.ndarray, np.ndarray] = dense_sums(self.array, shift, u, curvature)
+        return sums
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> np.ndarray:
         return DenseMatrix(self.array[rows])._some(numbers).astype(np.float64, copy=False)
@@ -69,7 +76,10 @@ class DenseMatrix(Matrix):
     ) -> tuple[np.ndarray, np.ndarray]:
         if loss.code is None:
             return super().first_order(loss, y, weight, w, b)
-        return dense_first_order(in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w), b)
+        sums: tuple[np.ndarray, np.ndarray] = dense_first_order(
+            in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w), b
+        )
+        return sums
 
     def moments(self, y: np.ndarray, weight: np.ndarray) -> Moments:
         total, y_mean, y_squares = target_moments(y, weight)
@@ -110,7 +120,8 @@ class DenseMatrix(Matrix):
         return DenseMatrix(X / np.where(norms > 0, norms, 1.0).astype(X.dtype)[:, None])
 
     def row_squares(self, v: np.ndarray) -> np.ndarray:
-        return np.square(self.array) @ v
+        squares: np.ndarray = np.square(self.array) @ v
+        return squares
 
     def contiguous(self) -> "DenseMatrix":
         return DenseMatrix(np.ascontiguousarray(self.array))
@@ -145,10 +156,13 @@ def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np
 
 def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:
     """A'X for a narrow A in float64 and a wide X of any type, converted some rows at a time."""
+    products: np.ndarray
     if X.dtype == np.float64:
-        return A.T @ X
+        products = A.T @ X
+        return products
     if A.shape[1] <= NARROW and X.flags.c_contiguous:
-        return narrow_products(A, X)
+        products = narrow_products(A, X)
+        return products
     products = np.zeros((X.shape[1], A.shape[1]), order="F")
     block = np.empty((min(CONVERTED_ROWS, len(X)), X.shape[1]))
     for i in range(0, len(X), CONVERTED_ROWS):
@@ -166,10 +180,11 @@ def _squares(X: np.ndarray, shift: np.ndarray, curvature: np.ndarray) -> np.ndar
     A = X[rows] - shift
     A *= root[:, None]
     upper = np.triu(dsyrk(1.0, A.T))
-    return upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
+    products: np.ndarray = upper + np.triu(upper, 1).T + np.outer(root @ A, shift)
+    return products
 
 
 def curved(root: np.ndarray, share: float) -> Any:
-    """The rows whose curvature (its roots are given) is more than this share of the largest; all, if most are."""
-    counts = root > share**0.5 * root.max(initial=0.0)
-    return np.flatnonzero(counts) if counts.mean() < 0.75 else ALL
+    """The rows whose curvature (its roots are given) is above this share of the largest; all rows, if most are."""
+    above = root > share**0.5 * root.max(initial=0.0)
+    return np.flatnonzero(above) if above.mean() < 0.75 else ALL

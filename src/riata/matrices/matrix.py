@@ -1,6 +1,6 @@
-"""What passes ask of the rows X of a chunk, however they are stored and wherever they lie.
+"""The operations that passes need of the rows X of a chunk, however they are stored and wherever they are.
 
-| ask                               | get                                                                      |
+| call                              | result                                                                   |
 | --------------------------------- | ------------------------------------------------------------------------ |
 | `margins(w, b)`                   | x_i . w + b for every row; a column each for columns of w                |
 | `slopes(u)`                       | X'u: a number for every feature, or a column each for columns of u       |
@@ -13,7 +13,7 @@
 | `X[rows]`                         | some rows: a slice (a view), a mask or positions                         |
 | `narrowed(numbers)`               | some columns of all rows, stored as X is where that is sparse            |
 | `standardised(...)`               | some columns, centred and scaled, beside a constant                      |
-| `not_finite()`                    | the first column that holds a number that is none                        |
+| `not_finite()`                    | the first column with an entry that is missing or infinite               |
 
 Rows in memory also offer
 
@@ -25,11 +25,12 @@ Rows in memory also offer
 | `toarray()`, `as_csr()`           | all entries as a NumPy array, or a SciPy one                             |
 | `parts()`                         | the arrays it is made of, by name                                        |
 
-Numbers for every row (y, weights, margins, u, D) lie where the rows do; numbers for every column are NumPy's. Sums are
-made in float64 whatever X holds: a certificate needs the digits, and they cost nothing where reading takes the time.
+Arrays over the rows (y, weights, margins, u, D) are where the rows are, such as on a GPU; arrays over the columns are
+NumPy's. Sums are made in float64 whatever the type of X: a certificate needs the digits, and they cost nothing, since
+passes take as long as the memory takes to read.
 
-`Matrix` itself says what the passes are, in array functions that every library offers. An implementation has to bring
-margins, slopes, sums, columns and the ways to cut; it brings more where it has something faster.
+`Matrix` implements the passes by functions of the array API. A subclass has to implement margins, slopes, sums, columns
+and the selections of rows and columns; it overrides others where it has something faster.
 """
 
 from abc import ABC, abstractmethod
@@ -44,7 +45,7 @@ from riata.kernels.rows import Rows
 from riata.losses import Loss
 from riata.matrices.moments import Moments, Products, target_moments
 
-BLOCK_BYTES = 1 << 28  # of a float64 copy of some rows, made while they are multiplied
+BLOCK_BYTES = 1 << 28  # size of the float64 copies of some rows that products are made of
 ALL = slice(None)
 
 
@@ -96,14 +97,14 @@ class Matrix(ABC):
         """Rows of a dense array in the same place."""
 
     def prepare(self, numbers: np.ndarray) -> None:  # noqa: B027 -- most have no need to
-        """Expect margins over these columns: a device may keep a copy of them that is quicker to read."""
+        """Announce margins over these columns: rows on a GPU keep a copy of them that is faster to read."""
 
     def has_all(self, numbers: np.ndarray) -> bool:
         """Whether these are all columns, in their order."""
         return len(numbers) == self.shape[1] and np.array_equal(numbers, np.arange(self.shape[1]))
 
     def blocks(self, width: int) -> list[slice]:
-        """Runs of rows of which `width` columns in float64 make a block: one at least, be it without a row."""
+        """Slices of rows of which `width` float64 columns take BLOCK_BYTES; an empty one if there is no row."""
         n, step = self.shape[0], max(1, BLOCK_BYTES // (8 * max(1, width)))
         return [slice(i, min(i + step, n)) for i in range(0, max(n, 1), step)]
 
@@ -157,7 +158,7 @@ class Matrix(ABC):
     ) -> np.ndarray:
         """sum_i D_i (x_ic - shift_c) x_ij for columns c of `left` and j of `right` (None is all of them).
 
-        Centring one side is enough to keep the digits, and leaves the other as it lies.
+        Centring one side is enough to keep the digits, and saves a copy of the other.
         """
         if len(left) == 0:
             return np.zeros((0, self.shape[1] if right is None else len(right)))
@@ -197,39 +198,39 @@ class Matrix(ABC):
 
     def stacked(self, others: "Sequence[Matrix]") -> "Matrix":
         """These rows and those of the others, one after the other."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def unit_rows(self) -> "Matrix":
         """Every row divided by its Euclidean norm; a row of zeros stays as it is."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def row_squares(self, v: np.ndarray) -> np.ndarray:
         """sum_j v_j x_ij^2 for every row."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def contiguous(self) -> "Matrix":
         """The same rows, one after the other in memory: itself, or a copy."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def row_layout(self, scale: np.ndarray | float = 1.0) -> Rows:
         """Rows as compiled sweeps take them, of columns divided by `scale`."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def column_layout(self) -> Rows:
         """Columns as compiled sweeps take them: the rows of the transposed matrix."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def toarray(self) -> np.ndarray:
         """All entries as a NumPy array, in the precision they have."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def as_csr(self) -> sp.csr_array:
         """All entries as SciPy's CSR."""
-        raise self._elsewhere()
+        raise self._on_device()
 
     def parts(self) -> dict[str, np.ndarray]:
         """The arrays that it is made of, by name; `riata.matrices.host.from_parts` puts them together again."""
-        raise self._elsewhere()
+        raise self._on_device()
 
-    def _elsewhere(self) -> NotImplementedError:
+    def _on_device(self) -> NotImplementedError:
         return NotImplementedError(f"{type(self).__name__}: rows on a device are summed there, and not handed out")

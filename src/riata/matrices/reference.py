@@ -1,4 +1,4 @@
-"""Rows in memory whose passes are those of a device: where there is none, they take its place and are tested in it."""
+"""Rows in memory that are summed like rows on a GPU: they stand in for one in tests on machines without it."""
 
 from typing import Any
 
@@ -11,19 +11,20 @@ from riata.matrices.matrix import Matrix
 
 
 class SparseReference(CsrMatrix):
-    """Sparse rows that are summed as `Matrix` says, without the compiled loops that know the whole of a pass."""
+    """Sparse rows that are summed by the array functions of `Matrix`, without the compiled loops for single passes."""
 
     first_order = Matrix.first_order
     moments = Matrix.moments
     products = Matrix.products
     _column_products = Matrix._column_products
-    standardised = Matrix.standardised  # type: ignore[assignment]
+    standardised = Matrix.standardised  # type: ignore[assignment] # (rows of `dense`, not of `DenseMatrix`)
 
     def narrowed(self, numbers: np.ndarray) -> Any:
         return self.dense(self.columns(numbers))
 
     def columns(self, numbers: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
-        return self.array[rows][:, numbers].toarray().astype(np.float64)
+        columns: np.ndarray = self.array[rows][:, numbers].toarray().astype(np.float64)
+        return columns
 
     def dense(self, array: np.ndarray) -> Any:
         return ArrayMatrix(array)

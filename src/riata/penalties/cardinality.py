@@ -24,8 +24,8 @@ class Cardinality(Penalty):
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
         if not np.any(self.l2):
             return hard_threshold(v, self.k)
-        bend = 1.0 + step * self.l2
-        return np.where(hard_threshold(v * v / bend, self.k) > 0.0, v / bend, 0.0)
+        curvature = 1.0 + step * self.l2
+        return np.where(hard_threshold(v * v / curvature, self.k) > 0.0, v / curvature, 0.0)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "Cardinality":
         return Cardinality(self.k, self.l2 * np.square(scale) * factors)
@@ -35,7 +35,7 @@ class Cardinality(Penalty):
 
 
 def beside_ridge(l2: Numbers) -> frozenset[str]:
-    """What a limit on the number of features, or of groups of them, has beside this ridge."""
+    """The properties (`Penalty.has`) of a limit on the number of features, or of groups, with this ridge."""
     names = {"cardinality": True, "any sign": True, "uniform": np.ndim(l2) == 0, "no l2 part": not np.any(l2)}
     return frozenset(name for name, there in names.items() if there)
 
@@ -46,7 +46,7 @@ def ridge_formula(l2: Numbers, unit: str) -> str:
 
 
 def hard_threshold(v: np.ndarray, k: int) -> np.ndarray:
-    """The k entries of largest magnitude, zero elsewhere; of equals the first ones stay."""
+    """The k entries of largest magnitude, zero elsewhere; of equal magnitudes the first are kept."""
     if k >= len(v):
         return v.copy()
     kept = np.argsort(-np.abs(v), kind="stable")[:k]

@@ -43,12 +43,13 @@ class ElasticNet(SeparablePenalty):
         return soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        """Its compiled twin is `kernels.quadratic.best_value`."""
+        """The compiled version is `kernels.quadratic.best_value`."""
         centre = np.maximum(centre, 0.0) if self.nonnegative else centre
-        return soft_threshold(centre, self.l1) / (curvature + self.l2)
+        best: np.ndarray = soft_threshold(centre, self.l1) / (curvature + self.l2)
+        return best
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Its compiled twin is `kernels.quadratic.violation`."""
+        """The compiled version is `kernels.quadratic.violation`."""
         sign, ridge = np.sign(w), self.l2 * w
         low = np.where(w == 0.0, -np.inf if self.nonnegative else -self.l1, self.l1 * sign + ridge)
         return low, np.where(w == 0.0, self.l1, self.l1 * sign + ridge)
@@ -57,10 +58,11 @@ class ElasticNet(SeparablePenalty):
         return np.broadcast_to(np.asarray(self.l1, dtype=np.float64), n_features)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        return np.maximum(-slope, 0.0) if self.nonnegative else np.abs(slope)
+        pulls: np.ndarray = np.maximum(-slope, 0.0) if self.nonnegative else np.abs(slope)
+        return pulls
 
     def strengths(self, n_features: int) -> Strengths:
-        """The strengths of all features, one number each, not to be written to."""
+        """The strengths of all features, one number each, as read-only arrays."""
         lower = 0.0 if self.nonnegative else -np.inf
         every = (np.asarray(strength, dtype=np.float64) for strength in (self.l1, self.l2, lower))
         return Strengths(*(np.broadcast_to(strength, n_features) for strength in every))
@@ -77,7 +79,7 @@ class ElasticNet(SeparablePenalty):
         return ElasticNet(self.l1 * scale * factors, self.l2 * scale**2 * factors, self.nonnegative)
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
-        """That of alpha times a penalty with one strength for all features."""
+        """alpha times this penalty, which must have one strength for all features."""
         if not self.l2 and self.l1 == 1.0:
             text = f" + {alpha:.6g} * |w|_1{unit}"
         else:
@@ -92,4 +94,5 @@ def _weighted_sum(strength: Numbers, v: np.ndarray) -> float:
 
 def soft_threshold(v: np.ndarray, threshold: Numbers) -> np.ndarray:
     """Each v_j moved towards zero by `threshold`, and no further than zero."""
-    return v - np.clip(v, -threshold, threshold)
+    moved: np.ndarray = v - np.clip(v, -threshold, threshold)
+    return moved

@@ -29,9 +29,9 @@ class GroupCardinality(Penalty):
         return float(0.5 * np.sum(self.l2 * w * w)) if len(used) <= self.k else np.inf
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
-        bend = 1.0 + step * self.l2
-        worth = np.bincount(self.groups, v * v / bend)
-        return np.where(hard_threshold(worth, self.k)[self.groups] > 0, v / bend, 0.0)
+        curvature = 1.0 + step * self.l2
+        gains = np.bincount(self.groups, v * v / curvature)
+        return np.where(hard_threshold(gains, self.k)[self.groups] > 0, v / curvature, 0.0)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "GroupCardinality":
         return GroupCardinality(self.k, self.groups, self.l2 * np.square(scale) * factors)

@@ -15,7 +15,7 @@ from riata.errors import OptionError
 Numbers = np.ndarray | float  # one number, or one for every feature
 
 
-NEXT_TO_NOTHING = 1e-100  # a factor that no sum takes notice of
+TINY_FACTOR = 1e-100  # stands for a factor of 0 where it divides: no sum notices the difference
 
 
 class Strengths(NamedTuple):
@@ -29,11 +29,11 @@ class Strengths(NamedTuple):
 class Penalty(ABC):
     """A function of the coefficients. A constraint is a penalty that is 0 or infinite.
 
-    Solvers ask for what they need by name, and `has` says what there is; `riata.solvers.capabilities` lists the names.
+    Solvers name the properties they need, and `has` names those of a penalty; `riata.solvers.capabilities` lists them.
     """
 
-    convex: bool = False  # then a stationary point is a minimum
-    nonnegative: bool = False  # whether only w >= 0 counts
+    convex: bool = False  # whether every stationary point of F is a minimum
+    nonnegative: bool = False  # whether it is infinite outside w >= 0
 
     @abstractmethod
     def value(self, w: np.ndarray) -> float:
@@ -46,10 +46,10 @@ class Penalty(ABC):
     @property
     @abstractmethod
     def has(self) -> frozenset[str]:
-        """What solvers may rely on."""
+        """Its properties, by the names of `riata.solvers.capabilities`."""
 
     def strengths(self, n_features: int) -> Strengths | None:
-        """Those of all features, where the penalty is an elastic net."""
+        """l1, l2 and lower bounds of all features, where the penalty is an elastic net; otherwise None."""
         return None
 
     def at(self, alpha: float) -> Self:
@@ -104,10 +104,11 @@ class SeparablePenalty(Penalty):
     def violation(self, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
         """How far each coefficient is from its optimality condition, where the loss has this slope."""
         low, high = self.subdifferential(w)
-        return np.maximum(0.0, np.maximum(slope + low, -slope - high))
+        violations: np.ndarray = np.maximum(0.0, np.maximum(slope + low, -slope - high))
+        return violations
 
     def threshold(self, n_features: int) -> np.ndarray:
-        """The pull that a coefficient of 0 withstands."""
+        """The largest pull at which a coefficient stays 0."""
         return self.subdifferential(np.zeros(n_features))[1]
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
@@ -115,7 +116,8 @@ class SeparablePenalty(Penalty):
         low, high = self.subdifferential(np.zeros(len(slope)))
         with np.errstate(divide="ignore", invalid="ignore"):
             down = np.where(low < 0.0, high / -low, 1.0)  # a pull downwards, in units of the threshold upwards
-        return np.maximum(-slope, down * slope)
+        pulls: np.ndarray = np.maximum(-slope, down * slope)
+        return pulls
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "SeparablePenalty":
         if np.ndim(scale) == 0 and np.ndim(factors) == 0 and scale == factors == 1.0:
@@ -145,9 +147,10 @@ class Scaled(SeparablePenalty):
         return _times(self.factors, self.base.values(self.scale * w))
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
-        """In u = scale * v, divided by the factor, the problem is one of the base."""
-        unit = np.where(self.factors == 0.0, NEXT_TO_NOTHING, self.factors) * self.scale
-        return self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
+        """In terms of u = scale * v, and divided by the factor, this is the problem of the base penalty."""
+        unit = np.where(self.factors == 0.0, TINY_FACTOR, self.factors) * self.scale
+        best: np.ndarray = self.base.best_value(centre / unit, curvature / (unit * self.scale)) / self.scale
+        return best
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.base.subdifferential(self.scale * w)
@@ -161,6 +164,6 @@ class Scaled(SeparablePenalty):
 
 
 def _times(factor: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """factor * x; what is infinite, such as beyond a constraint, stays so with a factor of 0."""
+    """factor * x; an infinite x, as outside a constraint, stays infinite with a factor of 0."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isinf(x), x, factor * x)

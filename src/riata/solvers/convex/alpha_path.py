@@ -1,10 +1,11 @@
-"""The models of many alphas at the price of few: warm starts, shared curvature, several alphas certified per pass.
+"""The models of many alphas in few passes: warm starts, shared curvature, several alphas certified per pass.
 
 Alphas go from large to small, a block at a time. The quadratic at the last model, over a working set chosen by the
 strong rule (features pulled by more than 2 l1_j(last of the block) - l1_j(now)), gives a first guess for every alpha of
-the block without data. One pass then certifies all of them at once; those that fall short get a Newton step each from
-their own slopes, once the features that they want are let in, until none falls short. Where the columns of the working
-set are small and in memory they take the place of the quadratic (`column_copy`), and a guess seldom falls short.
+the block without data. One pass then certifies all of them at once; for those whose gap is still too large the features
+that they pull join the working set, and each gets a Newton step from its own slopes, until every gap is small. Where
+the columns of the working set are small and in memory they take the place of the quadratic (`column_copy`), and most
+first guesses are good enough.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +20,9 @@ from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.working_set import (
     CUTS,
-    DAMPED,
-    FINE,
-    FIRST,
+    DAMPING_FACTOR,
+    MIN_JOINING,
+    STEP_PRECISION,
     WorkingSetState,
     cut_back,
     grown,
@@ -30,24 +31,24 @@ from riata.solvers.convex.working_set import (
     worse,
 )
 
-BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are dear
-LEAST = 0.7  # of l1: the strong rule asks for less than this in long blocks, and lets too many features in
-ROUNDS = 30
+BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
+LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
+MAX_ROUNDS = 30
 
 
 @dataclass(frozen=True)
 class PathOptions:
-    """What all models of a path share: how they are judged, how good they must be, and the memory there is."""
+    """What all models of a path share: how they are measured, the precision asked for, and the memory budget."""
 
     judge: Judge
-    unit: float  # what gaps are measured against
-    tol: float
-    memory: int | None
+    unit: float  # of gaps
+    tol: float  # the largest gap, in that unit
+    memory: int | None  # bytes
 
 
 @dataclass
 class PathPoint:
-    """A model on its way to one alpha."""
+    """The current model of one alpha."""
 
     problem: Problem
     w: np.ndarray
@@ -55,14 +56,14 @@ class PathPoint:
     best: float = np.inf  # F where it was last accepted, at (w_best, b_best)
     w_best: np.ndarray | None = None
     b_best: float = 0.0
-    at: FirstOrder | None = None  # once there was a pass
-    curvature: Curvature | None = None  # where it is not the same everywhere
+    at: FirstOrder | None = None  # after its first pass
+    curvature: Curvature | None = None  # there, where the loss is not quadratic
     gap: float = np.inf
-    damping: float = 1.0  # steps are made on so many times the curvature
+    damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
 
     @property
     def loss(self) -> float:
-        """The mean loss, without the penalty, where the last pass was."""
+        """The mean loss, without the penalty, at the last pass."""
         assert self.at is not None
         return self.at.loss
 
@@ -77,7 +78,7 @@ def alpha_path(
     now = largest
     problems = [replace(problem, penalty=penalty) for penalty in penalties]
     at_start = int(np.sum(alphas >= largest))
-    for its_problem in problems[:at_start]:  # no Newton step: its rounding would let features in
+    for its_problem in problems[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(its_problem, w, at) / options.unit
         yield PathPoint(its_problem, w, b, at=at, gap=gap)
     size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
@@ -95,46 +96,47 @@ def _solve_block(
 ) -> list[PathPoint]:
     """The models of a few alphas, from the last model, whose alpha was `drop` times the block's last."""
     smallest = problems[-1]
-    if not smallest.loss.quadratic:  # curvature that is read anew is read of no more features than need be
+    if not smallest.loss.quadratic:  # the curvature is read again, of no more features than necessary
         state.features = np.flatnonzero(state.w)
-    state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST))
+    state.features, _ = grown(smallest, state, [at], max(2.0 - drop, LEAST_PULL))
     model = _model(smallest, state, options.memory)
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
-        w, b = model.minimum(problem, at, here, (w, b), FINE)
+        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION)
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
-    if _has_to_be_read(smallest, model):  # one that was kept may have let in features that were no longer expected
+    if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
     short = points
-    for _ in range(ROUNDS):
-        _certify(short, options.judge, state.features if _has_to_be_read(smallest, model) else None)
+    for _ in range(MAX_ROUNDS):
+        _certify(short, options.judge, state.features if _is_local(smallest, model) else None)
         short = [point for point in short if point.gap > options.tol * options.unit]
         if not short:
             break
-        state.features = _wanting(smallest, state, short)
+        state.features = _with_pulled(smallest, state, short)
         model = _model(smallest, state, options.memory)
         for point in short:
             assert point.at is not None
             here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
-            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, FINE)
+            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION)
     for point in points:
         point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature
     return points
 
 
-def _wanting(problem: Problem, state: WorkingSetState, points: list[PathPoint]) -> np.ndarray:
-    """The working set with features that want in: all of them where passes are dear, else as many as are in use."""
+def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoint]) -> np.ndarray:
+    """The working set with features that are pulled in: all of them where passes are slow, else as many as are used."""
     ats = [point.at for point in points if point.at is not None]
-    room = max(FIRST, *(int(np.count_nonzero(point.w)) for point in points))
-    return grown(problem, state, ats, first=room if problem.data.cheap_passes else len(state.w))[0]
+    room = max(MIN_JOINING, *(int(np.count_nonzero(point.w)) for point in points))
+    return grown(problem, state, ats, min_joining=room if problem.data.cheap_passes else len(state.w))[0]
 
 
 def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> ColumnCopy | Curvature:
-    """What stands for the loss over the working set: its columns gathered together, or their curvature.
+    """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
-    That of new features is read: a pass. Losses other than the squared read theirs with the slopes, but once.
+    The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
+    the others together with the slopes.
     """
     columns = column_copy(problem, state.features)
     if columns is not None:
@@ -145,14 +147,14 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Colu
     return state.curvature
 
 
-def _has_to_be_read(problem: Problem, model: ColumnCopy | Curvature) -> bool:
-    """Whether the curvature differs from place to place, and has to be read with the slopes."""
-    return model.moves and not problem.loss.quadratic
+def _is_local(problem: Problem, model: ColumnCopy | Curvature) -> bool:
+    """Whether the curvature differs from point to point, and has to be read with the slopes."""
+    return model.is_local and not problem.loss.quadratic
 
 
 def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None) -> None:
-    """Slopes, F and gap of several models in one pass, with the curvature of these features, if any; a step too far is
-    cut back and read again, or taken back."""
+    """Slopes, F and gap of several models in one pass, with the curvature of these features, if any; a step that raises
+    F is cut back and read again, and undone if that does not help."""
     for cuts in range(2 + CUTS):
         if not points:
             return
@@ -168,7 +170,7 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
                     point.w, point.b = cut_back(point.problem, good, (point.w, point.b))
                 else:
                     point.w, point.b = good
-                    point.damping *= 1.0 if point.problem.penalty.convex else DAMPED
+                    point.damping *= 1.0 if point.problem.penalty.convex else DAMPING_FACTOR
                 far.append(point)
             else:
                 point.best, point.w_best, point.b_best = F, point.w, point.b

@@ -1,6 +1,6 @@
 """Coordinate descent (the paper's Algorithm 1): one weight after the other at its best with the others fixed,
     w_j = soft(A_j' M_j, n l1) / |A_j|^2,    M_j = y - sum_{i != j} A_i w_i.
-All columns are held in memory. For a loss that is not squared a weight minimises a quadratic bound instead.
+All columns are in memory. For losses other than the squared one a weight minimises a quadratic upper bound instead.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
         b = coordinate_pass(columns, coordinates, code_of(loss), y, weight, w, z, b)
-        if data.cheap_passes:  # elsewhere the columns are a copy, and nothing is read
+        if data.cheap_passes:  # otherwise `columns` is a copy, and the data is not read
             data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))
         gap = duality_gap(problem, w, first_order(problem, w, b)) if t % PASSES_PER_CHECK == 0 else None

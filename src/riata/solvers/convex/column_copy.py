@@ -1,4 +1,4 @@
-"""The columns of a working set, copied together where they are small: F is minimised over them, not a model of it."""
+"""A copy of the columns of a small working set: F itself is minimised over them, in place of a quadratic."""
 
 from dataclasses import dataclass
 
@@ -10,24 +10,24 @@ from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.restricted import minimise_loss
 from riata.threads import one_blas_thread
 
-MOST = 1 << 20  # numbers in a copy: more would not stay in the cache, and are worth several threads
+LARGEST_COPY = 1 << 20  # entries: larger copies would not fit in the cache, and passes by several threads are faster
 
 
 @dataclass(frozen=True)
 class ColumnCopy:
     """The columns of some features."""
 
-    moves = False  # it is the loss itself, wherever one is
+    is_local = False  # it gives the loss itself at every point
 
     features: np.ndarray
     A: np.ndarray
 
     def times(self, factor: float) -> "ColumnCopy":
-        """The loss itself needs no damping."""
+        """Itself: the loss needs no damping."""
         return self
 
     def minimum(self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float) -> Point:
-        """The minimum of F over these features and the intercept, searched from a guess whose other weights are 0."""
+        """The minimum of F over these features and the intercept, from a guess whose other coefficients are 0."""
         W, (w, b) = self.features, guess
         y, weight = problem.data.targets()
         l1, l2, lower = (strength[W] for strength in problem.strengths)
@@ -39,11 +39,11 @@ class ColumnCopy:
 
 
 def column_copy(problem: Problem, features: np.ndarray) -> ColumnCopy | None:
-    """The columns of these features; None where a quadratic is the loss itself, or they are elsewhere, or too many, or
-    where the loss or the penalty is no part of a compiled loop."""
+    """A copy of the columns of these features, or None: where the loss is quadratic, the data is not in memory, the
+    columns are too many, or the loss or the penalty has no compiled version."""
     data = problem.data
     if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
         return None
-    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > MOST:
+    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > LARGEST_COPY:
         return None
     return ColumnCopy(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))

@@ -3,7 +3,7 @@
     H = sum_i s_i loss''(y_i, z_i) (x_i - mean)(x_i - mean)' / sum(s)
 
 about means weighted by s loss'' is the curvature once the best intercept follows the coefficients. The squared loss
-has the same H everywhere, so what is known of it stays and only products with new features are read.
+has the same H everywhere, so that H is kept and only its rows for new features are read.
 """
 
 from dataclasses import dataclass
@@ -22,17 +22,17 @@ Point = tuple[np.ndarray, float]  # (w, b)
 
 @dataclass(frozen=True)
 class Curvature:
-    """H about the means of the features it knows, and the mean weight sum_i s_i loss'' / sum(s)."""
+    """H of some features about their means, and the mean curvature sum_i s_i loss'' / sum(s) of the rows."""
 
-    moves = True  # whether it is that of one point, unless the loss is quadratic
+    is_local = True  # it is that of one point, unless the loss is quadratic
 
     features: np.ndarray
     weight: float
     mean: np.ndarray
     H: np.ndarray
 
-    def grown(self, features, new: Products, total) -> "Curvature":
-        """With the products of new features with all features, the known ones first."""
+    def grown(self, features: np.ndarray, new: Products, total: float) -> "Curvature":
+        """H of these features, the known ones first, with the products of the new ones with all of them."""
         known = len(self.features)
         H = np.empty((len(features), len(features)))
         H[:known, :known] = self.H
@@ -41,11 +41,11 @@ class Curvature:
         return Curvature(features, new.weight / total, new.right_mean, H)
 
     def times(self, factor: float) -> "Curvature":
-        """So many times as curved: steps are shorter, in a way that lowers F for any penalty once they are short."""
+        """The curvature times a factor: a larger one makes shorter steps, and short enough ones lower F."""
         return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
 
     def minimum(self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float) -> Point:
-        """The minimum of the penalised quadratic at the point `here`, whose slopes are `at`, searched from a guess."""
+        """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
         (w, b), W = here, self.features
         slope, H = at.by_w[W], self.H
         if problem.fit_intercept:
@@ -72,10 +72,10 @@ def _penalised_minimum(
     guess: np.ndarray,
     precision: float,
 ) -> np.ndarray:
-    """The minimum, searched from a guess, of a quadratic at w over the features W and the penalty: compiled or not."""
+    """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
     if strengths is None:
-        assert isinstance(penalty, SeparablePenalty)  # what `capabilities` has made sure of
+        assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
         with one_blas_thread():
             return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     l1, l2, lower = (strength[W] for strength in strengths)

@@ -1,13 +1,14 @@
-"""The batch answer with a certificate, in a few passes over data of any size: Newton steps on a working set.
+"""The minimum with a certificate, in a few passes over data of any size: Newton steps on a working set.
 
 A first-order pass at (w, b) gives the slopes g of all d features, F and a certified gap. Features whose |g_j| exceeds
-l1_j join the working set W, as many again as there are in the model. A second-order pass gives the curvature over W
-alone, and the next point minimises the penalised quadratic that the two make. For a squared loss this is the problem
-itself. For other losses the curvature is kept while it serves, and a step that does not lower F is cut back.
+l1_j join the working set W, at most as many as the model has. A second-order pass gives the curvature over W alone, and
+the next point minimises the penalised quadratic of slopes and curvature. For a squared loss that is F itself. For other
+losses the curvature is kept while steps with it converge fast, and a step that does not lower F is cut back.
 
-Many rows are first solved on a sample of them: its answer, its W and its curvature are near those of all rows. Out of
-core a single pass does both orders, the second for features that wanted in after the pass before. Where the columns of
-W are small and in memory, F itself is minimised over a copy of them in place of its quadratic (`column_copy`).
+Large data is first solved on a sample of its rows: the minimum, W and the curvature there are near those of all rows.
+Out of core a single pass gives slopes and curvature, the latter for the features that joined after the pass before.
+Where the columns of W are small and in memory, F itself is minimised over a copy of them, in place of its quadratic
+(`column_copy`).
 """
 
 from collections.abc import Generator
@@ -23,22 +24,33 @@ from riata.outcome.reasons import StopReason
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.judge import Judge
-from riata.solvers.convex.working_set import CUTS, DAMPED, FINE, FIRST, WorkingSetState, cut_back, grown, read, worse
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.convex.working_set import (
+    CUTS,
+    DAMPING_FACTOR,
+    MIN_JOINING,
+    STEP_PRECISION,
+    Known,
+    WorkingSetState,
+    cut_back,
+    grown,
+    read,
+    worse,
+)
+from riata.solvers.iterate import Iterate, Options, Saved
 
-FIRST_AHEAD = 512  # features that join at least, where passes are dear
-ROOMY = 1 << 28  # bytes of budget from which on a large working set does no harm
-KEEPS = 0.1  # a curvature is kept while a step cuts the gap to this share
-ROUGH = 1e-3  # precision of a step while features have to wait
-SAMPLE_STEPS = 20  # a sample is not worth more time
-STALLED = 3  # steps in which neither F nor the gap got smaller: rounding is all that is left
+MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
+LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
+FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
+ROUGH_PRECISION = 1e-3  # of a step while more features are to join
+SAMPLE_STEPS = 20  # on a sample, at most
+STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 
 
 def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
         arrays, facts = options.resume
-        known = facts["known_F"], arrays["known"], facts["known_b"]
+        known: Known = facts["known_F"], arrays["known"], facts["known_b"]
         judge = Judge(facts["slope_unit"])
         return (
             yield from newton(problem, options, WorkingSetState.resumed(options.resume), judge, known, options.resume)
@@ -58,29 +70,34 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
             if judge.near(point, F):
                 break
         if problem.loss.quadratic:
-            state.curvature = NOTHING  # only that of all rows can serve all further steps
+            state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
         if not problem.data.cheap_passes:
-            state.features = _likely(replace(problem, data=sample), state)
+            state.features = _near_sample_minimum(replace(problem, data=sample), state)
     return (yield from newton(problem, options, state, judge, known=(F, w, b)))
 
 
 def newton(
-    problem: Problem, options: Options, state: WorkingSetState, judge: Judge, known=None, resume=None
+    problem: Problem,
+    options: Options,
+    state: WorkingSetState,
+    judge: Judge,
+    known: Known | None = None,
+    resume: Saved | None = None,
 ) -> Generator[Iterate, None, StopReason]:
-    """Newton steps from a state, which is kept up to date. No step may be worse than the point `known`, (F, w, b).
+    """Newton steps from a state, which is updated in place. No step may be worse than the point `known`.
 
-    The first point of a run that goes on was yielded before it was saved. Returns why it ended.
+    The first point of a resumed run is not yielded: it was yielded before it was saved. Returns why it ended.
     """
-    ahead = not problem.data.cheap_passes
+    both_orders = not problem.data.cheap_passes
     last_gap, idle, first = np.inf, 0, 2
     if resume is not None:
         last_gap, idle, first = (resume.facts[name] for name in ("last_gap", "idle", "steps"))
     for t in count(first):
-        found = _read_no_worse(problem, options, state, known, ahead)
+        found = _read_no_worse(problem, options, state, known, both_orders)
         if found is None and problem.penalty.convex:
             break
-        if found is None:  # along a line towards a lower model, F may rise first: a step on more curvature may not
-            state.damping *= DAMPED
+        if found is None:  # along a line to a lower point F may rise first; a damped step goes another way
+            state.damping *= DAMPING_FACTOR
             continue
         at, second, F = found
         gap = judge.shortfall(problem, state.w, at)
@@ -93,37 +110,51 @@ def newton(
         if idle == 0:
             state.damping = 1.0
         known = F, state.w, state.b
-        _advance(problem, options, state, at, second, keep=gap <= KEEPS * last_gap)
+        _advance(problem, options, state, at, second, keep=gap <= FAST * last_gap)
         last_gap = gap
     return StopReason.ROUNDING
 
 
-def _read_no_worse(problem, options, state: WorkingSetState, known, ahead):
-    """(slopes, curvature, F), cut back while F is worse than at the point known; None, and that point, if it stays so.
+def _read_no_worse(
+    problem: Problem, options: Options, state: WorkingSetState, known: Known | None, both_orders: bool
+) -> tuple[FirstOrder, Curvature | None, float] | None:
+    """(slopes, curvature, F) at the state, whose step is cut back while F is worse than at the point `known`.
 
-    Then rounding hides what a step gains, as where a column's mean is many times its deviation.
+    None, with the state back at that point, if F stays worse: then rounding hides what a step gains, as where a
+    column's mean is many times its deviation.
     """
     for _ in range(1 + CUTS):
-        at, second = read(problem, state, first=True, second=ahead, memory=options.memory)
+        at, second = read(problem, state, first=True, second=both_orders, memory=options.memory)
+        assert at is not None
         F = float(at.loss + problem.penalty.value(state.w))
-        exact = second is not None and problem.loss.quadratic  # the next step is as good from a bad sample's answer
+        # With the curvature of a quadratic loss the next step is as good from any point, such as a sample's minimum.
+        exact = second is not None and problem.loss.quadratic
         if known is None or exact or not worse(F, known[0]):
             return at, second, F
         state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
+    assert known is not None
     state.w, state.b = known[1:]
     return None
 
 
-def _likely(sample: Problem, state: WorkingSetState):
-    """The features of a sample's answer, and as many again that are nearest to it: what all rows may well ask for."""
+def _near_sample_minimum(sample: Problem, state: WorkingSetState) -> np.ndarray:
+    """The features of a sample's minimum, and as many more that are pulled most there: the likely ones of all rows."""
     used = WorkingSetState(state.w, state.b, np.flatnonzero(state.w))
     return grown(sample, used, [first_order(sample, state.w, state.b)], least=0.0)[0]
 
 
-def _advance(problem, options, state: WorkingSetState, at: FirstOrder, second=None, keep=False):
-    """Let features in, and step on the curvature: that read with `at`, that kept, or a new one (a pass)."""
-    first = FIRST if problem.data.cheap_passes or (options.memory or ROOMY) < ROOMY else FIRST_AHEAD
-    features, waiting = grown(problem, state, [at], first=first)
+def _advance(
+    problem: Problem,
+    options: Options,
+    state: WorkingSetState,
+    at: FirstOrder,
+    second: Curvature | None = None,
+    keep: bool = False,
+) -> None:
+    """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""
+    small = problem.data.cheap_passes or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
+    min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
+    features, waiting = grown(problem, state, [at], min_joining=min_joining)
     model: ColumnCopy | Curvature | None = column_copy(problem, features)
     if model is None:
         if second is not None:
@@ -135,5 +166,5 @@ def _advance(problem, options, state: WorkingSetState, at: FirstOrder, second=No
             state.curvature = second or state.curvature
         model = state.curvature.times(state.damping)
     here = state.w, state.b
-    state.w, state.b = model.minimum(problem, at, here, here, ROUGH if waiting else FINE)
+    state.w, state.b = model.minimum(problem, at, here, here, ROUGH_PRECISION if waiting else STEP_PRECISION)
     state.features = features

@@ -1,10 +1,10 @@
-"""The minimum of a penalised quadratic that is held as a matrix, to the last digits if need be.
+"""The minimum of a penalised quadratic whose matrix is in memory, to the last digits if need be.
 
     Q(v) = slope . (v - w) + (v - w)'H(v - w) / 2 + sum_j l1_j |v_j|,   v_j >= lower_j, which is 0 or minus infinity
 
-Coordinate descent finds the signs, Newton steps on the coordinates that are not zero find the values: where columns are
-correlated the first alone crawls, and where signs are wrong the second alone errs. The parts are compiled one by one:
-a kernel with a factorisation inside takes seconds to compile.
+Coordinate descent finds the signs, Newton steps on the coordinates that are not zero find the values: the first alone
+is slow where columns are correlated, the second alone goes wrong where signs are not yet right. The parts are compiled
+one by one: a kernel with a factorisation inside takes seconds to compile.
 """
 
 from contextlib import nullcontext
@@ -17,7 +17,7 @@ from riata.threads import one_blas_thread
 
 MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
 SWEEPS = 8  # of coordinate descent between two Newton steps
-ROUNDS = 200
+MAX_ROUNDS = 200  # of coordinate descent and a Newton step
 LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
 
 
@@ -26,12 +26,12 @@ def minimise_quadratic(
 ) -> np.ndarray:
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
-    `precision` is that of the optimality conditions, relative to the slopes at hand, each in units of its coordinate.
+    `precision` is that of the optimality conditions, relative to the largest slope, each in units of its coordinate.
     """
     tol = precision * largest_slope(H, slope, l1, w)
     v, now = w.copy(), slope.copy()
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
-        for _ in range(ROUNDS):
+        for _ in range(MAX_ROUNDS):
             if descend(H, l1, lower, v, now, SWEEPS, tol) <= tol:
                 break
             S = np.flatnonzero(v)
@@ -42,12 +42,13 @@ def minimise_quadratic(
 
 
 def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """H^-1 right; where H is singular, as with twin columns, the least that makes it regular is added."""
+    """H^-1 right; where H is singular, as with equal columns, with as small a ridge as makes it regular."""
     if not len(right):
         return right
     ridge, regular = 0.0, H
     while ridge <= MOST_RIDGE:
-        _, x, failed = dposv(regular.T, right, lower=1)  # the transpose is as LAPACK likes it
+        x: np.ndarray
+        _, x, failed = dposv(regular.T, right, lower=1)  # the transpose is in LAPACK's order of columns
         if not failed:
             return x
         ridge = max(10.0 * ridge, LEAST_RIDGE)

@@ -1,4 +1,4 @@
-"""The minimum of F over a few gathered columns: Newton steps without a pass over the rest of the data."""
+"""The minimum of F over a few columns that are in memory: Newton steps without a pass over the other data."""
 
 import numpy as np
 
@@ -8,10 +8,10 @@ from riata.losses.loss import Loss
 from riata.solvers.convex.quadratic import minimise_quadratic
 
 STEPS = 30
-HALVINGS = 40  # of a step: where a loss is straight its curvature says nothing about how far to go
-ROUNDING = 1e-14  # of F: a rise by less is none
-LAST = 1e-11  # of F: steps converge quadratically, so after one that gains less there is nothing to gain
-FINE = 1e-12  # precision of the minimum of a quadratic
+HALVINGS = 40  # of a step: where the loss is linear its curvature does not limit the length of a step
+F_ROUNDING = 1e-14  # of F: a smaller increase is rounding
+LAST_GAIN = 1e-11  # of F: steps converge quadratically, so after one that gains less there is nothing left to gain
+QUADRATIC_PRECISION = 1e-12
 
 
 def minimise_loss(
@@ -33,9 +33,9 @@ def minimise_loss(
     u, D, slope, mean, C = np.empty(len(y)), np.empty(len(y)), np.empty(len(v)), np.empty(len(v)), np.empty(A.shape)
 
     def objective(z: np.ndarray, v: np.ndarray) -> float:
-        """F, with the derivatives of its rows in u and D."""
+        """F; sets u and D to the first and second derivatives of the rows' losses."""
         losses = losses_of_rows(code_of(loss), y, z, weight, loss.least_curvature, u, D)
-        return losses + np.abs(v) @ l1 + 0.5 * (v * v) @ l2
+        return float(losses + np.abs(v) @ l1 + 0.5 * (v * v) @ l2)
 
     z = A @ v + b
     F = objective(z, v)
@@ -43,18 +43,18 @@ def minimise_loss(
         by_b, curvature = slopes_and_curved_rows(A, u, D, fit_intercept, slope, mean, C)
         H = C.T @ C
         H.ravel()[:: len(v) + 1] += l2
-        v_step = minimise_quadratic(H, slope + l2 * v - by_b * mean, l1, lower, v, FINE) - v
+        v_step = minimise_quadratic(H, slope + l2 * v - by_b * mean, l1, lower, v, QUADRATIC_PRECISION) - v
         b_step = -by_b / curvature - mean @ v_step if fit_intercept and curvature > 0.0 else 0.0
         z_step, share = A @ v_step + b_step, 1.0
         for _ in range(HALVINGS):
             v_new, z_new = v + share * v_step, z + share * z_step
             F_new = objective(z_new, v_new)
-            if F_new <= F + ROUNDING * abs(F):
+            if F_new <= F + F_ROUNDING * abs(F):
                 break
             share *= 0.5
         else:
             break
         F, gain, v, b, z = F_new, F - F_new, v_new, b + share * b_step, z_new
-        if gain <= LAST * F:
+        if gain <= LAST_GAIN * F:
             break
     return v, b

@@ -1,39 +1,44 @@
 """Newton steps on a working set: which features it has, what is read of them, and what is done about a step too far.
 
-What one alpha (`exact`) and many alphas side by side (`alpha_path`) have in common. What stands for the loss over the
-working set is a copy of its columns where they are few and in memory (`column_copy`), or else its curvature.
+`exact`, for one alpha, and `alpha_path`, for many of them, share it. Steps minimise the loss over a copy of the columns
+of the working set where they are few and in memory (`column_copy`), and otherwise a quadratic by their curvature.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from riata.arrays import at_least
+from riata.data.chunk import Chunk
 from riata.errors import OptionError
+from riata.losses import Loss
+from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.iterate import Saved
 
-FIRST = 64  # features that join at least, where passes are cheap
-FINE = 1e-13  # precision of a step that is worth a pass
-FRACTIONS = 0.5 ** np.arange(1, 16)
-DAMPED = 10.0  # times the curvature, after a step of which no fraction was of use
-CUTS = 3  # of one step: they leave less of it than rounding does
-ROUNDING = 1e-14  # of F: a rise by less is none
+MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
+STEP_PRECISION = 1e-13  # of a step that is followed by a pass
+STEP_FRACTIONS = 0.5 ** np.arange(1, 16)  # that are tried of a step that raises F
+DAMPING_FACTOR = 10.0  # on the curvature, after a step none of whose fractions lowers F
+CUTS = 3  # of one step: they leave less of it than rounding
 
 
 @dataclass
 class WorkingSetState:
-    """Where a method is: the point, its working set, and the curvature last read."""
+    """The current point of a method, its working set, and the curvature that was read last."""
 
     w: np.ndarray
     b: float
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
     curvature: Curvature = NOTHING
-    damping: float = 1.0  # steps are made on so many times the curvature
+    damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
 
-    def saved(self, known, last_gap, idle, steps, slope_unit) -> Saved:
-        """All of it, with how the steps so far went: the point before, (F, w, b), its gap, and idle steps."""
+    def saved(self, known: "Known", last_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
+        """The state, with the point before it, that point's gap, and the number of steps and of idle ones."""
         H = self.curvature
         arrays = {"w": self.w, "features": self.features, "known": known[1],
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
@@ -49,7 +54,12 @@ class WorkingSetState:
         return cls(arrays["w"], facts["b"], arrays["features"], curvature)
 
 
-def read(problem: Problem, state: WorkingSetState, *, first: bool, second: bool, memory: int | None = None):
+Known = tuple[float, np.ndarray, float]  # (F, w, b) of a point that steps must not be worse than
+
+
+def read(
+    problem: Problem, state: WorkingSetState, *, first: bool, second: bool, memory: int | None = None
+) -> tuple[FirstOrder | None, Curvature | None]:
     """One pass for the first-order means, for the curvature of the working set (None if it is known), or for both."""
     loss, features, known = problem.loss, state.features, state.curvature
     if not loss.quadratic:
@@ -60,28 +70,33 @@ def read(problem: Problem, state: WorkingSetState, *, first: bool, second: bool,
         return None, None
     if second:
         _check_memory(len(features), memory)
-    part = pass_part(loss, state.w, state.b, left if second else None, features)
-    sums = problem.data.sum(part if first else lambda chunk: part(chunk, first=False))
+    part = pass_part(loss, state.w, state.b, left if second else None, features, first=first)
+    sums = problem.data.sum(part)
     at = summarise(sums[:2]) if first else None
     return at, known.grown(features, sums[-1], problem.data.total_weight) if second else None
 
 
-def pass_part(loss, w, b, left, features):
-    """What a chunk adds: first-order sums, then (unless left is None) the products of `left` with all `features`."""
-    slopes = first_order_part(loss, w, b)
-    products = None if left is None else _products_part(loss, w, b, left, features)
+def pass_part(
+    loss: Loss, w: np.ndarray, b: float, left: np.ndarray | None, features: np.ndarray | None, first: bool = True
+) -> Callable[[Chunk], tuple[Any, ...]]:
+    """What a chunk adds: first-order sums (if `first`), then (unless `left` is None) the products of `left` with
+    all `features`."""
+    slopes = first_order_part(loss, w, b) if first else None
+    products = None if left is None or features is None else _products_part(loss, w, b, left, features)
 
-    def part(chunk, first=True):
-        return *(slopes(chunk) if first else ()), *((products(chunk),) if products else ())
+    def part(chunk: Chunk) -> tuple[Any, ...]:
+        return *(slopes(chunk) if slopes else ()), *((products(chunk),) if products else ())
 
     return part
 
 
-def _products_part(loss, w, b, left, features):
+def _products_part(
+    loss: Loss, w: np.ndarray, b: float, left: np.ndarray, features: np.ndarray
+) -> Callable[[Chunk], Products]:
     """What a chunk adds to the products of some features with all features of the working set."""
     right = left if len(left) == len(features) else features
 
-    def part(chunk):
+    def part(chunk: Chunk) -> Products:
         X, y, weight = chunk
         if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
@@ -90,8 +105,8 @@ def _products_part(loss, w, b, left, features):
     return part
 
 
-def _check_memory(size, memory):
-    need = 4 * 8 * size**2  # H, a sum of it in the making, and two copies in a factorisation
+def _check_memory(size: int, memory: int | None) -> None:
+    need = 4 * 8 * size**2  # H, a sum of parts of it, and two copies in a factorisation
     if memory is not None and need > memory:
         raise OptionError(
             f"{size} features want to be in the model at this alpha, and their curvature needs {need / 1e6:.0f} MB, "
@@ -99,17 +114,23 @@ def _check_memory(size, memory):
         )
 
 
-def grown(problem: Problem, state: WorkingSetState, ats: list[FirstOrder], least=1.0, first=FIRST):
-    """The working set with the features that want in most, as many as are in use, and how many have to wait.
+def grown(
+    problem: Problem,
+    state: WorkingSetState,
+    ats: list[FirstOrder],
+    least: float = 1.0,
+    min_joining: int = MIN_JOINING,
+) -> tuple[np.ndarray, int]:
+    """The working set with the features that are pulled most, as many as are in use, and how many more there are.
 
-    A feature wants in where it is pulled by more than `least` times its threshold at any of the points.
+    A feature is a candidate if it is pulled by more than `least` times its threshold at any of the points.
     """
     pulled = [pulls(problem.penalty, at.by_w) for at in ats]
     pull, threshold = np.max([pull for pull, _ in pulled], axis=0), pulled[0][1]
-    wanting = pull > least * threshold
-    wanting[state.features] = False
-    candidates = np.flatnonzero(wanting)
-    room = max(first, int(np.count_nonzero(state.w)))
+    pulled_in = pull > least * threshold
+    pulled_in[state.features] = False
+    candidates = np.flatnonzero(pulled_in)
+    room = max(min_joining, int(np.count_nonzero(state.w)))
     waiting = max(0, len(candidates) - room)
     if waiting:
         with np.errstate(divide="ignore"):
@@ -118,23 +139,23 @@ def grown(problem: Problem, state: WorkingSetState, ats: list[FirstOrder], least
     return np.concatenate([state.features, candidates]), waiting
 
 
-def worse(F, known) -> bool:
-    """Whether F is above the known value by more than rounding, or no number at all."""
-    return not F <= known + ROUNDING * abs(known)
+def worse(F: float, known: float) -> bool:
+    """Whether F is above the known value by more than rounding, or is NaN."""
+    return not F <= known + F_ROUNDING * abs(known)
 
 
-def cut_back(problem: Problem, good, bad):
-    """The best of some fractions of a step from `good` that went too far: one pass."""
+def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
+    """The best of some fractions of the step from `good` to `bad`, which raised F: one pass."""
     (w, b), (w_far, b_far) = good, bad
-    loss = problem.loss  # what a part holds may have to travel to the rows: not the problem with its data
+    loss = problem.loss  # `part` may be sent to workers: it must not refer to the problem, which has the data
 
-    def part(chunk):
+    def part(chunk: Chunk) -> np.ndarray:
         z, z_far = chunk.X.margins(w, b), chunk.X.margins(w_far, b_far)
         with np.errstate(over="ignore", invalid="ignore"):
-            values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in FRACTIONS)
+            values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in STEP_FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])
 
     losses = problem.data.sum(part) / problem.data.total_weight
-    values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, FRACTIONS, strict=True)]
-    t = FRACTIONS[np.argmin(np.nan_to_num(values, nan=np.inf))]
+    values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, STEP_FRACTIONS, strict=True)]
+    t = STEP_FRACTIONS[np.argmin(np.nan_to_num(values, nan=np.inf))]
     return w + t * (w_far - w), b + t * (b_far - b)
