@@ -24,7 +24,7 @@ from riata.errors import CheckpointError
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
-VERSION = 3
+VERSION = 4
 NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
