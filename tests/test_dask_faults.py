@@ -163,8 +163,6 @@ def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):
-    for name, seconds in (("PATIENCE", 0.5), ("LOOK", 0.2), ("ALONE", 0.4)):
-        monkeypatch.setattr(dask_cluster, name, seconds)
     X, y = (da.from_array(array, chunks=2000) for array in rows)
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=None) as small,
@@ -172,6 +170,8 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch)
     ):
         data = riata.open(X, y, task="regression", engine=client)
         client.sync(small.workers[0].close)
+        for name, seconds in (("CONNECT_TIMEOUT", 0.5), ("CHECK_EVERY", 0.2), ("NO_WORKERS", 0.4)):
+            monkeypatch.setattr(dask_cluster, name, seconds)
         with pytest.raises(EngineError, match="has had no worker for"):
             data.sum(lambda chunk: chunk.n_rows)
         with pytest.raises(EngineError, match="has no worker; start one"):

@@ -4,11 +4,22 @@ Columns are the rows of the transposed matrix, so the layouts of `kernels.rows` 
 quadratic bound of curvature L_j = curvature * sum_i s_i x_ij^2 / sum(s), which is the loss itself when it is squared.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
 from riata.kernels.rows import FAST, axpy, entries
+
+
+class Coordinates(NamedTuple):
+    """What a pass knows of every column."""
+
+    curvatures: np.ndarray
+    means: np.ndarray  # a weight moves along its column less this, which the intercept takes up
+    l1: np.ndarray
+    l2: np.ndarray
 
 
 @compiled(fastmath=FAST)
@@ -22,11 +33,9 @@ def slope(features, values, loss, y, z, b, weight):
 
 
 @compiled()
-def coordinate_pass(columns, loss, y, weight, curvatures, means, l1, l2, w, z, b):
-    """One cyclic pass; updates w and z = X w in place, returns b. `weight` sums to one.
-
-    A weight moves along its column less `means`, which the intercept takes up.
-    """
+def coordinate_pass(columns, coordinates, loss, y, weight, w, z, b):
+    """One cyclic pass; updates w and z = X w in place, returns b. `weight` sums to one."""
+    curvatures, means, l1, l2 = coordinates
     for j in range(w.shape[0]):
         if curvatures[j] == 0.0:
             continue

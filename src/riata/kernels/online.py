@@ -48,9 +48,18 @@ def v_of(block, j, variance, s, levels, flat):
     return soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
 
 
+class Predicted(NamedTuple):
+    """What predicting a row leaves for learning from it."""
+
+    deviation: np.ndarray  # of the columns of its features
+    v: np.ndarray  # of its features
+    sums: np.ndarray  # of v x, of all lanes
+
+
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def predict_row(features, values, shrink, plain, weight, total, level, flat, block, deviation, v, sums):
-    """Count a row into the moments and work out v of its features; `sums` gets those of v x, of all lanes."""
+def predict_row(features, values, shrink, plain, weight, total, level, flat, block, row):
+    """Count a row into the moments and work out v of its features, and what else `row` gets."""
+    deviation, v, sums = row
     share = 1.0 / (total + weight)
     sums[:] = 0.0
     levels, sums_vx = load(level, 0), load(sums, 0)
@@ -72,8 +81,9 @@ def predict_row(features, values, shrink, plain, weight, total, level, flat, blo
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def learn_row(features, values, shrink, plain, slopes, push, block, deviation, v):
+def learn_row(features, values, shrink, plain, slopes, push, block, row):
     """Add the slopes of a row to the memory of its features."""
+    deviation, v, _ = row
     slope = load(slopes, 0)
     for p in range(values.shape[0]):
         s = deviation[p]
@@ -165,8 +175,8 @@ def online_sweep(rows, plain, y, weight, visits, settings, memory, margins):
     for i in visits:
         features, values = entries(rows, i)
         width = max(width, values.shape[0])
-    deviation, v = np.empty(width), np.zeros((width, LANES))
     slopes, level, sums = np.empty(LANES + 1), np.empty(LANES), np.empty(LANES)
+    row = Predicted(np.empty(width), np.zeros((width, LANES)), sums)
     shrink = rows.shrink
     for t in range(visits.shape[0]):
         i = visits[t]
@@ -180,10 +190,8 @@ def online_sweep(rows, plain, y, weight, visits, settings, memory, margins):
         stretch = 1.0 if T <= distinct else (T / distinct) ** REPEATS
         for g in range(LANES):
             level[g] = noise[g] * math.sqrt(slope_squares[g]) * stretch + T * alpha * standardize
-        predict_row(
-            features, values, shrink, plain, weight[i], T, level, T * alpha * (1.0 - standardize),
-            block, deviation, v, sums,
-        )  # fmt: skip
+        flat = T * alpha * (1.0 - standardize)
+        predict_row(features, values, shrink, plain, weight[i], T, level, flat, block, row)
         for g in range(LANES + 1):
             margins[t, g] = origin[0] + b[g] + (sums[g] / stiffness[g] if g < LANES else 0.0)
         mean_square = judge_row(loss, y[i], weight[i], T, T < distinct, margins[t], slopes, slope_squares, losses)
@@ -192,7 +200,7 @@ def online_sweep(rows, plain, y, weight, visits, settings, memory, margins):
         if rest == 0.0:
             continue
         push = math.sqrt(mean_square) / rest
-        learn_row(features, values, shrink, plain, slopes, push, block, deviation, v)
+        learn_row(features, values, shrink, plain, slopes, push, block, row)
         if learn_b:
             learn_intercepts(slopes, rest, curvature, b_z, b_hold, b)
 

@@ -6,6 +6,8 @@ squares. The two belong together: a bucket shared by features that say nothing h
 squares lets one expect, so sharing alone makes no feature stand out.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from riata.kernels.compiled import compiled
@@ -13,6 +15,15 @@ from riata.kernels.compiled import compiled
 NOWHERE = np.int64(-1)
 GOLDEN, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 MIX1, MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+class Places(NamedTuple):
+    """Places for features, all of which change."""
+
+    ids: np.ndarray  # the feature of each place
+    waiting: np.ndarray  # whether that feature has yet to move in
+    table: np.ndarray  # finds the place of a feature
+    free: np.ndarray  # the free places, and last how many there are
 
 
 @compiled(inline="always")
@@ -67,12 +78,14 @@ def take_place(number, ids, table, free):
 
 
 @compiled()
-def split_rows(indptr, numbers, values, visits, first_come, ids, waiting, table, free, inside, outside):
+def split_rows(rows, visits, first_come, places, inside, outside):
     """Part the entries of some rows into those of features with a place and all others.
 
     Fills `inside` = (indptr, places, values) and `outside` = (indptr, numbers, values). With `first_come` a new
     feature takes a place at once, while there are any. One that waits for its place is outside.
     """
+    indptr, numbers, values, _ = rows
+    ids, waiting, table, free = places
     in_ptr, in_places, in_values = inside
     out_ptr, out_numbers, out_values = outside
     n_in = n_out = 0
@@ -92,10 +105,11 @@ def split_rows(indptr, numbers, values, visits, first_come, ids, waiting, table,
 
 
 @compiled()
-def count_outside(outside, slopes, weights, bar, sums, squares, ids, waiting, table, free):
+def count_outside(outside, slopes, weights, bar, sums, squares, places):
     """Count rows of features without a place into their buckets; one whose sum^2 / squares passes the bar gets to wait
     in a free place."""
     indptr, numbers, values = outside
+    ids, waiting, table, free = places
     for i in range(slopes.shape[0]):
         for p in range(indptr[i], indptr[i + 1]):
             at, sign = bucket(numbers[p], sums.shape[0])

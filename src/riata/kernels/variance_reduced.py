@@ -6,12 +6,26 @@ feature again, so many such steps are one (`drift`).
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
-from riata.kernels.rows import axpy, dot, entries
+from riata.kernels.rows import Rows, axpy, dot, entries
+
+
+class RowSteps(NamedTuple):
+    """A run of steps of one row and one length each over rows of a chunk; sweeps unpack it first."""
+
+    rows: Rows
+    y: np.ndarray
+    weight: np.ndarray
+    visits: np.ndarray
+    loss: int
+    eta: float
+    l1: float
+    learn_b: float
 
 
 @compiled(inline="always")
@@ -58,8 +72,9 @@ def step(features, values, shrink, now, eta, l1, change, mean, w, last):
 
 
 @compiled()
-def svrg_sweep(rows, y, weight, visits, loss, eta, l1, anchor, anchor_b, mean, mean_b, w, b, learn_b):
+def svrg_sweep(steps, anchor, anchor_b, mean, mean_b, w, b):
     """Steps over `visits` with the slopes at the anchor as reference, updating w in place; returns b."""
+    rows, y, weight, visits, loss, eta, l1, learn_b = steps
     last = np.zeros(w.shape[0], dtype=np.int64)
     shrink = rows.shrink
     for t in range(visits.shape[0]):
@@ -75,11 +90,12 @@ def svrg_sweep(rows, y, weight, visits, loss, eta, l1, anchor, anchor_b, mean, m
 
 
 @compiled()
-def saga_sweep(rows, y, weight, visits, loss, eta, l1, share, slopes, mean, mean_b, w, b, learn_b):
+def saga_sweep(steps, share, slopes, mean, mean_b, w, b):
     """Steps over `visits` with each row's last slope as reference, updating slopes, mean and w in place.
 
     `share` is one over the number of all rows. Returns mean_b and b.
     """
+    rows, y, weight, visits, loss, eta, l1, learn_b = steps
     last = np.zeros(w.shape[0], dtype=np.int64)
     shrink = rows.shrink
     for t in range(visits.shape[0]):

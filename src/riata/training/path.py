@@ -50,7 +50,7 @@ class ModelPath:
 
     @property
     def certified(self) -> bool:
-        """Whether it is proved of every model that none of its kind is better, as the proof says."""
+        """Whether every model has a proof that none of its kind is better."""
         return self.stop.reason.certified
 
     @property
@@ -63,7 +63,8 @@ class ModelPath:
     @property
     def n_selected(self) -> np.ndarray:
         """How many features each model has."""
-        return np.count_nonzero(self.coefs, axis=1)
+        n_selected: np.ndarray = np.count_nonzero(self.coefs, axis=1)
+        return n_selected
 
     def __len__(self) -> int:
         return len(self.values)
@@ -132,7 +133,7 @@ def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
-    """The best models with at most 0, 1, ..., k_max features; a size of no further use repeats the one before."""
+    """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
     passes_before = data.passes
     spec = replace(spec, k=k_max)
     check_spec(spec, data.n_features)

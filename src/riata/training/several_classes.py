@@ -41,7 +41,8 @@ def check_class_weight(class_weight: ClassWeight) -> None:
 def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The weight of every class; those that a dict does not name weigh 1."""
     if class_weight == "balanced":
-        return counts.sum() / (len(counts) * counts)
+        balanced: np.ndarray = counts.sum() / (len(counts) * counts)
+        return balanced
     by_label = class_weight if isinstance(class_weight, Mapping) else {}
     labels = classes.tolist()
     unknown = [label for label in by_label if label not in labels]

@@ -181,28 +181,28 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
-        diary = Diary(progress)
+        history = StreamHistory(progress)
         try:
             for chunk in rows.visit():
                 _learn_chunk(learner, chunk, data)
-                if diary.due(learner.steps):
-                    diary.note(learner, learner.trained(data.n_features))
+                if history.due(learner.steps):
+                    history.note(learner, learner.trained(data.n_features))
         except KeyboardInterrupt:
             data.close()
             reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
-        diary.note(learner, found, last=True)
+        history.note(learner, found, last=True)
     progressive = learner.margins.progressive
     course = Course(
         formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
         alphas=[spec.alpha],
         ks=[spec.k],
-        histories=[diary.history],
+        histories=[history.records],
         n_rows=progressive.rows,
         passes=1.0,
-        seconds=diary.history[-1].seconds,
+        seconds=history.records[-1].seconds,
         objective=progressive.mean_loss,
         gap=None,
         stops=[Stop(reason)],
@@ -220,13 +220,13 @@ def _learn_chunk(learner: Learner, chunk: Chunk, data: Dataset) -> None:
     learner.learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
 
-class Diary:
-    """The records of a stream: a new one when the rows have grown enough, and the last."""
+class StreamHistory:
+    """The records of a stream: a new one whenever there are enough more rows, and one at the end."""
 
     def __init__(self, progress: Callable[[Record], None] | None = None) -> None:
         self._started = self._looked = time.perf_counter()
         self._progress = progress
-        self.history: list[Record] = []
+        self.records: list[Record] = []
 
     def due(self, steps: int) -> bool:
         """Whether it is time to look at the model, which costs as much as it has features."""
@@ -234,7 +234,7 @@ class Diary:
 
     @property
     def _before(self) -> int:
-        return self.history[-1].steps if self.history else 0
+        return self.records[-1].steps if self.records else 0
 
     def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
         """A line of history, from the model as of now."""
@@ -245,7 +245,7 @@ class Diary:
         )
         if self._progress is not None:
             self._progress(record)
-        if last and self._before == steps and self.history:
-            self.history[-1] = record
+        if last and self._before == steps and self.records:
+            self.records[-1] = record
         elif last or steps >= GROWTH * self._before:
-            self.history.append(record)
+            self.records.append(record)

@@ -21,8 +21,8 @@ from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
+from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import search_of
-from riata.training.selection.searched import Searched
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
@@ -138,7 +138,7 @@ def _trained(
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
     searched = [
-        Searched(one.path, one.selection, label)
+        PathChoice(one.path, one.selection, label)
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]

@@ -17,7 +17,7 @@ from riata.penalties import Penalty
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_SPEC
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 from riata.training.spec import Spec
 
 Known = dict[int, tuple[str | None, float]]
@@ -37,7 +37,7 @@ class Course:
     objective: float
     gap: float | None
     stops: list[Stop]  # why every margin's fit ended
-    searched: list[Searched] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
+    searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
 
     @property
@@ -76,7 +76,7 @@ class Trained:
 
     @property
     def n_features(self) -> int:
-        return self.coef.shape[1]
+        return int(self.coef.shape[1])
 
     @property
     def support(self) -> np.ndarray:
@@ -140,7 +140,7 @@ class Trained:
     def _deviations_of(self, features: np.ndarray) -> list[float]:
         """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
         if self.scale is not None:
-            return self.scale[features].tolist()
+            return [float(deviation) for deviation in self.scale[features]]
         return [self.known.get(j, (None, 1.0))[1] for j in features.tolist()]
 
     def _training(self) -> TrainingFacts:

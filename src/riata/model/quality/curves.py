@@ -17,7 +17,7 @@ class ScoreTable:
 
     def __init__(self) -> None:
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
-        self._rounding: Callable = np.asarray
+        self._rounding: Callable[[np.ndarray], np.ndarray] = np.asarray
         self._together = False  # whether there is one part, in order
 
     def add(self, z: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
