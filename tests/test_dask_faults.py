@@ -180,7 +180,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch)
     ):
         data = riata.open(X, y, task="regression", engine=client)
         client.sync(small.workers[0].close)
-        for name, seconds in (("PATIENCE", 0.5), ("LOOK", 0.2), ("ALONE", 0.4)):
+        for name, seconds in (("CONNECT_TIMEOUT", 0.5), ("CHECK_EVERY", 0.2), ("NO_WORKERS", 0.4)):
             monkeypatch.setattr(dask_cluster, name, seconds)
         with pytest.raises(EngineError, match="has had no worker for"):
             data.sum(lambda chunk: chunk.n_rows)
