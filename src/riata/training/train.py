@@ -15,6 +15,7 @@ from riata.data.features import factors_of, groups_of
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import check_request, check_same_features, check_target_varies
+from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
 from riata.training.origin import far_origin
@@ -90,12 +91,14 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     data = rows_seen(data, spec)
+    shared = ClassMoments(data, weights)
+    moments = shared if shared.worth_sharing else None
     fits = []
     for position in [1] if len(classes) == 2 else range(len(classes)):
         of_class = spec
         if spec.checkpoint is not None:
             of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
-        rows = one_against_rest(data, position, weights)
+        rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
         fits.append(_fit_margin(rows, of_class, chosen_by, warn, str(classes[position])))
     return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts)
