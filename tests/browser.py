@@ -33,7 +33,7 @@ def opened(browser, path, *, width=1200, dark=False, scripts=True, touch=False):
     )
     complaints: list[str] = []
     page = context.new_page()
-    page.set_default_timeout(5000)
+    page.set_default_timeout(60_000)  # milliseconds: a busy machine is slow
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: request.url.startswith(("file:", "data:")) or complaints.append(request.url))

@@ -49,6 +49,9 @@ class Tilted(SeparablePenalty):
         up = np.maximum(centre - self.alpha, 0.0)
         return (up - np.maximum(-centre - self.alpha * self.down, 0.0)) / curvature
 
+    def conjugates(self, u):
+        return np.where((u <= self.alpha) & (u >= -self.alpha * self.down), 0.0, np.inf)
+
     def subdifferential(self, w):
         low = np.where(w > 0.0, self.alpha, -self.alpha * self.down)
         return low, np.where(w < 0.0, -self.alpha * self.down, self.alpha)

@@ -263,7 +263,7 @@ def test_what_a_pass_sends_is_as_small_as_what_it_needs(client):
 
 
 def test_refusals_are_one_sentence(client, files, table, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_cluster, "PATIENCE", 1)
+    monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 1)
     X, y = problem()
     with pytest.raises(OptionError, match="one row after the other"):
         fit(on_workers(client, X, y), Spec(alpha=0.1, solver="ftrl"))

@@ -134,7 +134,17 @@ sys.stdin.read()
 """
 
 
-def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere(client, rows, tmp_path):
+@pytest.fixture
+def healthy():
+    """The client of a cluster that no test has harmed."""
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere(healthy, rows, tmp_path):
     X, y = da.from_array(rows[0], chunks=(500, -1)), da.from_array(rows[1], chunks=500)
     spec = replace(SPEC, checkpoint=str(tmp_path), every=0, tol=1e-12)
     server = subprocess.Popen([sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -153,7 +163,7 @@ def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere
     finally:
         server.kill()
         server.communicate()
-    data = riata.open(X, y, task="regression", engine=client)
+    data = riata.open(X, y, task="regression", engine=healthy)
     before = data.passes
     resumed = fit(data, replace(spec, resume=True)).result
     again = data.passes - before
@@ -163,8 +173,6 @@ def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere
 
 
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):
-    for name, seconds in (("PATIENCE", 0.5), ("LOOK", 0.2), ("ALONE", 0.4)):
-        monkeypatch.setattr(dask_cluster, name, seconds)
     X, y = (da.from_array(array, chunks=2000) for array in rows)
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=None) as small,
@@ -172,6 +180,8 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch)
     ):
         data = riata.open(X, y, task="regression", engine=client)
         client.sync(small.workers[0].close)
+        for name, seconds in (("CONNECT_TIMEOUT", 0.5), ("CHECK_EVERY", 0.2), ("NO_WORKERS", 0.4)):
+            monkeypatch.setattr(dask_cluster, name, seconds)
         with pytest.raises(EngineError, match="has had no worker for"):
             data.sum(lambda chunk: chunk.n_rows)
         with pytest.raises(EngineError, match="has no worker; start one"):

@@ -1,5 +1,8 @@
 """The exact solver against optimality conditions from scratch, scikit-learn, and data of every shape."""
 
+from dataclasses import replace
+from itertools import count
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -15,6 +18,8 @@ from riata.errors import OptionError
 from riata.estimators import SparseClassifier, SparseRegressor
 from riata.losses import LOSSES
 from riata.outcome.reasons import StopReason
+from riata.solvers.convex import exact
+from riata.solvers.convex.working_set import read
 from riata.training.fitting import fit
 from riata.training.spec import Spec
 
@@ -291,6 +296,29 @@ def test_a_sample_of_many_rows_does_not_change_the_answer():
     assert in_memory.converged
     assert elsewhere.converged
     assert_allclose(in_memory.coef, elsewhere.coef, atol=1e-6)
+
+
+def test_rounding_of_the_objective_alone_does_not_end_it(monkeypatch):
+    """Each time F is read it is a little higher, by less than a sum over so many rows may be: the gap tells better."""
+    X, y = make("logistic", n=2000)
+    reads = count()
+
+    def rounded(*arguments, **options):
+        at, second = read(*arguments, **options)
+        return at and replace(at, loss=at.loss * (1.0 + 1e-13 * next(reads))), second
+
+    monkeypatch.setattr(exact, "read", rounded)
+    result = fit(Chunks(X, y, chunk_rows=100), Spec(alpha_ratio=0.1, loss="logistic", tol=1e-10)).result
+    assert result.converged, result.reason
+    assert result.steps < 20
+
+
+def test_no_pass_is_lost_between_a_sample_and_all_rows():
+    """A sample's minimum may come without a curvature: that of all rows is then read before the first step."""
+    X, y = make("squared", n=140_000, d=8)
+    history = fit(InMemory(X, y), Spec(alpha_ratio=0.1, seed=0)).result.history
+    objectives = [record.objective for record in history]
+    assert np.all(np.diff(objectives) < 0)
 
 
 def test_estimators_take_factors_and_signs():

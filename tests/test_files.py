@@ -44,7 +44,7 @@ def test_a_pipe_is_written_to(tmp_path):
     reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()), daemon=True)
     reader.start()
     write(pipe)
-    reader.join(10)
+    reader.join(120)
     assert read == [b"new"]
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 

@@ -416,7 +416,7 @@ def test_a_loaded_model_predicts_without_the_class(tmp_path):
         assert (loaded.loss, loaded.link) == (loss.name, loss.link.name)
         assert_allclose(loaded.predict(X), model.predict(X))
         assert_allclose(model.predict(X), loss.link.mean(X @ model.coef_ + model.intercept_))
-        assert loaded.training["parameters"]["loss"] == loss.name
+        assert loaded.training.parameters["loss"] == loss.name
         riata.write_report(loaded, tmp_path / "report.html")
         text = (tmp_path / "report.html").read_text()
         assert f"the mean {loss.name} loss" in text
@@ -498,3 +498,23 @@ def test_a_loss_that_is_negative_has_no_certificate():
     X, z = rows()
     with pytest.raises(OptionError, match=r"loss 'unfinished' is -\S+ in a row, and certificates need 0 or more"):
         fit(InMemory(X, 1e-3 * np.exp(0.5 * z)), Spec(loss=Unfinished(), alpha_ratio=0.1))
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_convex_penalty_that_tells_its_conjugate_gets_a_certified_gap(loss, standardize, rng):
+    X = rng.normal(size=(80, 12)) * np.geomspace(0.1, 10, 12)
+    y = X[:, 0] / 0.1 - 0.1 * X[:, -1] + rng.normal(size=80)
+    y = y if loss == "squared" else np.sign(y)
+    data, options = InMemory(X, y), {"loss": loss, "standardize": standardize, "tol": 1e-9, "alpha_ratio": 0.2}
+    lasso, own = (fit(data, Spec(penalty=penalty, **options)) for penalty in (None, Tilted(1.0)))
+    assert own.result.gap <= 1e-9
+    assert own.result.stop.reason == lasso.result.stop.reason
+    assert_allclose(own.result.coef, lasso.result.coef, atol=1e-5 * np.abs(lasso.result.coef).max())
+    tilted = fit(data, Spec(penalty=Tilted(2.0), **options))
+    least = tilted.result.objective
+    for share in (0.0, 0.5, 0.9, 1.2):  # the bound holds wherever it is asked for
+        w, b = share * tilted.result.coef, tilted.result.intercept
+        at = first_order(tilted.problem, w, b)
+        F = at.loss + tilted.problem.penalty.value(w)
+        assert F - duality_gap(tilted.problem, w, at) <= least * (1 + 1e-9)

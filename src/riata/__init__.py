@@ -5,7 +5,7 @@ The heavy parts load when they are first used, so that `import riata` and `riata
 
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from riata.data.statistics import load_statistics, statistics_of
@@ -62,7 +62,7 @@ _HOMES = {
 _RENAMED = {"open": ("riata.engines.open", "open_data")}
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in ("datasets", "errors", "plot"):
         return import_module(f"riata.{name}")
     if name in _HOMES:
@@ -73,5 +73,5 @@ def __getattr__(name: str):
     raise AttributeError(f"module 'riata' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])

@@ -1,10 +1,12 @@
-"""Where files of our own are kept, and writing so that nothing is ever half written."""
+"""The cache folder, and writing files so that nobody ever sees one half written."""
 
 import os
 import stat
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import platformdirs
 
@@ -18,11 +20,11 @@ def cache_folder() -> Path:
 
 
 @contextmanager
-def replacing(path: str | Path, private=False):
-    """A binary file that takes the place of `path` at once, when the block ends without an error.
+def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
+    """Write to a temporary file, which replaces `path` in one step when the block ends without an error.
 
-    A link stays and what it leads to is replaced, its permissions are kept unless the file is to be `private`; a device
-    or a pipe is written to.
+    A symbolic link stays, and the file that it points to is replaced. The permissions of an existing file are kept,
+    unless the new one is to be `private` to its owner. A device or a pipe is written to directly.
     """
     if _is_special(path):
         with open(path, "wb") as file:
@@ -34,7 +36,7 @@ def replacing(path: str | Path, private=False):
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        if not private:  # as mkstemp makes it
+        if not private:  # mkstemp makes a private file
             os.chmod(temporary, usual)
         os.replace(temporary, path)
     except BaseException:
@@ -43,19 +45,19 @@ def replacing(path: str | Path, private=False):
 
 
 def _is_special(path: str | Path) -> bool:
-    """Whether there is something that is no file: a device, a pipe."""
+    """Whether the path exists and is neither a file nor a folder: a device or a pipe."""
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _umask() -> int:
-    """The process's mask: it can only be read by setting it."""
+    """The file mode mask of this process, which can only be read by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
 def writable(path: Path) -> Path:
-    """A path that can be written, found out before any work is done."""
+    """The path, if it can be written: better to fail before the work than after it."""
     if path.is_dir():
         raise OptionError(f"cannot write {path}: it is a folder")
     if _is_special(path):

@@ -1,6 +1,6 @@
-"""What operating systems do differently, each with a way to go on where it is missing.
+"""What only some operating systems offer, each with a fallback for the others.
 
-Nothing else in riata imports modules or calls functions that only some systems have.
+No other module of riata imports or calls anything that is missing on a supported system.
 """
 
 import ctypes
@@ -16,10 +16,10 @@ from typing import IO
 try:
     import resource
 except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+    resource = None  # type: ignore[assignment]  # a module everywhere else
 
-LARGE_ARRAY = 4 << 20  # bytes; one so large is the system's again when it is gone, and twice that at the end of a heap
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # as malloc.h has them
+LARGE_ARRAY = 4 << 20  # bytes from which malloc maps an array on its own, and so returns it to the system when freed
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from malloc.h
 
 
 def usable_cores() -> int:
@@ -47,36 +47,37 @@ def _quotas() -> Iterator[int]:
 
 
 def peak_rss_mb() -> float | None:
-    """The most memory this process has held so far, in MB; None where the system does not tell."""
-    with suppress(OSError, IndexError):  # the other way counts the process that started this one, too
+    """The peak resident memory of this process so far, in MB; None where the system does not report it."""
+    with suppress(OSError, IndexError):  # preferred, because getrusage starts from the peak of the parent process
         status = Path("/proc/self/status").read_text(encoding="ascii")
         return round(int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6, 1)
     if resource is None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)  # bytes there, kilobytes elsewhere
+    return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)  # bytes on macOS, kilobytes on Linux
 
 
 def free_arrays_at_once() -> None:
-    """Let malloc give large arrays back when they are gone. Only GNU's can be told; the others do as they like."""
+    """Let malloc return the memory of large arrays to the system as soon as they are freed (GNU libc only)."""
     with suppress(AttributeError, OSError, TypeError):
         libc = ctypes.CDLL(None)
-        libc.mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY)  # which also keeps it from learning to hold more back
+        libc.mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY)  # setting it also stops malloc from raising it by itself
         libc.mallopt(M_TRIM_THRESHOLD, 2 * LARGE_ARRAY)
 
 
 def file_without_name(folder: str | None = None) -> IO[bytes]:
-    """A temporary file that is gone when nobody has it open or mapped, and when the process is, however that ends.
+    """A temporary file that disappears once nobody has it open or mapped, however the process ends.
 
-    It has no name from the beginning where a system can do that; Windows takes its name away with the last handle.
+    On Linux and macOS it never has a name; on Windows its name is deleted with the last handle.
     """
     return tempfile.TemporaryFile(dir=folder, prefix="riata-")
 
 
 def forget_pages(mapped: mmap.mmap, start: int = 0, length: int | None = None) -> None:
-    """Give back the memory of a part of a mapped file: what was read counts as the process's while it stays mapped.
+    """Release the pages of a part of a mapped file, which otherwise count as memory of this process once read.
 
-    The part begins at the page that `start` is in. Without such advice the system takes pages back when it needs them.
+    The part begins at the start of the page that holds `start`. Where the system offers no such call, it reclaims the
+    pages when it needs them.
     """
     if not (hasattr(mapped, "madvise") and hasattr(mmap, "MADV_DONTNEED")):
         return

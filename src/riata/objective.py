@@ -39,6 +39,7 @@ from riata.losses import CoupledLoss, Loss
 from riata.matrices.moments import VARIES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
 
+FEASIBLE = 1.0 - 1e-14  # slopes are shrunk until they are feasible by more than rounding
 SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the sums of conjugates
 EQUAL_STRENGTHS = 1e-12  # strengths that differ by less, relative to the largest, count as equal
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
@@ -66,7 +67,7 @@ class Problem:
             _only(strengths.l2 / np.square(self.scale), "l2 strength"),
         )
 
-    @property
+    @cached_property
     def strengths(self) -> Strengths:
         """Of all features, for solvers that need an elastic net."""
         strengths = self.penalty.strengths(self.data.n_features)
@@ -199,20 +200,32 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     if problem.fit_intercept:
         up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = min(1.0, float(_ratio(down, up))), min(1.0, float(_ratio(up, down)))
-    l1, l2, _ = problem.strengths
-    largest, ridge, free = slope_checks(
-        at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
-    )
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
-    feasible = (1.0 - 1e-14) / max(1.0, largest)  # feasible by more than rounding
-    bound = max(-feasible * rise, -rise - ridge)  # slopes shrunk until |g_j| <= l1_j, or the excess paid by l2
+    free = 0.0
+    if "strengths" not in penalty.has:
+        bound = _own_bound(penalty, shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w, rise)
+    else:
+        l1, l2, _ = problem.strengths
+        largest, ridge, free = slope_checks(
+            at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
+        )
+        feasible = FEASIBLE / max(1.0, largest)
+        bound = max(-feasible * rise, -rise - ridge)  # slopes shrunk until |g_j| <= l1_j, or the excess paid by l2
     rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
     return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 
 
+def _own_bound(penalty: Penalty, slope: np.ndarray, rise: float) -> float:
+    """The dual bound of a penalty that tells its conjugate: with slopes as they are, or shrunk to its thresholds."""
+    assert isinstance(penalty, SeparablePenalty)
+    largest = float(np.max(_ratio(penalty.pull(slope), penalty.threshold(len(slope))), initial=0.0))
+    shares = (1.0, FEASIBLE / max(1.0, largest))
+    return max(float(-share * rise - np.sum(penalty.conjugates(-share * slope))) for share in shares)
+
+
 def has_dual_bound(problem: Problem) -> bool:
     """Whether a duality gap can be certified. Otherwise a point is judged by its optimality conditions."""
-    return "strengths" in problem.penalty.has
+    return bool({"strengths", "dual bound"} & problem.penalty.has)
 
 
 def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:

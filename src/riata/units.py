@@ -1,4 +1,4 @@
-"""Sizes of memory and spans of time as people write them."""
+"""Parsing of memory sizes ("512MB") and time spans ("5m")."""
 
 import re
 
@@ -8,7 +8,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "M
 
 
 def parse_bytes(size: str | int | None) -> int | None:
-    """Bytes in "512MB", "2GiB", 1000000; None stays None."""
+    """The number of bytes in "512MB", "2GiB" or 1000000; None stays None."""
     if size is None:
         return None
     match = re.fullmatch(r"([0-9.]+)\s*([KMGT]?I?)B?", str(size).strip().upper())
@@ -25,9 +25,11 @@ SECONDS = {"": 1, "S": 1, "M": 60, "MIN": 60, "H": 3600}
 
 
 def parse_seconds(span: str | float) -> float:
-    """Seconds in "60s", "5m", "1h", 0.5."""
+    """The number of seconds in "60s", "5m", "1h" or 0.5."""
     match = re.fullmatch(r"([0-9.]+)\s*(S|M|MIN|H)?", str(span).strip().upper())
     try:
-        return float(match[1]) * SECONDS[match[2] or ""]  # type: ignore[index]
-    except (TypeError, ValueError):
-        raise OptionError(f"every must be a span of time such as 60s, 5m or 1h, not {span!r}") from None
+        if match:
+            return float(match[1]) * SECONDS[match[2] or ""]
+    except ValueError:  # of a number such as 1.2.3
+        pass
+    raise OptionError(f"every must be a span of time such as 60s, 5m or 1h, not {span!r}")

@@ -90,7 +90,7 @@ CHILD = """
 import os, sys
 from riata.data.opening import open as opening
 from riata.data import out_of_core as outofcore
-opening.held_bytes = lambda memory: 0
+opening.in_memory_bytes = lambda memory: 0
 outofcore.ROW_OVERHEAD = 1 << 12
 data = opening.open_data(sys.argv[1], "y", cache=sys.argv[2], memory="1MB")
 for chunk in data.visit():

@@ -67,7 +67,7 @@ def test_a_model_keeps_its_width_on_other_rows(tmp_path):
 
 @pytest.mark.parametrize("block_bytes", [1 << 6, 1 << 8, 1 << 20])
 def test_blocks_do_not_matter(tmp_path, rng, block_bytes, monkeypatch):
-    monkeypatch.setattr("riata.data.opening.open.block_bytes", lambda memory: block_bytes)
+    monkeypatch.setattr("riata.data.opening.sources.block_bytes", lambda memory: block_bytes)
     rows = [sorted(rng.choice(500, rng.integers(0, 40), replace=False)) for _ in range(200)]
     text = "".join(f"{i} " + " ".join(f"{j}:{i + j}" for j in row) + "\n" for i, row in enumerate(rows))
     data = opened(tmp_path, text)

@@ -98,7 +98,7 @@ def is_one_fit(rows: Any, spec: Any) -> bool:
 
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:
-    """How stable the fit is at the strength that it has; None where nobody asked."""
+    """How stable the fit is at the strength that it has; None where it was not asked for."""
     from riata.training.stability import train_halves
 
     if rounds is None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,7 +22,7 @@ from riata.files import writable
     help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
 )
 @parameter_options("predict")
-def predict(model_file, data, out, **how):
+def predict(model_file: str, data: str, out: Path | None, **how: Any) -> None:
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.remote import Remote
     from riata.model.model import load_model
@@ -46,7 +47,7 @@ def predict(model_file, data, out, **how):
 @report_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @parameter_options("evaluate")
-def evaluate(model_file, data, target, report, as_json, **how):
+def evaluate(model_file: str, data: str, target: str | None, report: Path | None, as_json: bool, **how: Any) -> None:
     """Score a model on DATA."""
     from riata.model.model import load_model
     from riata.model.quality import quality
@@ -71,7 +72,7 @@ def evaluate(model_file, data, target, report, as_json, **how):
 @main.command()
 @click.argument("model_file", metavar="MODEL")
 @click.option("--json", "as_json", is_flag=True, help="Print the model as it is stored.")
-def inspect(model_file, as_json):
+def inspect(model_file: str, as_json: bool) -> None:
     """Show a model: its features, what was minimised, how it was trained."""
     from riata.model.model import load_model
     from riata.reporting.terminal.summary import show_model

@@ -1,8 +1,8 @@
-"""Memory as a parameter: how a budget is shared out.
+"""How the memory budget is divided.
 
-A chunk takes a thirty-second part of the budget. At any moment there are about a dozen like it: those in use on each
-core and what a pass makes of them, the one read ahead, the batch it is encoded from, and the one being decoded. Data
-that needs less than a quarter of the budget once encoded is simply held in memory.
+A chunk takes at most 1/32 of the budget. At any moment there are about a dozen arrays of that size: the chunks in use
+on each core and the results of a pass over them, the chunk read ahead, the batch it is encoded from, and the batch
+being decoded. Data that needs less than a quarter of the budget once encoded is loaded into memory.
 """
 
 import math
@@ -28,7 +28,7 @@ def parse_memory(memory: int | str | None) -> int:
 
 
 def return_memory_early() -> None:
-    """Let Arrow and NumPy give memory back at once: for a process that is riata's own, where peak memory counts."""
+    """Let Arrow and NumPy return memory to the system at once: for riata's own processes (the command line)."""
     if "jemalloc" in pa.supported_memory_backends():
         pa.set_memory_pool(pa.jemalloc_memory_pool())
         pa.jemalloc_set_decay_ms(0)
@@ -38,12 +38,12 @@ def return_memory_early() -> None:
 
 
 def chunk_bytes(memory: int) -> int:
-    """How large the encoded rows of a chunk may be."""
+    """The largest size of the encoded rows of a chunk."""
     return min(memory // 32, LARGEST_CHUNK)
 
 
-def held_bytes(memory: int) -> int:
-    """How large data may be that is held in memory as a whole."""
+def in_memory_bytes(memory: int) -> int:
+    """The largest size of data that is loaded into memory as a whole."""
     return memory // 4
 
 

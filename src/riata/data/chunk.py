@@ -1,13 +1,15 @@
-"""A chunk is a run of rows held together: the unit in which all data is read."""
+"""A chunk is a run of consecutive rows in memory: the unit in which all data is read."""
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
+
+T = TypeVar("T")
 
 
 class _Fields(NamedTuple):
@@ -17,14 +19,14 @@ class _Fields(NamedTuple):
 
 
 class Chunk(_Fields):
-    """Rows of X (an array or a SciPy matrix becomes a `Matrix` here), their targets and their positive weights."""
+    """Rows X (an array or a SciPy matrix is wrapped as a `Matrix`), with their targets and positive weights."""
 
     def __new__(cls, X: Any, y: Any, weight: Any) -> Self:
         return super().__new__(cls, as_matrix(X), y, weight)
 
     @property
     def names(self) -> Callable[[np.ndarray], dict[int, str]] | None:
-        """Tells the names of features by their numbers, where those are hashes of names."""
+        """A function from numbers of features to their names, where the numbers are hashes of the names."""
         return None
 
     @property
@@ -40,7 +42,7 @@ class Chunk(_Fields):
 
 
 class HashedChunk(Chunk):
-    """Rows whose features are known by hashes of their names; `names` tells those of this chunk."""
+    """Rows whose features are numbered by hashes of their names; `names` looks up those of this chunk."""
 
     _names: Callable[[np.ndarray], dict[int, str]]
 
@@ -61,29 +63,30 @@ class HashedChunk(Chunk):
 
 
 def joined(chunks: Sequence[Chunk]) -> Chunk:
-    """The rows of several chunks in one; one alone stays as it is."""
+    """One chunk of the rows of several; a single chunk is returned as it is."""
     return chunks[0] if len(chunks) == 1 else copied(chunks)
 
 
 def copied(chunks: Sequence[Chunk]) -> Chunk:
-    """A copy of the rows of some chunks, one after the other: what they were read from may go."""
+    """A copy of the rows of several chunks, in their order, which no longer refers to what they were read from."""
     Xs, ys, weights = zip(*chunks, strict=True)
     return Chunk(Xs[0].stacked(Xs[1:]), np.concatenate(ys), np.concatenate(weights))
 
 
-def add(a, b, plus=operator.add):
-    """a + b, leaf by leaf when they are tuples: how `Dataset.sum` adds the results of chunks."""
+def add(a: Any, b: Any, plus: Callable[[Any, Any], Any] = operator.add) -> Any:
+    """a + b, element by element if they are tuples (nested, named or plain): how `Dataset.sum` adds results."""
     if isinstance(a, tuple):
         parts = [add(x, y, plus) for x, y in zip(a, b, strict=True)]
         return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
     return plus(a, b)
 
 
-def added(values: Iterable):
-    """All values added, in their order. Only the first sum is new: later ones, which may be large, take its place."""
+def added(values: Iterable[T]) -> T:
+    """The sum of all values, in their order. The first addition makes a new total, the later ones are in place."""
     values = iter(values)
-    total, plus = next(values), operator.add
+    total = next(values)
+    plus: Callable[[Any, Any], Any] = operator.add
     for value in values:
         total, plus = add(total, value, plus), operator.iadd
-        del value  # or it would live on while the next one is awaited
+        del value  # free it while waiting for the next one
     return total

@@ -1,8 +1,10 @@
-"""Sparse rows from outside, made fit for compiled code: that every index is in range, sorted and there once.
+"""Checks of sparse rows from outside: compiled code needs indices that are in range, sorted and without duplicates.
 
-SciPy's flags (`has_canonical_format`) are not asked: they are what somebody once said about arrays that may have
-changed since, and a wrong index makes a compiled loop write where it must not.
+SciPy's flags (`has_canonical_format`) are not trusted: the arrays may have changed since they were set, and a wrong
+index makes a compiled loop write outside of its arrays.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +13,11 @@ from riata.kernels.csr import BROKEN, DISORDERED, OUT_OF_RANGE, worst_fault
 from riata.scipy_later import sparse as sp
 
 
-def canonical(X) -> "sp.csr_array":
-    """A SciPy matrix as CSR with sorted indices, each once: its own arrays if they are so, else a copy put right."""
+def canonical(X: Any) -> "sp.csr_array":
+    """A SciPy matrix as CSR with sorted indices and no duplicates; copied only if it is not so already."""
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
-    if X.format == "csc":  # SciPy would follow wrong indices where they lead
+    if X.format == "csc":  # before SciPy converts it: that would follow wrong indices out of bounds
         check_entries(X.indptr, X.indices, X.shape[0], X.shape[1], len(X.data), ("column", "row"))
     if X.format != "csr":
         X = sp.csr_array(X)
@@ -28,11 +30,18 @@ def canonical(X) -> "sp.csr_array":
     return rows
 
 
-def check_entries(indptr, indices, width: int, n_rows: int, n_values: int, words=("row", "column")) -> bool:
-    """Refuse rows whose entries are not where they say; whether the rest are sorted and there once."""
+def check_entries(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    width: int,
+    n_rows: int,
+    n_values: int,
+    words: tuple[str, str] = ("row", "column"),
+) -> bool:
+    """Refuse a broken indptr and indices out of range; returns whether indices are sorted and without duplicates."""
     line, across = words
-    whole = all(np.asarray(part).dtype.kind in "iu" for part in (indptr, indices))
-    if not whole or len(indptr) != n_rows + 1 or len(indices) != n_values:
+    integers = all(np.asarray(part).dtype.kind in "iu" for part in (indptr, indices))
+    if not integers or len(indptr) != n_rows + 1 or len(indices) != n_values:
         raise DataError(
             f"the sparse matrix is broken: its indptr, indices and data are not of {n_rows} {line}s; build it anew"
         )

@@ -1,19 +1,19 @@
-"""What every solver sees of the data: three passes, and nothing else.
+"""The interface between data and solvers: three kinds of passes over the rows.
 
 | pass                 | promise                                                  | for                  |
 | `data.sum(f)`        | f(chunk) added over all chunks, perhaps in parallel      | gradients, objective |
 | `data.visit(order)`  | chunks one after the other, in that order                | stochastic methods   |
 | `data.gather(columns)` | these columns of all rows, in memory                   | working sets         |
 
-A file format or a cluster is one class that offers `visit`; the other two follow from it and may be
-overridden where there is a faster way. Rows of weight zero are never shown. What is known of the rows is in `facts`,
-and every row that is read is counted in `ledger`; views share both, so that the number of passes a fit reports is what
-it really cost.
+A new kind of data implements `visit`; the other two follow from it and may be overridden where there is a faster way.
+Rows of weight zero are left out. Sizes, names and origin of the rows are in `facts`, and every row that is read is
+counted in `ledger`. Views share the ledger of the data they show, so that the number of passes that a fit reports is
+what it really cost.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from riata.data.opening.profile import Profile
 
 
+T = TypeVar("T")
+Run = Iterator[tuple[int, Chunk]]  # consecutive chunks, each with the position of its first row among all rows
+
+
 class Dataset(ABC):
     """Rows of features with a target and a weight each, read in chunks as often as needed."""
 
@@ -41,6 +45,7 @@ class Dataset(ABC):
         self.ledger = ledger or Ledger(facts.n_rows)
         self._moments: Moments | None = None
         self._target_moments: Moments | None = None
+        self._shared_moments: Callable[[bool], Moments] | None = None
         self._starts: np.ndarray | None = None
 
     @property
@@ -62,7 +67,7 @@ class Dataset(ABC):
 
     @property
     def encoding(self) -> "Encoding | None":
-        """How the rows of a file or frame became features."""
+        """How the columns of a file or frame became features."""
         return self.facts.encoding
 
     @property
@@ -72,12 +77,12 @@ class Dataset(ABC):
 
     @property
     def opened(self) -> "Opened | None":
-        """How to read the rows anew, where that is possible."""
+        """How to read the rows again, where that is possible."""
         return self.facts.opened
 
     @property
     def memory(self) -> int | None:
-        """The budget it was opened with, in bytes, which solvers keep to as well."""
+        """The memory budget it was opened with, in bytes, which solvers respect as well."""
         return self.facts.memory
 
     @property
@@ -87,42 +92,42 @@ class Dataset(ABC):
 
     @abstractmethod
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
-        """Chunks in the order of these numbers; all of them, as they lie, by default."""
+        """The chunks of these numbers, in this order; by default all of them, in their own order."""
 
     @property
     def in_order(self) -> bool:
-        """Whether chunks come as they lie, whatever the order asked for."""
+        """Whether chunks always come in their own order, whatever order is asked for."""
         return False
 
     def close(self) -> None:  # noqa: B027 (most have nothing to wait for)
         """Stop waiting for rows that may never come."""
 
     def shuffled(self, rng: np.random.Generator) -> np.ndarray:
-        """The order of chunks for a pass of a stochastic method: random, where the source lets one jump."""
+        """An order of chunks for a pass of a stochastic method: random, where the source allows random access."""
         order = rng.permutation(self.n_chunks)
         return np.sort(order) if self.in_order else order
 
-    def sum(self, f: Callable[[Chunk], object]):
-        """f(chunk) added over chunks, always in the same order: a repeated pass gives the same bits."""
+    def sum(self, f: Callable[[Chunk], T]) -> T:
+        """The sum of f(chunk) over all chunks, always in the same order: a repeated pass gives the same bits."""
         return added(map(f, self.visit()))
 
-    def placed(self) -> Iterator[tuple[int, Chunk]]:
-        """All chunks as they lie, each with the position of its first row."""
+    def placed(self) -> Run:
+        """All chunks in their order, each with the position of its first row."""
         start = 0
         for chunk in self.visit():
             yield start, chunk
             start += chunk.n_rows
 
-    def runs(self, f: Callable[[int, Iterator[tuple[int, Chunk]]], object]) -> list:
-        """f(number, placed chunks) of every run of rows that is read in one go: here there is one, of all rows."""
+    def runs(self, f: Callable[[int, Run], T]) -> list[T]:
+        """f(number, run) for every run of consecutive chunks that one process reads; here there is one, of all rows."""
         return [f(0, self.placed())]
 
-    def sum_runs(self, f: Callable[[Iterator[tuple[int, Chunk]]], object]):
-        """f(placed chunks) added over runs of rows: for sums so large that one per chunk would be too many."""
+    def sum_runs(self, f: Callable[[Run], T]) -> T:
+        """The sum of f(run) over all runs: for results so large that one per chunk would need too much memory."""
         return added(self.runs(lambda _, run: f(run)))
 
     def gather(self, columns: np.ndarray) -> Matrix:
-        """Columns of X over all rows, in memory. The one thing that grows with the rows."""
+        """Some columns of X over all rows, in memory. Apart from `targets`, only this grows with the number of rows."""
         first, *others = (chunk.X.narrowed(columns) for chunk in self.visit())
         return first.stacked(others)
 
@@ -131,23 +136,23 @@ class Dataset(ABC):
         parts = [(chunk.y, chunk.weight) for chunk in self.visit()]
         return np.concatenate([y for y, _ in parts]), np.concatenate([w for _, w in parts])
 
-    def take(self, rows) -> "Dataset":
-        """A copy of the rows of these numbers; only data in memory can offer it."""
+    def take(self, rows: np.ndarray | Sequence[int]) -> "Dataset":
+        """A copy of the rows at these positions; only data in memory offers it."""
         raise NotImplementedError
 
-    def apart(self) -> Self:
-        """This copy of some rows with a ledger of its own: what is read of it costs the data nothing."""
+    def with_own_ledger(self) -> Self:
+        """This copy of some rows, whose reading no longer counts as passes over the data it was taken from."""
         self.ledger = Ledger(self.n_rows)
         return self
 
-    def held(self, chunk: Chunk) -> "Dataset":
-        """Rows of this data that were put into one chunk, held where passes over them are cheap."""
+    def keep_in_memory(self, chunk: Chunk) -> "Dataset":
+        """A dataset of some rows of this one, in the memory (of the host or a GPU) where its passes run."""
         from riata.data.in_memory import InMemory
 
         return InMemory(*chunk)
 
     def map(self, f: Callable[[Chunk], Chunk]) -> "Dataset":
-        """The same rows with f applied to every chunk as it is read; f must keep every row."""
+        """A view with f applied to every chunk as it is read; f must keep the number of rows."""
         return Mapped(self, f)
 
     @property
@@ -157,17 +162,17 @@ class Dataset(ABC):
 
     @property
     def wide(self) -> bool:
-        """Whether a vector over all features is to be avoided."""
+        """Whether there are so many features that no vector over all of them should be made."""
         return self.n_features > WIDE
 
     @property
     def n_observed(self) -> int:
-        """How many rows there are behind these: more, where a few stand for many."""
+        """How many rows the data has; for summary rows, how many they summarise."""
         return self.n_rows if self.facts.n_summarised is None else self.facts.n_summarised
 
     @property
     def is_summary(self) -> bool:
-        """Whether these rows have no more than the statistics of others."""
+        """Whether these are summary rows, which reproduce the statistics of many."""
         return self.facts.n_summarised is not None
 
     @property
@@ -175,20 +180,28 @@ class Dataset(ABC):
         """How many times the data has been read so far."""
         return self.ledger.passes
 
+    def sharing_moments(self, find: Callable[[bool], Moments]) -> Self:
+        """This view with moments that several views find in one pass; find(True) is of the target alone."""
+        self._shared_moments = find
+        return self
+
     @property
     def moments(self) -> Moments:
         """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
         if self._moments is None:
-            self._moments = self.sum(_moments_of)
+            self._moments = self.sum(_moments_of) if self._shared_moments is None else self._shared_moments(False)
         return self._moments
 
     @property
     def target_moments(self) -> Moments:
-        """The moments as far as the target is concerned, without those of columns where they are many."""
+        """The moments, without those of the columns where there are too many columns (`wide`)."""
         if self._moments is not None or not self.wide:
             return self.moments
         if self._target_moments is None:
-            self._target_moments = Columns(self, np.empty(0, dtype=np.int64)).moments
+            if self._shared_moments is None:
+                self._target_moments = Columns(self, np.empty(0, dtype=np.int64)).moments
+            else:
+                self._target_moments = self._shared_moments(True)
         return self._target_moments
 
     @property
@@ -205,31 +218,31 @@ def _moments_of(chunk: Chunk) -> Moments:
 
 
 class Mapped(Dataset):
-    """Another dataset seen through a function of its chunks: row normalisation, one class against the rest, ..."""
+    """A view of a dataset through a function of its chunks: row normalisation, one class against the rest, ..."""
 
-    def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]):
+    def __init__(self, data: Dataset, f: Callable[[Chunk], Chunk]) -> None:
         super().__init__(data.facts.of_view(classes=None), data.ledger)
         self._data, self._f = data, f
         self.n_chunks, self.cheap_passes = data.n_chunks, data.cheap_passes
 
     @property
-    def in_order(self):
+    def in_order(self) -> bool:
         return self._data.in_order
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         return map(self._f, self._data.visit(order))
 
-    def sum(self, f):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         return self._data.sum(lambda chunk: f(self._f(chunk)))
 
     @property
-    def chunk_starts(self):
+    def chunk_starts(self) -> np.ndarray:
         return self._data.chunk_starts
 
 
 class Columns(Mapped):
-    """Some columns of another dataset, by their numbers."""
+    """A view of some columns of a dataset, by their numbers."""
 
-    def __init__(self, data: Dataset, ids: np.ndarray):
+    def __init__(self, data: Dataset, ids: np.ndarray) -> None:
         super().__init__(data, lambda chunk: chunk._replace(X=chunk.X.narrowed(ids)))
         self.facts = self.facts.but(n_features=len(ids), feature_names=None, encoding=None)

@@ -1,23 +1,23 @@
-"""Encoded rows as an Arrow IPC file, mapped into memory: what a pass over a slow format is done only once for.
+"""Encoded rows in an Arrow IPC file, mapped into memory, so that a slow format is decoded only once.
 
-Columns: `y`, `weight` and the matrix, a fixed-size list `X` per row where it is dense, the pair of lists `X.indices`
-and `X.values` where it is sparse; one record batch per chunk. Any Arrow reader can open it. What `convert` writes also
-carries the encoding and the profile in the metadata of its schema.
+Columns: `y`, `weight` and the matrix: a fixed-size list `X` per row where it is dense, the pair of lists `X.indices`
+and `X.values` where it is sparse. There is one record batch per chunk. Any Arrow reader can open it. Files that
+`convert` writes also have the encoding and the profile, in the metadata of their schema.
 """
 
 import json
 import mmap
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
 
 import pyarrow as pa
 
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
+from riata.data.encoded_checks import check_encoded
 from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
-from riata.data.sound import check_encoded
 from riata.machine import forget_pages
 from riata.scipy_later import sparse as sp
 
@@ -41,12 +41,12 @@ def from_batch(batch: pa.RecordBatch, n_features: int) -> Chunk:
     offsets = values_of(indices.offsets)
     indptr = (offsets - offsets[0]).astype(positions.dtype)  # SciPy wants both of one type
     X = sp.csr_array((numbers, positions, indptr), shape=(batch.num_rows, n_features))
-    X.has_canonical_format = True  # as it was written: no need to look
+    X.has_canonical_format = True  # as it was written
     return Chunk(X, y, weight)
 
 
-def write_chunks(handle, chunks: Iterable[Chunk], meta: dict[str, Any] | None = None):
-    """Write chunks to an open file as they come, passing each on."""
+def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any] | None = None) -> Iterator[Chunk]:
+    """The same chunks, each written to an open file before it is yielded."""
     writer = None
     try:
         for chunk in chunks:
@@ -62,41 +62,42 @@ def write_chunks(handle, chunks: Iterable[Chunk], meta: dict[str, Any] | None = 
             handle.flush()
 
 
-def _width(meta) -> int:
-    """How many features the rows have, as their encoding says."""
+def _width(meta: dict[str, Any]) -> int:
+    """How many features the encoding of a converted file has."""
     return Encoding.from_json(meta["encoding"]).n_features
 
 
 class EncodedRows:
-    """The chunks of such a file, in any order, at the cost of reading the bytes."""
+    """The chunks of such a file, in any order, at the cost of reading the bytes.
 
-    def __init__(self, handle, n_features: int | None = None, keep_bytes: int = 0):
-        # The map keeps the file alive after the handle is closed, and after its name is gone.
+    `n_features` is None for a file from outside, which has its encoding with it and is checked. A file of at most
+    `keep_bytes` stays in memory once it has been read.
+    """
+
+    def __init__(self, handle: IO[bytes], n_features: int | None = None, keep_bytes: int = 0) -> None:
+        # the map keeps the file alive after the handle is closed
         self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)
         self._reader = pa.ipc.open_file(self._buffer)
         self.n_chunks, self.n_bytes = self._reader.num_record_batches, len(self._map)
         self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"null"))
         self._n_features = n_features if n_features is not None else _width(self.meta)
-        self._unsure = set(range(self.n_chunks)) if n_features is None else set()  # a file that others may have touched
-        self._keep = self.n_bytes <= keep_bytes  # small enough to stay mapped
+        self._unchecked = set(range(self.n_chunks)) if n_features is None else set()
+        self._keep = self.n_bytes <= keep_bytes
 
     def chunk(self, i: int) -> Chunk:
         batch = self._reader.get_batch(i)
-        if i in self._unsure:
+        if i in self._unchecked:
             check_encoded(batch, self._n_features)
-            self._unsure.discard(i)
+            self._unchecked.discard(i)
         return from_batch(batch, self._n_features)
 
     def release(self, chunk_number: int) -> None:
-        """Give back the memory of a chunk: it counts as the process's as long as it stays mapped."""
-        if not self._keep:
-            self._drop(chunk_number)
-
-    def _drop(self, i):
-        if i >= self.n_chunks:
+        """Release the pages of a chunk, which count as memory of this process as long as they stay mapped."""
+        if self._keep or chunk_number >= self.n_chunks:
             return
-        spans = [(b.address, b.address + b.size) for c in self._reader.get_batch(i).columns for b in c.buffers() if b]
+        columns = self._reader.get_batch(chunk_number).columns
+        spans = [(b.address, b.address + b.size) for column in columns for b in column.buffers() if b]
         start = min(a for a, _ in spans) - self._buffer.address
         stop = max(b for _, b in spans) - self._buffer.address
         forget_pages(self._map, start, stop - start)

@@ -1,4 +1,4 @@
-"""From columns of any type to numeric features with names: learned once, kept with the model."""
+"""The encoding: how columns of any type become numeric features with names. Learned once, saved with the model."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -41,8 +41,8 @@ class Encoding:
     encoders: tuple[Encoder, ...]
     target: Target | None = None
     weight: str | None = None
-    single: bool = False  # float32 holds every number without rounding
-    hashed: bool = False  # features are known by hashes of their names
+    single: bool = False  # whether every number is exact in float32
+    hashed: bool = False  # whether features are numbered by hashes of their names
 
     @property
     def columns(self) -> list[str]:
@@ -52,15 +52,15 @@ class Encoding:
         return list(dict.fromkeys(names))
 
     @property
-    def dtype(self):
+    def dtype(self) -> type[np.float32] | type[np.float64]:
         return np.float32 if self.single else np.float64
 
     @cached_property
     def feature_names(self) -> Sequence[str] | None:
         if self.hashed:
-            return None  # nobody has seen them all
+            return None  # the list of all names is not known
         if len(self.encoders) == 1:
-            return self.encoders[0].names  # may be made when asked for, where there are millions
+            return self.encoders[0].names  # of a matrix with millions of columns they are made one by one, on demand
         return [name for encoder in self.encoders for name in encoder.names]
 
     @cached_property
@@ -69,7 +69,7 @@ class Encoding:
 
     @cached_property
     def nonzeros(self) -> float:
-        """Of a row, about."""
+        """About how many features of a row are not zero."""
         return sum(encoder.nonzeros for encoder in self.encoders)
 
     @cached_property
@@ -78,7 +78,7 @@ class Encoding:
 
     @property
     def row_bytes(self) -> float:
-        """Of an encoded row in memory, about."""
+        """The approximate size of an encoded row in memory."""
         item = np.dtype(self.dtype).itemsize
         numbers = (
             self.nonzeros * (item + (8 if self.hashed else INDEX_BYTES)) + 8 if self.sparse else self.n_features * item
@@ -87,13 +87,13 @@ class Encoding:
 
     @property
     def is_matrix(self) -> bool:
-        """Whether the features are the numbers of a dense matrix as they are."""
+        """Whether the features are the numbers of one dense matrix, unchanged."""
         return [e.kind for e in self.encoders] == [Dense.kind] and not self.sparse
 
     def chunk(self, batch: pa.RecordBatch, matrix: np.ndarray | None = None) -> Chunk:
-        """The rows of a batch that count: those with a target and a weight above zero.
+        """The rows of a batch that have a target and a positive weight.
 
-        A `matrix` holds the features in place of the batch, all of them finite.
+        Features may be given as a `matrix` of finite numbers, instead of columns of the batch.
         """
         y, weight, keep = self.roles(batch)
         if not keep.all():
@@ -113,8 +113,8 @@ class Encoding:
             bad.row = int(np.flatnonzero(keep)[bad.row]) if len(keep) else bad.row
             raise
 
-    def roles(self, batch):
-        """The target, the weight, and whether the row counts."""
+    def roles(self, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For every row: its target, its weight, and whether it is kept."""
         weight = weights_of(batch, self.weight)
         keep = weight > 0
         if self.target is None:
@@ -123,9 +123,9 @@ class Encoding:
         return y, weight, keep & ~np.isnan(y)
 
     def features(self, batch: pa.RecordBatch) -> "np.ndarray | sp.csr_array":
-        """X of a batch, all of its rows."""
+        """X of all rows of a batch."""
         self._check_columns(batch)
-        if not self.encoders:  # of a model without features
+        if not self.encoders:  # of a model without any feature
             return np.empty((batch.num_rows, 0), self.dtype)
         parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
         if not self.sparse:
@@ -134,7 +134,7 @@ class Encoding:
         blocks = [b for run in runs for b in (run if is_sparse(run[0]) else [sp.csr_array(_beside(run))])]
         return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
 
-    def _check_columns(self, batch):
+    def _check_columns(self, batch: pa.RecordBatch) -> None:
         names = set(batch.schema.names)
         for column in (c for encoder in self.encoders for c in encoder.columns):
             if column not in names:
@@ -143,7 +143,7 @@ class Encoding:
                 )
 
     def of_features(self, names: Collection[str]) -> "Encoding":
-        """The part that a model of these features needs: a column that gives none of them is not read."""
+        """The encoding without the columns that give none of these features."""
         encoders = tuple(e for e in self.encoders if e.kind in MATRICES or e.gives(names))
         return replace(self, encoders=encoders)
 
@@ -176,11 +176,12 @@ def _encoder(plain: dict[str, Any]) -> Encoder:
     if plain["kind"] == Cross.kind:
         return Cross(plain["column"], tuple(plain["crossed"]), tuple(plain["numeric"]), _encoder(plain["inner"]))
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "kind"}
-    return KINDS[plain["kind"]](**fields)
+    encoder: Encoder = KINDS[plain["kind"]](**fields)
+    return encoder
 
 
 def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
-    """The weights of rows, which must be there and not negative; one each by default."""
+    """The weights of rows, which must be finite and not negative; 1 for every row by default."""
     if column is None:
         return np.ones(batch.num_rows)
     weight = as_floats(batch.column(column), column)

@@ -1,4 +1,4 @@
-"""What is known of a dataset, in one frozen object: a view passes it on by reference, or with what it changes."""
+"""Sizes, names and origin of a dataset, in one frozen object: a view shares it, or has a changed copy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ class Facts:
     classes: np.ndarray | None = None  # labels; the target of a row is then the position of its label
     encoding: "Encoding | None" = None  # how the rows of a file or frame became features
     profile: "Profile | None" = None  # what the first pass over them found
-    opened: "Opened | None" = None  # how to read them anew, where that is possible
-    memory: int | None = None  # the budget they were opened with, in bytes, which solvers keep to as well
+    opened: "Opened | None" = None  # how to read them again, where that is possible
+    memory: int | None = None  # the budget they were opened with, in bytes, which solvers respect as well
     single_pass: bool = False  # whether they can be read only once
-    n_summarised: int | None = None  # how many rows these few stand for, where they are a summary of others
+    n_summarised: int | None = None  # how many rows these summarise, where they are summary rows
 
     def of_view(self, **changes: Any) -> "Facts":
-        """The facts of other rows, or of rows seen otherwise: to open the source anew would not give them."""
+        """The facts of a view, whose rows opening the source again would not give."""
         return replace(self, opened=None, **changes)
 
     def but(self, **changes: Any) -> "Facts":

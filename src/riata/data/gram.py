@@ -1,14 +1,15 @@
-"""Second-order statistics of all columns: X'X, X'y, y'y about the means, in one pass and d^2 numbers.
+"""Second-order statistics of all columns: X'X, X'y and y'y about the means, made in one pass, of d^2 numbers.
 
-They are all that the squared loss ever asks of the data. Those of several sets of rows add up, those of some rows can
-be taken away, and `as_data` turns them back into rows that every solver takes.
+They are all that the squared loss needs of the data. Statistics of several sets of rows can be added, those of some
+rows subtracted, and `as_data` makes a few summary rows with the same statistics, which every solver takes.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from riata.data.dataset import Dataset
+from riata.data.dataset import Dataset, Run
 from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
@@ -16,7 +17,7 @@ from riata.matrices.moments import Merge, Products, varies
 from riata.scipy_later import linalg
 
 BLOCK_ROWS = 2048
-COPIES = 6  # of d^2 numbers, beside those that are kept, while they are made and turned into rows
+COPIES = 6  # temporary arrays of d^2 numbers while statistics are made and turned into rows
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class Gram:
     yy: float
     rows: int = 0
 
-    def normal(self, fit_intercept):
-        """(A, c, q) with mean squared loss = (v'Av - 2 c'v + q) / 2 at the best intercept, or at none."""
+    def normal(self, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray, float]:
+        """(A, c, q) with mean squared loss = (w'Aw - 2 c'w + q) / 2, at the best intercept or without one."""
         if fit_intercept:
             return self.xx / self.weight, self.xy / self.weight, self.yy / self.weight
         return (
@@ -51,12 +52,12 @@ class Gram:
         return self._merged(other, 1)
 
     def __sub__(self, other: "Gram") -> "Gram":
-        """The statistics of these rows without the others, which must be among them."""
+        """The statistics of these rows without the other ones, which must be a subset of them."""
         if not 0 < other.weight < self.weight:
             raise DataError("statistics can be taken away from those of more rows only")
         return self._merged(other, -1)
 
-    def _merged(self, other, sign) -> "Gram":
+    def _merged(self, other: "Gram", sign: int) -> "Gram":
         if len(self.mean) != len(other.mean):
             raise DataError("these statistics are of different features, and do not go together")
         both = Merge.of(self.weight, other.weight, sign)
@@ -71,13 +72,13 @@ class Gram:
             self.rows + sign * other.rows,
         )
 
-    def mean_loss(self, w, b):
-        """The mean squared loss, halved, of the margins x . w + b over these rows, for every row of w."""
+    def mean_loss(self, w: np.ndarray, b: Any) -> Any:
+        """Half the mean squared error of the margins x . w + b over these rows; an array, where w has several rows."""
         spread = self.yy - 2.0 * w @ self.xy + np.sum((w @ self.xx) * w, axis=-1)
         return 0.5 * (np.maximum(spread, 0.0) / self.weight + (self.y_mean - w @ self.mean - b) ** 2)
 
     def as_data(self) -> InMemory:
-        """Rows with these statistics: for squared losses they are as good as the data."""
+        """A dataset of summary rows: with the squared loss, it gives the same models as the data."""
         return InMemory(*self.as_rows())
 
     def as_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -93,12 +94,12 @@ class Gram:
 
 
 def gram_bytes(n_features: int, n_folds: int = 1) -> int:
-    """What the statistics of so many columns need while they are made and used."""
+    """The memory that statistics of so many columns need while they are made and used."""
     return 8 * (n_folds + COPIES) * (n_features + 1) ** 2
 
 
 def check_gram_fits(n_features: int, n_folds: int, memory: int | None) -> None:
-    """Refuse d x d numbers that the budget does not hold."""
+    """Refuse statistics (d x d numbers) that exceed the memory budget."""
     need = gram_bytes(n_features, n_folds)
     if memory is not None and need > memory:
         what = f"{n_features} features" + (f" in {n_folds} folds" if n_folds > 1 else "")
@@ -109,7 +110,7 @@ def check_gram_fits(n_features: int, n_folds: int, memory: int | None) -> None:
 
 
 def gram_of(data: Dataset, memory: int | None = None) -> Gram:
-    """The statistics of a dataset: one pass, so that a source that can be read only once will do."""
+    """The statistics of a dataset: one pass, which works for single-pass data, too."""
     return grams_of(data, 1, 0, memory)[0]
 
 
@@ -119,11 +120,11 @@ def grams_of(data: Dataset, n_folds: int, seed: int, memory: int | None = None) 
     return list(data.sum_runs(lambda run: _grams_of_run(run, n_folds, seed)))
 
 
-def _grams_of_run(run, n_folds, seed) -> tuple[Gram, ...]:
-    """The statistics of the rows of every fold in some chunks and their positions."""
+def _grams_of_run(run: Run, n_folds: int, seed: int) -> tuple[Gram, ...]:
+    """The statistics of every fold of a run of chunks."""
     sums: list[_Sums] = []
     for start, chunk in run:
-        if not sums:  # the means of the first chunk are near enough to all means to keep the digits
+        if not sums:  # shifting by the means of the first chunk, near those of all rows, avoids cancellation
             shift = np.append(chunk.X.slopes(chunk.weight), chunk.weight @ chunk.y) / chunk.weight.sum()
             sums = [_Sums(shift) for _ in range(n_folds)]
         for i in range(0, chunk.n_rows, BLOCK_ROWS):
@@ -138,14 +139,14 @@ def _grams_of_run(run, n_folds, seed) -> tuple[Gram, ...]:
 
 
 class _Sums:
-    """Weighted sums of rows (x, y) less a shift, and of their products."""
+    """Weighted sums of rows (x, y) - shift, and of their products."""
 
-    def __init__(self, shift):
+    def __init__(self, shift: np.ndarray) -> None:
         self._shift, self._products = shift, np.zeros((len(shift), len(shift)))
         self._sums, self._weight, self._rows = np.zeros(len(shift)), 0.0, 0
 
-    def add(self, A, weight):
-        """Rows that are shifted already."""
+    def add(self, A: np.ndarray, weight: np.ndarray) -> None:
+        """Add rows A, from which the shift has been subtracted."""
         self._sums += weight @ A
         self._weight += weight.sum()
         self._rows += len(weight)
@@ -160,16 +161,16 @@ class _Sums:
         )
 
 
-def _centred_root(A):
-    """R with R'R = A whose rows sum to zero, for a matrix that is not negative."""
+def _centred_root(A: np.ndarray) -> np.ndarray:
+    """R with R'R = A whose rows sum to zero, for a positive semidefinite matrix A."""
     sizes = np.sqrt(np.maximum(np.diag(A), 0.0))
     unit = np.where(sizes > 0, sizes, 1.0)
-    # Cholesky's, with pivots, of columns of unit size
+    # pivoted Cholesky decomposition, columns scaled to unit norm
     U, pivots, rank, _ = linalg.lapack.dpstrf(A / np.outer(unit, unit))
     R = np.zeros((max(rank, 1) + 1, len(A)))
     R[1 : rank + 1, pivots - 1] = np.triu(U)[:rank]
     R *= sizes
-    # Householder's reflection that turns the first unit vector, of which R has nothing, into that of equal entries
+    # the Householder reflection that maps the first unit vector, to which R is orthogonal, to one of equal entries
     v = np.full(len(R), -1.0 / np.sqrt(len(R)))
     v[0] += 1.0
     return R - np.outer(v, (2.0 / (v @ v)) * (v @ R))

@@ -1,11 +1,12 @@
-"""Data that is in memory already: NumPy arrays and SciPy CSR."""
+"""Data in memory: NumPy arrays and SciPy CSR matrices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset
@@ -15,27 +16,28 @@ from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.threads import n_cores, one_blas_thread
 
+T = TypeVar("T")
 BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
 
 
 class InMemory(Dataset):
-    """All rows in one chunk. `sum` cuts it into blocks of rows and lets threads share them."""
+    """All rows in one chunk. `sum` divides it into blocks of rows, which threads share."""
 
     cheap_passes = True
     n_chunks = 1
 
     def __init__(
         self,
-        X,
-        y,
-        weight=None,
+        X: Any,
+        y: npt.ArrayLike,
+        weight: npt.ArrayLike | None = None,
         feature_names: Sequence[str] | None = None,
-        classes=None,
+        classes: np.ndarray | None = None,
         *,
         facts: Facts | None = None,
         ledger: Ledger | None = None,
-    ):
-        """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
+    ) -> None:
+        """`facts` are those of the data that these rows come from, if any; sizes are taken from the rows given."""
         X = as_matrix(X)
         y = np.asarray(y, dtype=np.float64)
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
@@ -48,7 +50,7 @@ class InMemory(Dataset):
 
     @property
     def X(self) -> Any:
-        """The rows as they were given: a NumPy array, or SciPy's CSR."""
+        """The rows as they were given: a NumPy array, or a SciPy CSR matrix."""
         return self._chunk.X.array
 
     @property
@@ -56,15 +58,15 @@ class InMemory(Dataset):
         """All rows."""
         return self._chunk
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         for _ in [0] if order is None else order:
             self.ledger.count(self.n_rows)
             yield self._chunk
 
-    def sum(self, f: Callable[[Chunk], object]):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         self.ledger.count(self.n_rows)
         blocks = self._blocks
-        with one_blas_thread():  # small products wait longer for a second thread than they take
+        with one_blas_thread():  # starting a second thread takes longer than a small product
             if min(len(blocks), n_cores()) == 1:
                 return added(map(f, blocks))
             with ThreadPoolExecutor(n_cores()) as threads:
@@ -72,34 +74,32 @@ class InMemory(Dataset):
 
     @cached_property
     def _blocks(self) -> list[Chunk]:
-        """Runs of rows for threads to share, cut once."""
+        """Blocks of rows for threads to share."""
         X = self._chunk.X
         if X.sparse and X.nbytes > BLOCK_BYTES:
-            return self.blocks(-(-X.nbytes // n_cores()))  # each block pays for a vector of d
+            return self.blocks(-(-X.nbytes // n_cores()))  # few blocks: the result of each is a vector over features
         return self.blocks(BLOCK_BYTES)
 
     def blocks(self, n_bytes: int) -> list[Chunk]:
-        """Runs of rows of so many bytes: views, unless rows do not lie one after the other."""
+        """Blocks of rows of about so many bytes: views, or copies where rows are not contiguous in memory."""
         row_bytes = max(1, self._chunk.X.nbytes // max(1, self.n_rows))
         step = max(1, n_bytes // row_bytes)
         blocks = (self._chunk.rows(slice(i, i + step)) for i in range(0, self.n_rows, step))
-        return [
-            block._replace(X=block.X.contiguous()) for block in blocks
-        ]  # passes go row by row: copied once, if at all
+        return [block._replace(X=block.X.contiguous()) for block in blocks]  # passes go row by row
 
     @property
-    def total_weight(self):
+    def total_weight(self) -> float:
         return float(self._chunk.weight.sum())
 
     def gather(self, columns: np.ndarray) -> Matrix:
         self.ledger.count(self.n_rows)
         return self._chunk.X.narrowed(columns)
 
-    def targets(self):
+    def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return self._chunk.y, self._chunk.weight
 
-    def take(self, rows) -> "InMemory":
+    def take(self, rows: np.ndarray | Sequence[int]) -> "InMemory":
         return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
 
-    def map(self, f):
+    def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return InMemory(*f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)

@@ -1,7 +1,7 @@
-"""The one place where reading is counted: a dataset and all its views write into the same ledger.
+"""Counting of rows read: a dataset and all its views share one ledger.
 
-A pass is as many rows as the data has, read from wherever it lies. A view of some rows that reads all of them counts
-all of them; copies that are kept in memory elsewhere have ledgers of their own.
+One pass means that as many rows were read as the data has. A view of some rows that reads all of them counts all of
+them; a copy of some rows in memory may have a ledger of its own.
 """
 
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 class Ledger:
     """How many rows have been read."""
 
-    def __init__(self, n_rows: int):
-        self.n_rows = n_rows  # of the data itself, which a pass reads
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows = n_rows  # of the data itself
         self.rows_read = 0
-        self.rows_monitored = 0  # read only to watch the objective of a method that does not know it
+        self.rows_monitored = 0  # read only to compute the objective, for methods that do not
         self._monitoring = False
 
     def count(self, n_rows: int) -> None:
-        """So many rows have been read."""
+        """Record that so many rows have been read."""
         if self._monitoring:
             self.rows_monitored += n_rows
         else:
@@ -26,12 +26,12 @@ class Ledger:
 
     @property
     def passes(self) -> float:
-        """How many times the data has been read so far, monitoring left out."""
+        """How many times the data has been read so far, not counting rows read for monitoring."""
         return self.rows_read / max(self.n_rows, 1)
 
     @contextmanager
     def monitoring(self) -> Iterator[None]:
-        """What is read meanwhile is no part of the method's cost."""
+        """A context in which rows read do not count as passes."""
         self._monitoring = True
         try:
             yield
@@ -40,16 +40,16 @@ class Ledger:
 
 
 class SummaryLedger(Ledger):
-    """Of a few rows that summarise others: who reads them reads nothing of the data, which was read to make them."""
+    """The ledger of summary rows: reading them reads none of the data, so that only making them counts."""
 
-    def __init__(self, of: Ledger | None):
+    def __init__(self, of: Ledger | None) -> None:
         super().__init__(0 if of is None else of.n_rows)
         self._of = of
 
     def count(self, n_rows: int) -> None:
-        """Nothing is read."""
+        """Ignored: nothing of the data is read."""
 
     @property
     def passes(self) -> float:
-        """Over the data that was summarised."""
+        """Passes over the data that was summarised."""
         return 0.0 if self._of is None else self._of.passes

@@ -1,14 +1,18 @@
 """Data that need not fit in memory: encoded a chunk at a time, from the source or from a file of encoded rows.
 
-The first pass over a slow format leaves the encoded rows in a temporary Arrow file, which the later passes map into
-memory. The file has no name from the moment it is made: it is gone when the process is, however that ends.
+The first pass over a slow format writes the encoded rows to a temporary Arrow file, which later passes map into memory.
+The file never has a name, so that it disappears with the process, however that ends.
 """
 
 import logging
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
-from riata.data.budget import chunk_bytes, held_bytes, in_words
+import numpy as np
+import pyarrow as pa
+
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words
 from riata.data.chunk import Chunk, added, copied
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
@@ -25,46 +29,47 @@ from riata.machine import file_without_name
 from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
-ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass makes per row
+T = TypeVar("T")
+ROW_OVERHEAD = 64  # bytes of margins, derivatives and the like that a pass needs per row
 
 
 class OutOfCore(Dataset):
-    """Rows of a source seen through an encoding, within a memory budget."""
+    """Rows of a source, encoded as they are read, within a memory budget."""
 
-    def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True):
+    def __init__(self, source: Source, profile: Profile, memory: int, cache: bool | str = True) -> None:
         super().__init__(facts_of(profile, profile.n_rows, memory, source.single_pass))
         self.source, self._encoding, self._budget = source, profile.encoding, memory
         per_row = max(self._encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
         self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
-        self._caching = bool(cache) and not source.fast and not self._encoding.hashed  # whose names are not kept
+        self._caching = bool(cache) and not source.fast and not self._encoding.hashed  # the file has no names
         self._rows: EncodedRows | None = None
-        # a matrix whose first look saw finite numbers only
-        self._as_it_lies = self._encoding.is_matrix and bool(profile.columns)
+        # a dense matrix, in which the first pass has seen only finite numbers, needs no encoding
+        self._needs_no_encoding = self._encoding.is_matrix and bool(profile.columns)
 
     @classmethod
     def converted(cls, rows: EncodedRows, source: Source, profile: Profile, memory: int) -> "OutOfCore":
-        """The rows of a file that holds them encoded already."""
+        """The rows of a file of encoded rows, as `riata convert` writes it."""
         data = cls(source, profile, memory)
         data._rows, data.n_chunks = rows, rows.n_chunks
         return data
 
-    def close(self):
+    def close(self) -> None:
         self.source.close()
 
     @property
-    def in_order(self):
-        return self._rows is None and not self._caching and not self.source.jumps
+    def in_order(self) -> bool:
+        return self._rows is None and not self._caching and not self.source.random_access
 
     @property
     def n_bytes(self) -> float:
-        """Of all encoded rows, about."""
+        """The approximate size of all encoded rows."""
         return self.n_rows * self._encoding.row_bytes
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         if self._rows is None and self._caching and order is not None:
-            for _ in self._first_pass():  # an order needs the whole file
+            for _ in self._first_pass():  # random access needs the complete file
                 pass
         for number, chunk in self._numbered(order):
             if chunk.n_rows:
@@ -73,48 +78,49 @@ class OutOfCore(Dataset):
             if self._rows is not None:
                 self._rows.release(number)
         if self.source.single_pass:
-            self.ledger.n_rows = self.ledger.rows_read  # nobody knew before
+            self.ledger.n_rows = self.ledger.rows_read  # known only now
             self.facts = self.facts.but(n_rows=self.ledger.n_rows)
 
-    def sum(self, f):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         self.ledger.count(self.n_rows)
 
-        def of_next(numbered):
+        def of_next(numbered: tuple[int, Chunk]) -> T | None:
             number, chunk = numbered
             value = f(chunk) if chunk.n_rows else None
             if self._rows is not None:
                 self._rows.release(number)
             return value
 
-        def of_own(number):
+        def of_own(number: int) -> T | None:
             chunk = self._slice(number)
             assert chunk is not None
             return f(chunk) if chunk.n_rows else None
 
-        if self._rows is None and self.source.fast and self.source.jumps:  # each thread reads its own chunks
+        if self._rows is None and self.source.fast and self.source.random_access:  # each thread reads its own chunks
             numbers = watched(range(self.n_chunks), "reading rows", lambda _: self.chunk_rows, self.n_rows)
-            values = in_parallel(of_own, numbers, held_bytes(self._budget))
+            values = in_parallel(of_own, numbers, in_memory_bytes(self._budget))
         else:
-            values = in_parallel(of_next, self._numbered(None), held_bytes(self._budget))
+            values = in_parallel(of_next, self._numbered(None), in_memory_bytes(self._budget))
         with one_blas_thread():
-            return added(filter(_is_there, values))
+            return added(value for value in values if value is not None)
 
-    def _numbered(self, order) -> Iterator[tuple[int, Chunk]]:
-        """Chunks with their numbers, from the cheapest place that has them."""
+    def _numbered(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
+        """Chunks with their numbers, reported to progress bars."""
         total = self.n_rows if order is None and self.n_rows else None
-        return watched(self._places(order), "reading rows", lambda item: item[1].n_rows, total)
+        return watched(self._read(order), "reading rows", lambda item: item[1].n_rows, total)
 
-    def _places(self, order) -> Iterator[tuple[int, Chunk]]:
+    def _read(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
+        """Chunks with their numbers: from the file of encoded rows where there is one, else from the source."""
         if self._rows is not None:
             for i in range(self.n_chunks) if order is None else order:
                 yield int(i), self._rows.chunk(int(i))
         elif order is None:
             yield from enumerate(ahead(self._first_pass() if self._caching else self._sequential()))
         else:
-            yield from ahead(self._jumping(order))
+            yield from ahead(self._in_this_order(order))
 
-    def _jumping(self, order):
-        """Chunks in an order, straight from the source: those it cannot jump to, as they lie."""
+    def _in_this_order(self, order: Iterable[int]) -> Iterator[tuple[int, Chunk]]:
+        """Chunks in this order from the source; in their own order, from a source without random access."""
         order = [int(i) for i in order]
         for i in order:
             chunk = self._slice(i)
@@ -123,37 +129,35 @@ class OutOfCore(Dataset):
             yield i, chunk
         else:
             return
-        logger.info("the source is read as it lies, since the cache of encoded rows is turned off")
+        logger.info("the source is read in its own order, since the cache of encoded rows is turned off")
         chosen = set(order)
         yield from ((i, chunk) for i, chunk in enumerate(self._sequential()) if i in chosen)
 
     def _slice(self, i: int) -> Chunk | None:
-        """Chunk i straight from the source; None where it cannot jump there."""
+        """Chunk i from the source; None where that offers no random access."""
         rows = self._encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
-        found = self.source.matrix_apart(*rows) if self._as_it_lies else None
+        found = self.source.matrix_slice(*rows) if self._needs_no_encoding else None
         batch, matrix = found or (self.source.slice(*rows), None)
         return None if batch is None else self._encode(batch, rows[1], matrix)
 
     def _sequential(self) -> Iterator[Chunk]:
-        """All chunks as they lie, an empty one where no row counts: chunk i is made of rows i * chunk_rows and on."""
+        """All chunks in order; chunk i has the rows from i * chunk_rows on, less those left out, and may be empty."""
         batches = self.source.batches(self._encoding.columns, self.chunk_rows)
-        if (
-            not self.source.single_pass
-        ):  # the rows of a stream that is not kept may be few and far between: as they come
+        if not self.source.single_pass:  # a stream may be slow: its rows are used as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
-        for batch in ahead(batches):  # decoding beside encoding
+        for batch in ahead(batches):  # the next batch is decoded while this one is encoded
             yield self._encode(batch, first_row)
             first_row += batch.num_rows
 
-    def _encode(self, batch, first_row, matrix=None) -> Chunk:
+    def _encode(self, batch: pa.RecordBatch, first_row: int, matrix: np.ndarray | None = None) -> Chunk:
         try:
             return self._encoding.chunk(batch, matrix)
         except BadRow as bad:
             raise DataError(f"{self.source.where(first_row + bad.row)}: {bad.sentence}") from bad
 
     def _first_pass(self) -> Iterator[Chunk]:
-        """All chunks as they lie, written to a temporary file on the way."""
+        """All chunks in order, each written to the temporary file as it is yielded."""
         folder = self._cache_folder or tempfile.gettempdir()
         try:
             with file_without_name(folder) as handle:
@@ -162,7 +166,7 @@ class OutOfCore(Dataset):
                 yield from write_chunks(handle, self._sequential())
                 if not handle.tell():
                     return  # no chunk, no file
-                self._rows = EncodedRows(handle, self.n_features, held_bytes(self._budget))
+                self._rows = EncodedRows(handle, self.n_features, in_memory_bytes(self._budget))
         except OSError as error:
             raise DataError(
                 f"the encoded rows (about {in_words(self.n_bytes)}) cannot be kept in {folder}: {error}; name another "
@@ -177,7 +181,7 @@ class OutOfCore(Dataset):
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:
-    """What a profile tells of the rows that are encoded by it."""
+    """The facts of a dataset whose rows are encoded as this profile says."""
     encoding = profile.encoding
     return Facts(
         n_rows,
@@ -189,7 +193,3 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         memory=memory,
         single_pass=single_pass,
     )
-
-
-def _is_there(value) -> bool:
-    return value is not None

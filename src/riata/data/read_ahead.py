@@ -3,16 +3,20 @@
 from collections.abc import Iterable, Iterator
 from queue import Empty, Full, Queue
 from threading import Event, Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
-WAIT = 1.0  # seconds for the thread to end; one that waits for a stream to go on does so when that is closed
-POLL = 0.1  # seconds between looks at whether anybody still waits
+Entry = tuple[Any, BaseException | None, bool]  # an item, an error in its place, whether this is the end
+WAIT = 1.0  # seconds for the thread to end; one that waits for a stream ends when that is closed
+POLL = 0.1  # seconds between checks whether items are still wanted
 
 
 def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
-    """The same items, up to `depth` of them made before they are asked for. Errors come where the item would have."""
-    ready: Queue = Queue(maxsize=depth)
+    """The same items, up to `depth` of them prepared by a thread before they are asked for.
+
+    An error is raised where the item that caused it would have come.
+    """
+    ready: Queue[Entry] = Queue(maxsize=depth)
     abandoned = Event()
     thread = Thread(target=_produce, args=(iter(items), ready, abandoned), daemon=True)
     thread.start()
@@ -24,14 +28,14 @@ def ahead(items: Iterable[T], depth: int = 1) -> Iterator[T]:
             if done:
                 return
             yield item
-            del item  # or it would live on while the next one is awaited
+            del item  # free it while waiting for the next one
     finally:
         abandoned.set()
         _drain(ready)
         thread.join(WAIT)
 
 
-def _produce(items, ready, abandoned):
+def _produce(items: Iterator[T], ready: "Queue[Entry]", abandoned: Event) -> None:
     try:
         for item in items:
             if not _put(ready, (item, None, False), abandoned):
@@ -39,14 +43,15 @@ def _produce(items, ready, abandoned):
             del item
         else:
             _put(ready, (None, None, True), abandoned)
-    except BaseException as error:  # whatever it is belongs to whoever asked for the item
+    except BaseException as error:  # raised again where the item is asked for
         _put(ready, (None, error, False), abandoned)
     finally:
         if hasattr(items, "close"):
             items.close()
 
 
-def _put(ready, entry, abandoned) -> bool:
+def _put(ready: "Queue[Entry]", entry: Entry, abandoned: Event) -> bool:
+    """Whether the entry could be put into the queue before the items were abandoned."""
     while not abandoned.is_set():
         try:
             ready.put(entry, timeout=POLL)
@@ -56,7 +61,7 @@ def _put(ready, entry, abandoned) -> bool:
     return False
 
 
-def _drain(ready):
+def _drain(ready: "Queue[Entry]") -> None:
     try:
         while True:
             ready.get_nowait()

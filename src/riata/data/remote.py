@@ -1,21 +1,23 @@
-"""Rows that are elsewhere: functions are sent to them, and nothing but what comes of it travels back."""
+"""Rows in the memory of other processes: functions are sent to the rows, and only their results come back."""
 
 from abc import abstractmethod
 from collections.abc import Callable
+
+import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 
 
 class Remote(Dataset):
-    """A dataset whose rows other processes hold. `visit` brings chunks here, one at a time; nothing else does."""
+    """A dataset whose rows other processes have. Only `visit` brings chunks to this process, one at a time."""
 
-    row_bytes: float  # of a row in memory, about
+    row_bytes: float  # the approximate size of a row in memory
 
     @abstractmethod
-    def some_rows(self, keep) -> "Remote":
-        """A view of the rows whose positions are kept, see `riata.data.folds`."""
+    def some_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "Remote":
+        """A view of the rows at the positions that `keep` accepts, see `riata.data.folds`."""
 
     @abstractmethod
     def persisted(self, f: Callable[[Chunk], Chunk]) -> "Remote":
-        """The same rows with f applied to every chunk: done once, and kept in memory where they are."""
+        """The rows with f applied to every chunk: computed once, and kept in the memory of the processes that did."""

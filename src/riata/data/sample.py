@@ -1,22 +1,23 @@
-"""A sample of the rows, in memory: a first look at data that takes long to read."""
+"""A random sample of the rows, in memory: for a first model of data that takes long to read."""
 
 import numpy as np
 
 from riata.data.chunk import Chunk, joined
 from riata.data.dataset import Dataset
+from riata.data.folds import Keep
 from riata.data.remote import Remote
 
-SHARE = 16  # one row in so many
-RUNS = 1024  # that rows elsewhere are cut into
-LEAST_ROWS = 8192  # fewer say too little about the rest
-FEWEST = 4  # times fewer will do where chunks or the budget allow no more
+SHARE = 16  # the sample is one row in so many
+RUNS = 1024  # into which the rows of a cluster are divided; the sample consists of some of them
+LEAST_ROWS = 8192  # a smaller sample says too little about the rest
+FEWEST = 4  # a sample of whole chunks may be this many times smaller, where chunk sizes or the budget allow no more
 
 
 def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset | None:
-    """Random rows (in memory) or random chunks (elsewhere), one in sixteen; None where that says too little.
+    """One row in sixteen: random rows of data in memory, random chunks of other data; None where that is too few.
 
-    A sample takes at most a quarter of the memory budget. It costs a sixteenth of a pass, or less. That of rows that
-    are elsewhere stays there; it is made of runs of rows that do not depend on how they are cut into chunks.
+    A sample takes at most a quarter of the memory budget, and costs a sixteenth of a pass or less. On a cluster it
+    stays on the workers, and consists of runs of rows that do not depend on how the data is divided into chunks.
     """
     if data.n_rows < SHARE * LEAST_ROWS:
         return None
@@ -30,9 +31,9 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
     if data.cheap_passes:
         rows = np.sort(rng.choice(data.n_rows, data.n_rows // SHARE, replace=False))
         data.ledger.count(len(rows))
-        return data.take(rows).apart()
+        return data.take(rows).with_own_ledger()
     chunks: list[Chunk] = []
-    room = float("inf") if memory is None else memory // 8  # it is held twice while it is put together
+    room = float("inf") if memory is None else memory // 8  # there are two copies while chunks are joined
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):
         room -= sum(part.nbytes for part in chunk)
         if room < 0:
@@ -40,15 +41,20 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
         chunks.append(chunk)
     if sum(chunk.n_rows for chunk in chunks) < LEAST_ROWS // FEWEST:
         return None
-    return data.held(joined(chunks))
+    return data.keep_in_memory(joined(chunks))
 
 
-def _itself(chunk):
+def _itself(chunk: Chunk) -> Chunk:
     return chunk
 
 
-def _in_runs(rng, n_runs, n_rows):
-    """Whether rows are in the sample: that is so for whole runs of them."""
+def _in_runs(rng: np.random.Generator, n_runs: int, n_rows: int) -> Keep:
+    """A function from positions of rows to whether they are in the sample: `n_runs` random runs of rows are."""
     chosen = np.zeros(RUNS, dtype=bool)
     chosen[rng.permutation(RUNS)[:n_runs]] = True
-    return lambda positions: chosen[positions * RUNS // n_rows]
+
+    def keep(positions: np.ndarray) -> np.ndarray:
+        kept: np.ndarray = chosen[positions * RUNS // n_rows]
+        return kept
+
+    return keep

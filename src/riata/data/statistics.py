@@ -1,4 +1,4 @@
-"""Statistics in place of rows: what the squared loss needs of every fold, read once, kept in a file, added up by days.
+"""Statistics in place of rows: all that the squared loss needs, by folds, saved in a file and added up day by day.
 
 A model, a path, the best k and cross-validation then need no data. Rows of one day keep the folds they had when it was
 read, so folds of several days add up, and those of a day that was added before can be taken away again.
@@ -7,6 +7,7 @@ read, so folds of several days add up, and those of a day that was added before 
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add, sub
@@ -30,10 +31,10 @@ MARK = "riata_statistics"
 
 @dataclass(frozen=True)
 class Statistics:
-    """The statistics of every fold (of all rows, where there is but one), and what their columns are."""
+    """The statistics of every fold (of all rows, where there is only one), with the names and encoding of columns."""
 
     folds: tuple[Gram, ...]
-    readings: tuple[str, ...]  # a mark for each of those that were added up
+    readings: tuple[str, ...]  # a hash for each of the statistics that were added up
     feature_names: tuple[str, ...] | None = None
     encoding: Encoding | None = None
 
@@ -50,24 +51,30 @@ class Statistics:
         return self._merged(other, add, self.readings + other.readings, len(self.folds) == len(other.folds))
 
     def __sub__(self, other: "Statistics") -> "Statistics":
-        """The statistics of these rows without the others; without folds too, unless the others were added before."""
+        """The statistics of these rows without the other ones; folds are kept only if those were added before."""
         left = Counter(self.readings)
         left.subtract(other.readings)
         known = min(left.values()) >= 0 and len(self.folds) == len(other.folds)
         known = known and all(a.weight > b.weight for a, b in zip(self.folds, other.folds, strict=True))
         return self._merged(other, sub, tuple(left.elements()), known)
 
-    def _merged(self, other, operator, readings, by_folds):
+    def _merged(
+        self,
+        other: "Statistics",
+        operator: Callable[[Gram, Gram], Gram],
+        readings: tuple[str, ...],
+        by_folds: bool,
+    ) -> "Statistics":
         if self.feature_names != other.feature_names:
             raise DataError("these statistics are of different features, and do not go together")
         pairs = zip(self.folds, other.folds, strict=True) if by_folds else [(self.total, other.total)]
         return Statistics(tuple(operator(a, b) for a, b in pairs), readings, self.feature_names, self.encoding)
 
     def as_data(self, of: Ledger | None = None) -> "SummaryRows":
-        """A few rows that every solver takes for all of them; `of` is the ledger of those, if they were read here."""
+        """Summary rows, which every solver takes; `of` is the ledger of the rows summarised, if they were read here."""
         return SummaryRows(self, of)
 
-    def save(self, path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write a NumPy .npz file."""
         parts: dict[str, Any] = {MARK: len(self.folds), "readings": np.array(self.readings)}
         for i, gram in enumerate(self.folds):
@@ -81,31 +88,31 @@ class Statistics:
 
 
 class SummaryRows(InMemory):
-    """A few rows with the statistics of many: no row of the data is read when they are."""
+    """A few rows with the statistics of many; passes over them do not count as passes over the data."""
 
-    def __init__(self, statistics: Statistics, of: Ledger | None = None):
+    def __init__(self, statistics: Statistics, of: Ledger | None = None) -> None:
         super().__init__(*statistics.total.as_rows(), statistics.feature_names, ledger=SummaryLedger(of))
         self.statistics = statistics
         self.facts = self.facts.but(encoding=statistics.encoding, n_summarised=statistics.total.rows)
 
 
 def statistics_of(data: Dataset, n_folds: int = 1, seed: int = 0, memory: int | None = None) -> Statistics:
-    """The statistics of a dataset by folds: one pass, so that a source that can be read only once will do."""
+    """The statistics of a dataset by folds: one pass, which works for single-pass data, too."""
     folds = tuple(grams_of(data, n_folds, seed, memory))
     names = None if data.feature_names is None else tuple(map(str, data.feature_names))
     mark = hashlib.sha256(b"".join(np.append(gram.xy, gram.yy).tobytes() + gram.mean.tobytes() for gram in folds))
     return Statistics(folds, (mark.hexdigest(),), names, data.encoding)
 
 
-def is_statistics(path) -> bool:
-    """Whether a file is what `Statistics.save` writes."""
+def is_statistics(path: object) -> bool:
+    """Whether this is the path of a file that `Statistics.save` wrote."""
     if not (isinstance(path, str | Path) and Path(path).is_file() and is_zipfile(path)):
         return False
     with ZipFile(path) as file:
         return f"{MARK}.npy" in file.namelist()
 
 
-def load_statistics(path) -> Statistics:
+def load_statistics(path: str | Path) -> Statistics:
     """Read what `Statistics.save` wrote."""
     if not Path(path).exists():
         raise DataError(f"there is no file {path}")
@@ -124,6 +131,7 @@ def load_statistics(path) -> Statistics:
     )
 
 
-def _gram(parts, fold) -> Gram:
-    values = {name: parts[f"{name}_{fold}"] for name in NUMBERS}
-    return Gram(**{name: value if value.ndim else value.item() for name, value in values.items()})
+def _gram(parts: dict[str, np.ndarray], fold: int) -> Gram:
+    arrays = {name: parts[f"{name}_{fold}"] for name in NUMBERS}
+    values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
+    return Gram(**values)

@@ -1,6 +1,6 @@
 """The target of a row: a number, or the position of its label among the classes."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -24,10 +24,10 @@ class Target:
     """Which column, and its labels in order where they are classes."""
 
     column: str
-    classes: tuple[Any, ...] | None = None
+    classes: Sequence[Any] | None = None
 
     def encode(self, column: pa.Array) -> np.ndarray:
-        """Numbers as they are, labels as positions, NaN where there is neither."""
+        """Numbers as they are, labels as positions among the classes, NaN for missing values."""
         if self.classes is None:
             return as_floats(column, self.column)
         if isinstance(self.classes[0], str):
@@ -37,7 +37,7 @@ class Target:
             self._check(codes, values_of(column.is_null()), column)
             return codes
         if pa.types.is_integer(column.type) and all(map(is_whole, self.classes)):
-            codes = _places(column, self.classes)
+            codes = _positions(column, self.classes)
             self._check(codes, values_of(column.is_null()), column)
             return codes
         values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
@@ -46,8 +46,9 @@ class Target:
         self._check(codes, np.isnan(values), column)
         return codes
 
-    def _check(self, codes, gone, column):
-        unknown = np.isnan(codes) & ~gone
+    def _check(self, codes: np.ndarray, missing: np.ndarray, column: pa.Array) -> None:
+        """Refuse labels that are none of the classes."""
+        unknown = np.isnan(codes) & ~missing
         if unknown.any():
             row = int(np.argmax(unknown))
             raise BadRow(row, f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes")
@@ -65,13 +66,13 @@ class Target:
         return cls(plain["column"], None if classes is None else tuple(classes))
 
 
-def is_whole(label) -> bool:
+def is_whole(label: object) -> bool:
     """Whether a label is a whole number, of any type."""
     return isinstance(label, int | float) and float(label).is_integer()
 
 
-def _places(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
-    """The place of every integer among the labels, NaN where there is none: float64 would merge those beyond 2^53."""
+def _positions(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
+    """The position of every integer among the labels, NaN where it is none: compared as integers, exact beyond 2^53."""
     kind = pa.uint64() if pa.types.is_unsigned_integer(column.type) else pa.int64()
     limits = np.iinfo(kind.to_pandas_dtype())
     known = [int(label) if limits.min <= label <= limits.max else None for label in labels]
@@ -80,35 +81,35 @@ def _places(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
 
 
 class GrowingTarget(Target):
-    """The labels of a stream, a list that grows: a new label takes the next place."""
+    """The target of a stream, whose classes are a list that grows: a new label takes the next position."""
 
-    def encode(self, column):
+    def encode(self, column: pa.Array) -> np.ndarray:
         known: Any = self.classes
         text = isinstance(known[0], str)
-        whole = pa.types.is_integer(column.type) and all(map(is_whole, known))
-        values = column if whole else as_strings(column) if text else None
+        integers = pa.types.is_integer(column.type) and all(map(is_whole, known))
+        values = column if integers else as_strings(column) if text else None
         if values is None:
             values = pa.array(as_floats(column, self.column), from_pandas=True)
         for label in values.unique().drop_null().to_pylist():
             if label not in known:
                 known.append(int(label) if not text and is_whole(label) else label)
         check_labels(known, self.column)
-        if whole:
-            return _places(column, known)
+        if integers:
+            return _positions(column, known)
         found = pc.index_in(values, value_set=pa.array(known, values.type))
         return values_of(found.cast(pa.float64()))
 
 
-def check_labels(labels, column: str) -> None:
-    """Refuse an identifier, or a number of many values, in the place of labels."""
+def check_labels(labels: Collection[Any], column: str) -> None:
+    """Refuse so many different labels that they are identifiers or measurements rather than classes."""
     if len(labels) > MOST_CLASSES:
         raise DataError(f"the target {column!r} has more than {MOST_CLASSES} values: too many for classes")
 
 
 class TargetLearner:
-    """Sees the target in the first pass, and says what the task is."""
+    """Sees the target in the first pass, and decides between classification and regression."""
 
-    def __init__(self, field: pa.Field, task: str, categorical: Sequence[str] = ()):
+    def __init__(self, field: pa.Field, task: str, categorical: Sequence[str] = ()) -> None:
         self.column, self.task = field.name, task
         self.text = is_text(field.type) or field.name in categorical
         self.boolean = pa.types.is_boolean(field.type)
@@ -118,7 +119,7 @@ class TargetLearner:
             raise DataError(f"the target {field.name!r} is text, which regression cannot predict; it needs numbers")
 
     def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | None:
-        """Learn from the rows that are kept; gives their targets if they are numbers."""
+        """Learn from the target of some rows; returns it as numbers, or None if it is text."""
         if self.text:
             self.labels.update(as_strings(column).unique().to_pylist())
             check_labels(self.labels, self.column)
@@ -137,7 +138,7 @@ class TargetLearner:
         self.numbers.merge(later.numbers)
 
     def target(self) -> Target:
-        """Classes if asked for, or if the target is text or boolean, or has exactly two values."""
+        """The target: classes if asked for, or if it is text or boolean, or has exactly two values."""
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
         if self.task == "regression" or not classes:
             return Target(self.column)

@@ -17,19 +17,20 @@ of each digit, with 19 to 20% non-zeros.
 from importlib.resources import files
 
 import numpy as np
+import numpy.typing as npt
 
 from riata.datasets.table import Table, check_split, recall, remember
 
 N_REAL = 2500
 LEVELS = 999
 ROWS = slice(3, 17)  # middle and top: the stem below is the same in both digits
-FARTHEST = 14  # rows or columns; pairs farther apart are seldom inked together
-SEEN = 24  # training images that ink a column; rarer ones are noise even when real, and harm selection
+FARTHEST = 14  # rows or columns; pixels farther apart are seldom both inked
+SEEN = 24  # training images in which a column is not zero, at least; rarer columns are noise and harm selection
 SEED = 49
 VERSION = "digits49-v1"  # part of the cache's file names: raise it with any change of content
 
 
-def load_digits49(split="train"):
+def load_digits49(split: str = "train") -> Table:
     """The `split` ("train" or "test") of digits49; y is +1 for a 9 and -1 for a 4.
 
     The first call builds both splits, in seconds, and caches them (`$RIATA_CACHE` says where).
@@ -48,12 +49,13 @@ def load_digits49(split="train"):
     return table
 
 
-def is_probe(names):
+def is_probe(names: npt.ArrayLike) -> np.ndarray:
     """True where a name is a probe's: `is_probe(feature_names[coef != 0]).sum()` counts those picked."""
-    return np.strings.startswith(np.asarray(names, dtype=str), "probe_")
+    probes: np.ndarray = np.strings.startswith(np.asarray(names, dtype=str), "probe_")
+    return probes
 
 
-def build(seed=SEED):
+def build(seed: int = SEED) -> dict[str, Table]:
     """Both splits from the packaged images, as {"train": Table, "test": Table}."""
     rng = np.random.default_rng(seed)
     with (files(__package__) / "mnist49.npz").open("rb") as file, np.load(file, allow_pickle=False) as mnist:
@@ -77,7 +79,7 @@ def build(seed=SEED):
     return tables
 
 
-def candidates(ink):
+def candidates(ink: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pixels of the region, and pairs of them within reach, inked in at least SEEN rows of `ink`."""
     region = np.zeros((28, 28), dtype=bool)
     region[ROWS] = True
@@ -91,18 +93,18 @@ def candidates(ink):
     return pixels, np.column_stack([pixels[first[kept]], pixels[second[kept]]])
 
 
-def columns(images, pixels, pairs):
+def columns(images: np.ndarray, pixels: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Pixels, then products, rounded to integers 0..LEVELS."""
     v = images.astype(np.uint32)
     products = v[:, pairs[:, 0]] * v[:, pairs[:, 1]]
     return np.hstack([quantised(v[:, pixels], 255), quantised(products, 255**2)])
 
 
-def quantised(values, largest):
-    """LEVELS * values / largest to the nearest integer, in integers: the same on every machine."""
+def quantised(values: np.ndarray, largest: int) -> np.ndarray:
+    """LEVELS * values / largest, rounded in integer arithmetic: the same on every machine."""
     return ((2 * LEVELS * values + largest) // (2 * largest)).astype(np.uint16)
 
 
-def place(pixel):
+def place(pixel: int) -> str:
     """r07c12 for row 7, column 12."""
     return f"r{pixel // 28:02d}c{pixel % 28:02d}"

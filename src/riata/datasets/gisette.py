@@ -26,7 +26,7 @@ VERSION = "gisette-v1"
 TIMEOUT = 60  # seconds without a byte
 
 
-def fetch_gisette(split="train"):
+def fetch_gisette(split: str = "train") -> Table:
     """The `split` ("train" or "test") of Gisette, downloaded once into the cache folder.
 
     Its 5000 columns are named f0001 to f5000. Without a network, `load_digits49` is a twin of it.
@@ -49,14 +49,14 @@ def fetch_gisette(split="train"):
     return table
 
 
-def read_gisette(folder, split="train"):
+def read_gisette(folder: str | Path, split: str = "train") -> Table:
     """The `split` of Gisette from the files of UCI, under their own names, in `folder`."""
     check_split(split)
     data, labels = paths(folder, split)
     for path in (data, labels):
         if not path.is_file():
             raise DataError(f"There is no {path.name} in {folder}: get it from {UCI}, or use load_digits49.")
-    X, y = numbers(data), numbers(labels).ravel()
+    X, y = _numbers(data), _numbers(labels).ravel()
     n = N_ROWS[split]
     if X.shape != (n, N_FEATURES):
         rows, width = X.shape
@@ -73,21 +73,22 @@ def read_gisette(folder, split="train"):
     return Table(X, y.astype(np.float64), names)
 
 
-def paths(folder, split):
-    """Where the data and the labels of `split` lie in `folder`."""
-    return tuple(Path(folder) / Path(remote).name for remote in FILES[split])
+def paths(folder: str | Path, split: str) -> tuple[Path, Path]:
+    """The files of data and labels of `split` in `folder`."""
+    data, labels = FILES[split]
+    return Path(folder) / Path(data).name, Path(folder) / Path(labels).name
 
 
-def numbers(path):
-    """The numbers of a text file, one row a line; as float32, which holds 0..999 and the labels exactly."""
+def _numbers(path: Path) -> np.ndarray:
+    """The numbers of a text file, one row per line; as float32, which represents 0..999 and the labels exactly."""
     try:
         return np.loadtxt(path, dtype=np.float32, ndmin=2)
     except ValueError as error:
         raise DataError(f"{path.name} is not a table of numbers ({error}).") from error
 
 
-def download(url, folder):
-    """Put what `url` holds in `folder`, whole or not at all."""
+def download(url: str, folder: Path) -> None:
+    """Save `url` in `folder`: the complete file, or none."""
     name = url.rsplit("/", 1)[1]
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What every data set returns, and its copy in the user's cache folder.
+"""The table that every data set is returned as, and its copy in the user's cache folder.
 
 A cached table is a SciPy CSR file (`scipy.sparse.load_npz` reads it) with `y` and `feature_names` beside. It
 is not compressed: at 13 to 20% non-zeros it is already small, and it loads in a tenth of a second.
@@ -24,13 +24,13 @@ class Table(NamedTuple):
     feature_names: np.ndarray
 
 
-def check_split(split):
+def check_split(split: str) -> None:
     """Refuse anything but "train" and "test"."""
     if split not in ("train", "test"):
         raise DataError(f"split must be 'train' or 'test', not {split!r}.")
 
 
-def recall(name):
+def recall(name: str) -> Table | None:
     """The table cached under `name`, or None if there is no readable one."""
     path = cache_folder() / f"{name}.npz"
     try:
@@ -41,12 +41,12 @@ def recall(name):
             return Table(X.toarray(), saved["y"], saved["feature_names"])
     except FileNotFoundError:
         return None
-    except Exception as error:  # a damaged zip raises half a dozen types, and the cure is the same
+    except Exception as error:  # a damaged zip raises half a dozen types of errors
         log.warning("Ignoring the unreadable cache file %s (%s).", path, error)
         return None
 
 
-def remember(name, table):
+def remember(name: str, table: Table) -> None:
     """Cache a table of integers 0..65535 under `name`; a folder that cannot be written means no cache."""
     X = sparse.csr_array(table.X)
     path = cache_folder() / f"{name}.npz"

@@ -1,1 +1,1 @@
-"""Where passes run that do not run here: each a kind of dataset, which solvers cannot tell from any other."""
+"""Engines: datasets whose passes run in other processes or on a GPU, with the interface of any other dataset."""

@@ -1,11 +1,13 @@
-"""Rows with the features of a model: its own encoding makes them, whoever opened the rows, and however.
+"""Rows with the features of a model, made by the encoding of the model, however the rows were opened.
 
-Two sets of rows learn different encodings: days count from another first day, gaps get another mean, hashed levels
-another name. A coefficient means something with the encoding that it was learnt with, and with no other.
+Two sets of rows learn different encodings: days are counted from another first day, missing values are replaced by
+another mean, hashed levels have other names. A coefficient is valid only with the encoding it was learned with.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from riata.data.columns.numbers import Number
 from riata.data.dataset import Dataset
@@ -15,17 +17,17 @@ from riata.engines.open import open_data
 from riata.errors import DataError
 
 
-def has_columns(rows) -> bool:
-    """Whether rows are a path, a stream or a table, to be encoded, and not a matrix of features."""
+def has_columns(rows: Any) -> bool:
+    """Whether rows are a path, a stream or a table, which need an encoding, and not a matrix of features."""
     if isinstance(rows, str | Path) or is_arrow_dataset(rows) or is_stream(rows) or hasattr(rows, "__arrow_c_stream__"):
         return True
     return type(rows).__module__.partition(".")[0] in ("pandas", "polars") and hasattr(type(rows), "columns")
 
 
-def with_encoding(data: Dataset, encoding: Encoding, n_features: int, names=None) -> Dataset:
-    """The rows of a dataset with features made by this encoding: as they are where they have been, read anew otherwise.
+def with_encoding(data: Dataset, encoding: Encoding, n_features: int, names: Collection[str] | None = None) -> Dataset:
+    """The rows of a dataset with the features that this encoding makes: read again, if another one made them.
 
-    Where `names` are given, these features are needed, and no others. Target and weights stay the dataset's own.
+    If `names` are given, only these features have to agree. Target and weights stay those of the dataset.
     """
     if data.encoding is None or makes_alike(data.encoding, encoding, names):
         return data
@@ -34,16 +36,16 @@ def with_encoding(data: Dataset, encoding: Encoding, n_features: int, names=None
             "these rows were not encoded as the model's were, and cannot be read again: give the model the stream "
             "itself, or open it with encoding=train.encoding, where train is what the model was fitted to"
         )
-    encoding = replace(encoding, weight=None)  # how the model's own rows were weighed does not matter here
-    anew = open_data(
+    encoding = replace(encoding, weight=None)  # the weights of the rows that the model was fitted to do not matter
+    again = open_data(
         data.opened.source, data.opened.target, encoding=encoding, n_features=n_features, **data.opened.options
     )
-    check_alike(anew, encoding, names)
-    return anew
+    check_alike(again, encoding, names)
+    return again
 
 
-def check_alike(data: Dataset, encoding: Encoding, names=None) -> None:
-    """Refuse rows that were encoded, once and for all, otherwise than a model's."""
+def check_alike(data: Dataset, encoding: Encoding, names: Collection[str] | None = None) -> None:
+    """Refuse rows that cannot be encoded again, if another encoding made them."""
     if data.encoding is not None and not makes_alike(data.encoding, encoding, names):
         raise DataError(
             "these rows were encoded before, and otherwise than those the model was fitted to: give it the rows that "
@@ -51,8 +53,8 @@ def check_alike(data: Dataset, encoding: Encoding, names=None) -> None:
         )
 
 
-def check_plain(data: Dataset, names) -> None:
-    """Refuse rows for a model of plain numbers where columns that it needs are something else, or have gaps."""
+def check_plain(data: Dataset, names: Collection[str]) -> None:
+    """Refuse rows for a model of plain numbers, if columns that it needs are not numbers or have missing values."""
     for encoder in () if data.encoding is None else data.encoding.of_features(names).encoders:
         if encoder.kind not in MATRICES and not (isinstance(encoder, Number) and not encoder.missing):
             raise DataError(
@@ -61,8 +63,8 @@ def check_plain(data: Dataset, names) -> None:
             )
 
 
-def makes_alike(mine: Encoding, theirs: Encoding, names=None) -> bool:
-    """Whether two encodings make the same features of the same rows, all or those of these names."""
+def makes_alike(mine: Encoding, theirs: Encoding, names: Collection[str] | None = None) -> bool:
+    """Whether two encodings make the same features of the same rows (all features, or those of these names)."""
     if names is not None:
         mine, theirs = mine.of_features(names), theirs.of_features(names)
     return (mine.encoders, mine.hashed) == (theirs.encoders, theirs.hashed)

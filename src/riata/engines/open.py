@@ -1,37 +1,40 @@
-"""Opening data where an engine says: here, on the workers of a Dask cluster, or where Dask has it already."""
+"""Opening data in this process, on the workers of a Dask cluster, or where a Dask collection has it."""
 
 import weakref
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
-from riata.data.opening import open as here
-from riata.data.opening.profile import Wishes
+from riata.data.opening import open as local
+from riata.data.opening.column_options import ColumnOptions
 from riata.errors import OptionError
 
-COLUMNS = [field.name for field in fields(Wishes) if field.name not in ("target", "weight")]  # options about columns
+# options about columns
+COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in ("target", "weight")]
 
 
-def open_data(source, target=None, *, engine=None, **options) -> Dataset:
+def open_data(source: Any, target: Any = None, *, engine: Any = None, **options: Any) -> Dataset:
     """One dataset that every solver takes, whatever the source and wherever its rows are read.
 
     Parameters
     ----------
     engine : Dask client, address or "dask", optional
         Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
-        a cluster that is started here ("dask") and closed with the dataset. None reads them here.
+        a cluster that is started on this machine ("dask") and closed with the dataset. None reads them in this process.
     source, target, **options :
         As for `riata.data.opening.open.open_data`; `source` may also be a Dask array or data frame, or a list of
-        delayed chunks, with `target` and `weight` alike. Those are used where they are, with or without an engine.
+        delayed chunks, with `target` and `weight` alike. Those stay on their workers, with or without an engine.
     """
     if engine is None and not is_distributed(source):
-        data = here.open_data(source, target, **options)
+        data = local.open_data(source, target, **options)
         data.facts = data.facts.but(opened=opened_with(source, target, options))
         return data
     from riata.engines.dask import cluster as dask_cluster
@@ -49,14 +52,17 @@ def open_data(source, target=None, *, engine=None, **options) -> Dataset:
     return data
 
 
-def is_distributed(rows) -> bool:
+def is_distributed(rows: Any) -> bool:
     """Whether rows are a Dask collection, or a list of delayed chunks."""
     first: Any = rows[0] if isinstance(rows, list | tuple) and len(rows) else rows
     return type(first).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(first, "__dask_graph__")
 
 
-def lazily(f, rows, dtype, width: int | None = None):
-    """f of every block of a Dask collection, as a Dask array of one column, or of so many: nothing is computed yet."""
+def lazily(f: Callable[[Any], np.ndarray], rows: Any, dtype: npt.DTypeLike, width: int | None = None) -> Any:
+    """f of every block of a Dask collection, as a Dask array that is not computed yet.
+
+    f returns a vector, or a matrix of `width` columns if that is given.
+    """
     meta = np.empty((0,) if width is None else (0, width), dtype)
     if not hasattr(rows, "chunks"):
         return rows.map_partitions(f, meta=meta)
@@ -66,17 +72,19 @@ def lazily(f, rows, dtype, width: int | None = None):
     return rows.map_blocks(f, chunks=(rows.chunks[0], (width,)), meta=meta)
 
 
-def _on_dask(client, source, target, options) -> Dataset:
+def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> Dataset:
     from riata.engines.dask.opening import open_collection, open_files, send_rows
 
     if not is_distributed(source):
-        rows = here.open_data(source, target, elsewhere=partial(open_files, client), **options)
+        rows = local.open_data(source, target, remote_opener=partial(open_files, client), **options)
         return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.is_summary else rows
     unknown = options.keys() - {*COLUMNS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
     if unknown:
         raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")
-    wishes = {name: options[name] for name in COLUMNS if name in options}
-    if "crosses" in wishes:
-        wishes["crosses"] = here.as_crosses(wishes["crosses"])
+    about_columns = {name: options[name] for name in COLUMNS if name in options}
+    if "crosses" in about_columns:
+        about_columns["crosses"] = local.as_crosses(about_columns["crosses"])
     memory = parse_memory(options.get("memory"))
-    return open_collection(client, source, target, options.get("weight"), wishes, options.get("encoding"), memory)
+    return open_collection(
+        client, source, target, options.get("weight"), about_columns, options.get("encoding"), memory
+    )

@@ -1,6 +1,7 @@
 """What the two estimators share: scikit-learn's conventions around `riata.training.train`."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
@@ -35,6 +36,8 @@ from riata.training.spec import Spec
 from riata.training.train import train
 from riata.training.trained import Trained, one_or_all
 
+Predictions = np.ndarray | Any  # an array; of a Dask collection a Dask array, which is not computed yet
+
 
 def learns_online(estimator: "SparseLinear") -> bool:
     """Whether the chosen solver can take rows as they come."""
@@ -57,8 +60,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty: Penalty | str | None = None,
-        penalty_factors=None,
-        groups=None,
+        penalty_factors: Sequence[float] | np.ndarray | None = None,
+        groups: Sequence[Any] | np.ndarray | None = None,
         nonnegative: bool = False,
         loss: str | Loss = "squared",
         solver: str = "auto",
@@ -86,7 +89,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         resume: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
-    ):
+    ) -> None:
         self.k = k
         self.alpha = alpha
         self.alpha_ratio = alpha_ratio
@@ -123,28 +126,29 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
 
-    def get_support(self, indices=False):
+    def get_support(self, indices: bool = False) -> np.ndarray:
         """The selected features: their numbers, or a mask over all features."""
         check_is_fitted(self)
         return support_of(self.coef_) if indices else self._get_support_mask()
 
-    def _get_support_mask(self):
+    def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         if self.n_features_in_ > WIDEST:
             raise OptionError("a mask over so many features does not fit in memory: ask for get_support(indices=True)")
         return np.isin(np.arange(self.n_features_in_), support_of(self.coef_))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The names of the selected features."""
         if sp.issparse(getattr(self, "coef_", None)):
             return np.array(self.trained_.names_of(self.trained_.support), dtype=object)
-        return super().get_feature_names_out(input_features)
+        names: np.ndarray = super().get_feature_names_out(input_features)
+        return names
 
     def _spec(self) -> Spec:
         """The parameters as training takes them."""
@@ -182,17 +186,19 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """The rows as they come: arrays checked."""
         raise NotImplementedError
 
-    def _validated(self, X, y="no_validation", reset=True, **checks):
+    def _validated(self, X: Any, y: Any = "no_validation", reset: bool = True, **checks: Any) -> tuple[Any, ...]:
         """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
         X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         return checked if isinstance(checked, tuple) else (checked,)
 
-    def _seen(self, X) -> Matrix:
+    def _seen(self, X: Any) -> Matrix:
         """X as the model sees it, at fit and at predict alike."""
         return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
-    def _on_device(self, X, y, weight, classes=None, reset=True) -> OnDevice:
+    def _on_device(
+        self, X: Any, y: np.ndarray, weight: np.ndarray, classes: np.ndarray | None = None, reset: bool = True
+    ) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
         place = place_named(self.device or "cuda")
         check_device(self._spec().solver_name)
@@ -200,7 +206,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
         return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
 
-    def _device_rows(self, X, reset=False) -> Matrix:
+    def _device_rows(self, X: Any, reset: bool = False) -> Matrix:
         """X on a GPU, of the right width, every entry finite."""
         rows = rows_on_gpu(X)
         if reset:
@@ -210,16 +216,19 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         check_finite(rows)
         return rows
 
-    def _margins(self, X) -> np.ndarray:
-        """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the rows of a dataset that count."""
+    def _margins(self, X: Any) -> np.ndarray:
+        """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the usable rows of a dataset."""
         check_is_fitted(self)
         if self._encodes(X):
             model = self.to_model()
             return model.margins(X).reshape(-1, len(model.intercept))
         if is_device_array(X):
-            return to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T)) + self.intercept_
-        (X,) = self._validated(X, reset=False)
-        return margins(self._seen(X), self.coef_) + self.intercept_
+            z = to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T))
+        else:
+            (X,) = self._validated(X, reset=False)
+            z = margins(self._seen(X), self.coef_)
+        shifted: np.ndarray = z + self.intercept_
+        return shifted
 
     def _encodes(self, X: Any) -> bool:
         """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
@@ -277,10 +286,10 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.trained_.to_model()
 
-    def _repr_html_inner(self):
+    def _repr_html_inner(self) -> str:
         return self._with_summary(super()._repr_html_inner())
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = super()._repr_mimebundle_(**kwargs)
         return {kind: self._with_summary(text) if kind == "text/html" else text for kind, text in bundle.items()}
 

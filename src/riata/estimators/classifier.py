@@ -1,5 +1,6 @@
 """Classification."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
-from riata.estimators.base import SparseLinear, learns_online
+from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import LOSSES, Loss, loss_of, probabilities
 from riata.penalties import Penalty
@@ -22,7 +23,7 @@ from riata.training.streams import Learner
 
 
 def gives_probabilities(estimator: "SparseClassifier") -> bool:
-    """Whether the chosen loss does; a name that is none is refused by fit, not here."""
+    """Whether the chosen loss does; an unknown name of a loss is refused by fit, not here."""
     loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
     return isinstance(loss, Loss) and loss.link.probabilities
 
@@ -65,11 +66,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         l1_ratio: float = 1.0,
         ridge: float = 0.0,
         penalty: Penalty | str | None = None,
-        penalty_factors=None,
-        groups=None,
+        penalty_factors: Sequence[float] | np.ndarray | None = None,
+        groups: Sequence[Any] | np.ndarray | None = None,
         nonnegative: bool = False,
         loss: str | Loss = "logistic",
-        class_weight: dict | str | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -95,12 +96,12 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         resume: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool = False,
-    ):
+    ) -> None:
         parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
 
-    def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
+    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
         """The rows as they come: arrays checked, the place of its label as the target of a row."""
         if isinstance(X, Dataset):
             check_alone(y, sample_weight)
@@ -138,7 +139,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self._go_on(X.shape[1])
         return self
 
-    def decision_function(self, X) -> np.ndarray:
+    def decision_function(self, X: Any) -> Predictions:
         """Margins: one per row for two classes, one per class otherwise.
 
         X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
@@ -151,7 +152,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         z = self._margins(X)
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> Predictions:
         """The label of the largest margin."""
         if is_distributed(X):
             return lazily(self.predict, X, self.classes_.dtype)
@@ -159,14 +160,14 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
 
     @available_if(gives_probabilities)
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Any) -> Predictions:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         if is_distributed(X):
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
         return probabilities(loss_of(self.loss).link, self.decision_function(X))
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
         if not self._encodes(X):
-            return super().score(X, y, sample_weight)
+            return float(super().score(X, y, sample_weight))
         return self.to_model().score(X, y, sample_weight)

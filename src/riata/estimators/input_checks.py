@@ -12,7 +12,7 @@ from riata.errors import DataError, OptionError
 from riata.matrices.cuda import host_array
 
 
-def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
+def parts_of(rows: Any, what: str = "validation") -> tuple[Any, Any, Any]:
     """X, y and weights of rows beside those to learn from."""
     if isinstance(rows, Dataset):
         return rows, None, None
@@ -22,8 +22,8 @@ def parts_of(rows, what="validation") -> tuple[Any, Any, Any]:
     return X, y, weight[0] if weight else None
 
 
-def encoded_like(data: Dataset, rows):
-    """Rows beside those of a dataset, which its encoding makes features of where they have columns for it."""
+def encoded_like(data: Dataset, rows: Any) -> Any:
+    """Rows beside those of a dataset: if they have named columns, the dataset's encoding makes features of them."""
     if data.encoding is None:
         return rows
     if isinstance(rows, Dataset):
@@ -35,8 +35,8 @@ def encoded_like(data: Dataset, rows):
     return open_data(X, y, weight=weight, encoding=data.encoding, n_features=data.n_features)
 
 
-def checked_target(y, sample_weight, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The target and the weights of rows that lie elsewhere, from anywhere, here and by the rules for arrays."""
+def checked_target(y: Any, sample_weight: Any, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The target and the weights of rows on a GPU, brought to this machine and checked as those of arrays are."""
     if y is None:
         raise DataError("X needs a target: give fit a y")
     y = _check_y(host_array(y), y_numeric=numeric)
@@ -46,7 +46,7 @@ def checked_target(y, sample_weight, n_rows: int, numeric: bool) -> tuple[np.nda
     return y, _check_sample_weight(weight, y, dtype=np.float64, ensure_non_negative=True)
 
 
-def check_alone(y, sample_weight) -> None:
+def check_alone(y: Any, sample_weight: Any) -> None:
     """Refuse a target or weights beside a dataset, which brings its own."""
     if y is not None or sample_weight is not None:
         raise OptionError(

@@ -14,7 +14,7 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.engines.open import is_distributed, lazily, open_data
 from riata.errors import DataError
-from riata.estimators.base import SparseLinear, learns_online
+from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.input_checks import check_alone, checked_target
 from riata.losses import loss_of
 from riata.training.streams import Learner
@@ -128,7 +128,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
-    def _dataset(self, X, y=None, sample_weight=None, reset=True) -> Dataset:
+    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
         """The rows as they come: arrays checked, numbers as the target."""
         if isinstance(X, Dataset):
             check_alone(y, sample_weight)
@@ -162,7 +162,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
         self.intercept_ = float(trained.intercept[0])
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Any) -> Predictions:
         """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.
 
         X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
@@ -172,8 +172,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             return lazily(self.predict, X, np.float64)
         return loss_of(self.loss).mean(self._margins(X)[:, 0])
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
         if not self._encodes(X):
-            return super().score(X, y, sample_weight)
+            return float(super().score(X, y, sample_weight))
         return self.to_model().score(X, y, sample_weight)

@@ -61,7 +61,11 @@ class DenseMatrix(Matrix):
 
     def _some(self, numbers: np.ndarray) -> np.ndarray:
         """Some columns, row by row in memory; the array itself if those are all."""
-        return self.array if self.has_all(numbers) else np.take(self.array, numbers, axis=1)
+        if self.has_all(numbers):
+            return self.array
+        if self.array.flags.c_contiguous:
+            return np.take(self.array, numbers, axis=1)
+        return np.ascontiguousarray(self.array[:, numbers])  # np.take would copy the whole array first
 
     def __getitem__(self, rows: Any) -> "DenseMatrix":
         return DenseMatrix(self.array[rows])

@@ -4,7 +4,7 @@ Only the chosen features are stored. Loading executes nothing.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class Model:
     task: str  # "regression" or "classification"
     loss: str
     objective: str  # what was minimised, in a formula
-    classes: list | None
+    classes: list[Any] | None
     n_features: int
     names: list[str]  # of the chosen features
     indices: list[int]  # their columns in the training data
@@ -56,7 +56,7 @@ class Model:
 
     @property
     def loss_function(self) -> Loss:
-        """The loss, or what is known of it here: it may be somebody's own."""
+        """The loss; of a user's own loss, only what the model file tells."""
         return recalled_loss(self.loss, self.link_function)
 
     @property
@@ -72,7 +72,9 @@ class Model:
         order = np.argsort(-np.abs(effect).max(axis=0, initial=0.0), kind="stable")
         return [(self.names[j], self.coef[:, j], effect[:, j]) for j in order]
 
-    def rows(self, source, target=None, *, weight=None, need_target=True, **reading) -> Dataset:
+    def rows(
+        self, source: Any, target: Any = None, *, weight: Any = None, need_target: bool = True, **reading: Any
+    ) -> Dataset:
         """The rows of anything that can be opened, with the features of this model: made by its own encoding.
 
         A dataset keeps its target and its weights; of other sources these are the model's columns, or those given.
@@ -96,7 +98,7 @@ class Model:
             check_alike(data, encoding, names)
         return data
 
-    def margins(self, X, feature_names=None) -> np.ndarray:
+    def margins(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """z for rows of X: of a path, a table or a dataset by the model's encoding, of an array by position or name."""
         if isinstance(X, Dataset) or has_columns(X):
             found = [z for z, _ in self.visit(self.rows(X, need_target=False))]
@@ -108,7 +110,7 @@ class Model:
         return self._margins(X, self._columns(X.shape[1], feature_names))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
-        """(z, chunk) for every chunk of a dataset: one pass. Of rows elsewhere z takes the place of X in the chunk."""
+        """(z, chunk) for every chunk of a dataset: one pass. On a cluster z takes the place of X in the chunk."""
         data = self.rows(data)
         margins = self.margins_of(data)
         if isinstance(data, Remote):
@@ -124,44 +126,51 @@ class Model:
         columns = self._columns(data.n_features, data.feature_names)
         return lambda chunk: self._margins(chunk.X, columns)
 
-    def _margins(self, X, columns):
+    def _margins(self, X: Any, columns: np.ndarray) -> np.ndarray:
+        """z for rows of X, whose columns of these numbers are the model's features."""
         X = as_matrix(X)
         X = X.unit_rows() if self.normalize == "rows" else X
         return _by_margin(X.narrowed(columns).margins(self.coef.T, self.intercept))
 
-    def predict(self, X, feature_names=None) -> np.ndarray:
+    def predict(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Numbers, or labels."""
         z = self.margins(X, feature_names)
         if self.classes is None:
-            return self.link_function.mean(z)
-        return np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+            numbers: np.ndarray = self.link_function.mean(z)
+            return numbers
+        labels: np.ndarray = np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        return labels
 
-    def decision_function(self, X, feature_names=None) -> np.ndarray:
+    def decision_function(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
         if self.classes is None:
             raise OptionError("a regression has no classes to decide between: take predict")
         return self.margins(X, feature_names)
 
-    def predict_proba(self, X, feature_names=None) -> np.ndarray:
+    def predict_proba(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Probabilities of the classes, a column each."""
         link = self.link_function
         if self.classes is None or not link.probabilities:
             raise OptionError(f"only a logistic classifier has probabilities, and this is a {self.loss} {self.task}")
         return probabilities(link, self.margins(X, feature_names))
 
-    def score(self, X, y=None, sample_weight=None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
         scores = quality(self, self.rows(X, y, weight=sample_weight)).scores
         found = scores["r2" if self.classes is None else "accuracy"]
         return np.nan if found is None else found
 
-    def _columns(self, n_columns, feature_names):
+    def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:
+        """The number of each of the model's features among the columns of other data, found by name or by position."""
         if feature_names is None:
             if n_columns != self.n_features:
                 raise DataError(f"the data has {n_columns} columns, the model was fitted to {self.n_features}")
             return np.asarray(self.indices, dtype=np.intp)
-        numbered = isinstance(feature_names, Numbered)
-        find = feature_names.find if numbered else {name: j for j, name in enumerate(feature_names)}.get
+        find: Callable[[str], int | None]
+        if isinstance(feature_names, Numbered):
+            find = feature_names.find
+        else:
+            find = {name: j for j, name in enumerate(feature_names)}.get
         places = {name: find(name) for name in self.names}
         missing = [name for name, place in places.items() if place is None]
         if missing:
@@ -170,7 +179,7 @@ class Model:
         return np.array([places[name] for name in self.names], dtype=np.intp)
 
     def save(self, path: str | Path) -> None:
-        """Write the model; the file appears whole or not at all."""
+        """Write the model; the file appears complete or not at all."""
         features = [
             {"name": name, "column": column, "coef": self.coef[:, j].tolist(), "deviation": deviation}
             for j, (name, column, deviation) in enumerate(zip(self.names, self.indices, self.deviations, strict=True))

@@ -52,7 +52,7 @@ def faults(document: dict[str, Any]) -> Iterator[str]:
             yield f"the mean of column {encoder.get('column')!r} is {encoder.get('mean')!r}, no finite number"
 
 
-def _faults_of(feature, n_features: int, n_margins: int) -> Iterator[str]:
+def _faults_of(feature: Any, n_features: int, n_margins: int) -> Iterator[str]:
     if not isinstance(feature, dict) or feature.keys() != OF_A_FEATURE or not isinstance(feature["name"], str):
         yield f"a feature is {feature!r}, not one with {', '.join(sorted(OF_A_FEATURE))}"
         return
@@ -72,13 +72,13 @@ def _is_loss(name: Any, link: Any, task: Any) -> bool:
     return task in LOSSES[name].tasks if name in LOSSES else link in LINKS
 
 
-def _is_number(value) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _is_whole(value) -> bool:
+def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def _are_numbers(values, count: int) -> bool:
+def _are_numbers(values: Any, count: int) -> bool:
     return isinstance(values, list) and len(values) == count and all(map(_is_number, values))

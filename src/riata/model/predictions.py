@@ -1,12 +1,14 @@
 """Predictions as a table: a column for the answer, and one per class for its probability."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import OptionError
@@ -20,8 +22,8 @@ def predictions(model: Model, data: Dataset) -> Iterator[pa.Table]:
     return _tables(model, (z for z, _ in model.visit(data)))
 
 
-def _tables(model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
-    """A table for every chunk's margins; where there is no chunk, one that has columns all the same."""
+def _tables(model: Model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
+    """A table for every chunk's margins; without any chunk, one table with the columns and no rows."""
     z = None
     for z in margins:
         yield pa.table(_columns(model, z))
@@ -30,7 +32,7 @@ def _tables(model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
         yield pa.table(_columns(model, np.empty(0) if n_margins == 1 else np.empty((0, n_margins))))
 
 
-def _columns(model, z) -> dict[str, np.ndarray]:
+def _columns(model: Model, z: np.ndarray) -> dict[str, np.ndarray]:
     if model.classes is None:
         return {"prediction": model.link_function.mean(z)}
     chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
@@ -42,7 +44,7 @@ def _columns(model, z) -> dict[str, np.ndarray]:
 
 
 def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
-    """Predictions of rows elsewhere, a file in a folder for every part of them, written by whoever holds the rows."""
+    """Predictions of rows on a cluster: a file in the folder for every part, written by its worker."""
     _check_suffix(folder)
     if folder.exists() and any(folder.iterdir()):
         raise OptionError(f"{folder} is not empty, and predictions of parts would mix with what it holds")
@@ -50,7 +52,7 @@ def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     margins = model.margins_of(data)
 
-    def write(number, run):
+    def write(number: int, run: Iterator[tuple[int, Chunk]]) -> str:
         path = folder / f"part-{number:05d}{folder.suffix}"
         write_predictions(_tables(model, (margins(chunk) for _, chunk in run)), path)
         return path.name
@@ -58,8 +60,8 @@ def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
     return data.runs(write)
 
 
-def write_predictions(tables: Iterable[pa.Table], out) -> None:
-    """To a CSV or Parquet file, whole or not at all; to standard output as CSV where `out` is None."""
+def write_predictions(tables: Iterable[pa.Table], out: Path | None) -> None:
+    """To a CSV or Parquet file, complete or not at all; to standard output as CSV where `out` is None."""
     import pyarrow.csv
     import pyarrow.parquet
 
@@ -72,12 +74,13 @@ def write_predictions(tables: Iterable[pa.Table], out) -> None:
         _write(tables, file, writers[out.suffix])
 
 
-def _check_suffix(out) -> None:
+def _check_suffix(out: Path) -> None:
     if out.suffix not in (".csv", ".parquet"):
         raise OptionError(f"predictions are written as .csv or .parquet, not {out.suffix or 'a file without ending'}")
 
 
-def _write(tables, file, kind):
+def _write(tables: Iterable[pa.Table], file: BinaryIO, kind: Callable[[BinaryIO, pa.Schema], Any]) -> None:
+    """Write tables to a file by a writer of PyArrow's of this kind."""
     writer = None
     try:
         for table in tables:

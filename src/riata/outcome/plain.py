@@ -29,4 +29,5 @@ def proof_from_json(plain: dict[str, Any] | None) -> Proof | None:
     """The proof again; None for a kind that a later version may have written."""
     if plain is None or plain["kind"] not in KINDS:
         return None
-    return KINDS[plain["kind"]](**{name: value for name, value in plain.items() if name != "kind"})
+    proof: Proof = KINDS[plain["kind"]](**{name: value for name, value in plain.items() if name != "kind"})
+    return proof

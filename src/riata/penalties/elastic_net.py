@@ -1,6 +1,7 @@
 """The elastic net: absolute values and squares, with the Lasso as its special case."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,22 +18,26 @@ class ElasticNet(SeparablePenalty):
 
     convex = True
 
-    @property
-    def has(self) -> frozenset[str]:
+    @cached_property
+    def has(self) -> frozenset[str]:  # asked for in every pass
         names = {
             "separable step": True,
             "strengths": True,
             "no groups": True,
             "uniform": np.ndim(self.l1) == np.ndim(self.l2) == 0,
-            "no l2 part": not np.any(self.l2),
+            "no l2 part": not self._has_l2,
             "any sign": not self.nonnegative,
         }
         return frozenset(name for name, there in names.items() if there)
 
+    @cached_property
+    def _has_l2(self) -> bool:
+        return bool(np.any(self.l2))
+
     def value(self, w: np.ndarray) -> float:
         if self.nonnegative and np.any(w < 0):
             return np.inf
-        return _weighted_sum(self.l1, np.abs(w)) + (0.5 * _weighted_sum(self.l2, w * w) if np.any(self.l2) else 0.0)
+        return _weighted_sum(self.l1, np.abs(w)) + (0.5 * _weighted_sum(self.l2, w * w) if self._has_l2 else 0.0)
 
     def values(self, w: np.ndarray) -> np.ndarray:
         values = self.l1 * np.abs(w) + 0.5 * self.l2 * w * w

@@ -87,13 +87,18 @@ class SeparablePenalty(Penalty):
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(low, high), between which the slopes of p at each coefficient lie; both are p' where p has a derivative."""
 
+    def conjugates(self, u: np.ndarray) -> np.ndarray:
+        """sup_v u v - p(v) of every coefficient, perhaps infinite: a convex penalty that gives it has a dual bound."""
+        raise NotImplementedError(f"{type(self).__name__} has no conjugate")
+
     def of(self, features: np.ndarray) -> "SeparablePenalty":
         """The penalty of some features alone. Here all are alike."""
         return self
 
     @property
     def has(self) -> frozenset[str]:
-        return frozenset({"separable step", "uniform", "any sign", "no groups", "no l2 part"})
+        bound = {"dual bound"} if type(self).conjugates is not SeparablePenalty.conjugates else set()
+        return frozenset({"separable step", "uniform", "any sign", "no groups", "no l2 part"} | bound)
 
     def value(self, w: np.ndarray) -> float:
         return float(np.sum(self.values(w)))
@@ -134,7 +139,9 @@ class Scaled(SeparablePenalty):
 
     @property
     def has(self) -> frozenset[str]:
-        return self.base.has - (frozenset() if np.all(self.factors == self.factors.flat[0]) else {"uniform"})
+        uneven = set() if np.all(self.factors == self.factors.flat[0]) else {"uniform"}
+        unbounded = set() if np.all(self.factors > 0.0) else {"dual bound"}  # a feature without a penalty has none
+        return self.base.has - uneven - unbounded
 
     def at(self, alpha: float) -> "Scaled":
         return Scaled(self.base.at(alpha), self.scale, self.factors)
@@ -155,6 +162,9 @@ class Scaled(SeparablePenalty):
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.base.subdifferential(self.scale * w)
         return _times(self.factors * self.scale, low), _times(self.factors * self.scale, high)
+
+    def conjugates(self, u: np.ndarray) -> np.ndarray:
+        return _times(self.factors, self.base.conjugates(u / (self.factors * self.scale)))
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
         return self.base.formula(alpha, unit)

@@ -1,13 +1,17 @@
 """What a model is made of."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riata.errors import OptionError
 from riata.model.model import Model
-from riata.plot.display import axes_for
+from riata.plot.display import Axes, axes_for
 from riata.training.selection.stability import Stability
+
+if TYPE_CHECKING:
+    from riata.estimators.base import SparseLinear
 
 TOP = 20
 
@@ -21,21 +25,27 @@ class CoefficientsDisplay:
     bars_ : the bars, the largest first.
     """
 
-    def __init__(self, *, names: Sequence[str], effects: np.ndarray, errors: np.ndarray | None = None):
+    def __init__(self, *, names: Sequence[str], effects: np.ndarray, errors: np.ndarray | None = None) -> None:
         self.names, self.effects, self.errors = names, effects, errors
 
     @classmethod
     def from_estimator(
-        cls, estimator, *, stability: Stability | None = None, label=None, top=TOP, ax=None
+        cls,
+        estimator: "SparseLinear | Model",
+        *,
+        stability: Stability | None = None,
+        label: Any = None,
+        top: int = TOP,
+        ax: Axes | None = None,
     ) -> "CoefficientsDisplay":
         """Of a fitted estimator or a `Model`; `stability` gives the whiskers, `label` is one of several classes."""
         model = estimator if isinstance(estimator, Model) else estimator.to_model()
-        row = row_of(model, label)
+        row = _row_of(model, label)
         scale = np.asarray(model.deviations)
         errors = None if stability is None else stability.spread[row, model.indices] * scale
         return cls(names=model.names, effects=model.coef[row] * scale, errors=errors).plot(ax=ax, top=top)
 
-    def plot(self, ax=None, *, top=TOP) -> "CoefficientsDisplay":
+    def plot(self, ax: Axes | None = None, *, top: int = TOP) -> "CoefficientsDisplay":
         """Draw the `top` largest."""
         ax = axes_for(self, ax)
         order = np.argsort(-np.abs(self.effects), kind="stable")[:top]
@@ -48,7 +58,7 @@ class CoefficientsDisplay:
         return self
 
 
-def row_of(model: Model, label) -> int:
+def _row_of(model: Model, label: Any) -> int:
     """Which margin of a model is that of a class; the only one where there is one."""
     if len(model.intercept) == 1:
         return 0

@@ -1,12 +1,16 @@
 """How a solver got to its answer."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from sklearn.utils.validation import check_is_fitted
 
 from riata.errors import OptionError
-from riata.plot.display import axes_for, keep_above_rounding
+from riata.plot.display import Axes, axes_for, keep_above_rounding
 from riata.training.driver import Record
+
+if TYPE_CHECKING:
+    from riata.estimators.base import SparseLinear
 
 TITLES = {
     "gap": "relative duality gap", "objective": "objective", "progressive_loss": "loss of rows before they were learnt",
@@ -24,11 +28,13 @@ class ConvergenceDisplay:
     lines_ : one line per class, or a single one.
     """
 
-    def __init__(self, *, histories: Sequence[Sequence[Record]], labels: Sequence[str], measure: str = "gap"):
+    def __init__(self, *, histories: Sequence[Sequence[Record]], labels: Sequence[str], measure: str = "gap") -> None:
         self.histories, self.labels, self.measure = histories, labels, measure
 
     @classmethod
-    def from_estimator(cls, estimator, *, measure: str | None = None, ax=None) -> "ConvergenceDisplay":
+    def from_estimator(
+        cls, estimator: "SparseLinear", *, measure: str | None = None, ax: Axes | None = None
+    ) -> "ConvergenceDisplay":
         """`measure`: gap, objective, progressive_loss, accuracy, r2 or n_selected.
 
         By default it is the first of them that the solver knows.
@@ -45,7 +51,7 @@ class ConvergenceDisplay:
             raise OptionError(f"measure must be one of {', '.join(MEASURES)}, not {measure!r}")
         return cls(histories=histories, labels=labels, measure=measure).plot(ax=ax)
 
-    def plot(self, ax=None) -> "ConvergenceDisplay":
+    def plot(self, ax: Axes | None = None) -> "ConvergenceDisplay":
         """Draw."""
         ax = axes_for(self, ax)
         self.lines_ = []

@@ -1,13 +1,20 @@
-"""What all displays share: axes to draw on, and a sentence where they cannot be had."""
+"""What all displays share: axes to draw on, and an error in one sentence where there can be none."""
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from riata.errors import MissingPackageError, OptionError
 from riata.plot.limits import RESOLUTION, limits
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
+
+if TYPE_CHECKING:
+    from riata.estimators.base import SparseLinear
+
+Axes = Any  # those of Matplotlib, which is imported when something is drawn
 
 
-def axes_for(display, ax):
+def axes_for(display: Any, ax: Axes | None) -> Axes:
     """The axes to draw on, new ones where none are given; kept as scikit-learn's displays keep them."""
     if ax is None:
         try:
@@ -19,7 +26,7 @@ def axes_for(display, ax):
     return ax
 
 
-def keep_above_rounding(ax) -> None:
+def keep_above_rounding(ax: Axes) -> None:
     """Do not let Matplotlib zoom into numbers that differ by rounding alone."""
     values = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in ax.lines])
     values = values[np.isfinite(values)]
@@ -27,11 +34,13 @@ def keep_above_rounding(ax) -> None:
         ax.set_ylim(*limits(values, 0.05))
 
 
-def path_of(estimator, label) -> Searched:
+def path_of(estimator: "SparseLinear", label: Any) -> PathChoice:
     """The path of a fitted estimator; of several classes, that of the one with this label."""
     if not hasattr(estimator, "path_"):
         raise OptionError("the model has no path: fit it with k='auto' or alpha='auto'")
-    paths = estimator.trained_.course.searched
+    course = estimator.trained_.course
+    assert course is not None
+    paths = course.searched
     if len(paths) == 1:
         return paths[0]
     for one in paths:
@@ -40,7 +49,7 @@ def path_of(estimator, label) -> Searched:
     raise OptionError(f"every class has a path of its own: give label one of {', '.join(str(p.label) for p in paths)}")
 
 
-def along(ax, one: Searched) -> None:
+def along(ax: Axes, one: PathChoice) -> None:
     """The axis of a path, from sparse to dense, with a dashed line at the chosen model."""
     if one.path.by == "alpha":
         ax.set_xscale("log")

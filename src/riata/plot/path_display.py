@@ -1,11 +1,15 @@
 """How coefficients grow along a path."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from riata.plot.display import along, axes_for, path_of
-from riata.training.selection.searched import Searched
+from riata.plot.display import Axes, along, axes_for, path_of
+from riata.training.selection.path_choice import PathChoice
+
+if TYPE_CHECKING:
+    from riata.estimators.base import SparseLinear
 
 NAMED = 8  # features that get a name
 
@@ -19,16 +23,18 @@ class PathDisplay:
     lines_ : one line per feature that any model has, the named ones last.
     """
 
-    def __init__(self, *, searched: Searched, names: Sequence[str], scale):
+    def __init__(self, *, searched: PathChoice, names: Sequence[str], scale: np.ndarray) -> None:
         self.searched, self.names, self.scale = searched, names, scale
 
     @classmethod
-    def from_estimator(cls, estimator, *, label=None, ax=None, named=NAMED) -> "PathDisplay":
+    def from_estimator(
+        cls, estimator: "SparseLinear", *, label: Any = None, ax: Axes | None = None, named: int = NAMED
+    ) -> "PathDisplay":
         """The path of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
         one = path_of(estimator, label)
         return cls(searched=one, names=estimator.trained_.all_names, scale=estimator.scale_).plot(ax=ax, named=named)
 
-    def plot(self, ax=None, *, named=NAMED) -> "PathDisplay":
+    def plot(self, ax: Axes | None = None, *, named: int = NAMED) -> "PathDisplay":
         """Draw; `named` features of the largest effects in the chosen model have a colour and a name."""
         ax = axes_for(self, ax)
         path, i = self.searched.path, self.searched.selection.index

@@ -1,9 +1,14 @@
 """How a model of a path was chosen."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
-from riata.plot.display import along, axes_for, path_of
-from riata.training.selection.searched import Searched
+from riata.plot.display import Axes, along, axes_for, path_of
+from riata.training.selection.path_choice import PathChoice
+
+if TYPE_CHECKING:
+    from riata.estimators.base import SparseLinear
 
 
 class SelectionDisplay:
@@ -15,15 +20,17 @@ class SelectionDisplay:
     line_ : the scores; the objectives where models were chosen by size.
     """
 
-    def __init__(self, *, searched: Searched):
+    def __init__(self, *, searched: PathChoice) -> None:
         self.searched = searched
 
     @classmethod
-    def from_estimator(cls, estimator, *, label=None, ax=None) -> "SelectionDisplay":
+    def from_estimator(
+        cls, estimator: "SparseLinear", *, label: Any = None, ax: Axes | None = None
+    ) -> "SelectionDisplay":
         """The choice of an estimator fitted with k="auto" or alpha="auto"; `label` says of which of several classes."""
         return cls(searched=path_of(estimator, label)).plot(ax=ax)
 
-    def plot(self, ax=None) -> "SelectionDisplay":
+    def plot(self, ax: Axes | None = None) -> "SelectionDisplay":
         """Draw."""
         ax = axes_for(self, ax)
         path, selection = self.searched.path, self.searched.selection

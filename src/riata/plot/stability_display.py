@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riata.plot.display import axes_for
+from riata.plot.display import Axes, axes_for
 from riata.training.selection.stability import Stability
 
 TOP = 20
@@ -19,15 +19,17 @@ class StabilityDisplay:
     bars_ : the bars, the most stable first.
     """
 
-    def __init__(self, *, stability: Stability, names: Sequence[str] | None = None):
+    def __init__(self, *, stability: Stability, names: Sequence[str] | None = None) -> None:
         self.stability, self.names = stability, names
 
     @classmethod
-    def from_stability(cls, stability: Stability, names: Sequence[str] | None = None, *, top=TOP, ax=None):
+    def from_stability(
+        cls, stability: Stability, names: Sequence[str] | None = None, *, top: int = TOP, ax: Axes | None = None
+    ) -> "StabilityDisplay":
         """What `stability_selection` found; features are x0, x1, ... where they have no names."""
         return cls(stability=stability, names=names).plot(ax=ax, top=top)
 
-    def plot(self, ax=None, *, top=TOP) -> "StabilityDisplay":
+    def plot(self, ax: Axes | None = None, *, top: int = TOP) -> "StabilityDisplay":
         """Draw the `top` most stable features that were chosen at all."""
         ax = axes_for(self, ax)
         shares = self.stability.frequencies

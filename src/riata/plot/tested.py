@@ -1,5 +1,7 @@
 """How good a model is on test rows, by scikit-learn's displays, from one pass over data of any size."""
 
+from typing import Any
+
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay, PrecisionRecallDisplay, PredictionErrorDisplay, RocCurveDisplay
 
@@ -11,17 +13,19 @@ from riata.estimators.input_checks import parts_of
 from riata.model.model import Model
 from riata.model.quality import ClassQuality, NumberQuality, quality
 from riata.model.quality.curves import ScoreTable
-from riata.plot.display import axes_for
+from riata.plot.display import Axes, axes_for
 
 
-def roc(fitted, test, *, label=None, ax=None) -> RocCurveDisplay:
+def roc(fitted: SparseLinear | Model, test: Any, *, label: Any = None, ax: Axes | None = None) -> RocCurveDisplay:
     """True against false positives at every threshold. `test`: a dataset or (X, y); `label`: one of several classes."""
     name, table = _curve(fitted, test, label)
     false, true = table.roc()
     return _drawn(RocCurveDisplay(fpr=false, tpr=true, roc_auc=table.auc, pos_label=name), ax)
 
 
-def precision_recall(fitted, test, *, label=None, ax=None) -> PrecisionRecallDisplay:
+def precision_recall(
+    fitted: SparseLinear | Model, test: Any, *, label: Any = None, ax: Axes | None = None
+) -> PrecisionRecallDisplay:
     """Precision against recall at every threshold. `test`: a dataset or (X, y); `label`: one of several classes."""
     name, table = _curve(fitted, test, label)
     precision, recall = table.precision_recall()
@@ -29,7 +33,7 @@ def precision_recall(fitted, test, *, label=None, ax=None) -> PrecisionRecallDis
     return _drawn(display, ax)
 
 
-def calibration(fitted, test, *, ax=None) -> CalibrationDisplay:
+def calibration(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None) -> CalibrationDisplay:
     """The share that came true against the predicted probability, by tenths. `test`: a dataset or (X, y)."""
     found = _of_classes(fitted, test).calibration
     if found is None:
@@ -37,13 +41,15 @@ def calibration(fitted, test, *, ax=None) -> CalibrationDisplay:
     return _drawn(CalibrationDisplay(found.observed, found.predicted, found.predicted), ax)
 
 
-def confusion(fitted, test, *, ax=None) -> ConfusionMatrixDisplay:
-    """What was taken for what. `test`: a dataset or (X, y)."""
+def confusion(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None) -> ConfusionMatrixDisplay:
+    """The confusion matrix: true classes against predicted ones. `test`: a dataset or (X, y)."""
     found = _of_classes(fitted, test)
     return _drawn(ConfusionMatrixDisplay(found.confusion, display_labels=found.labels), ax, values_format=".4g")
 
 
-def residuals(fitted, test, *, kind="actual_vs_predicted", ax=None) -> PredictionErrorDisplay:
+def residuals(
+    fitted: SparseLinear | Model, test: Any, *, kind: str = "actual_vs_predicted", ax: Axes | None = None
+) -> PredictionErrorDisplay:
     """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset or (X, y)."""
     found = tested(fitted, test)
     if not isinstance(found, NumberQuality):
@@ -52,7 +58,7 @@ def residuals(fitted, test, *, kind="actual_vs_predicted", ax=None) -> Predictio
     return _drawn(PredictionErrorDisplay(y_true=truth, y_pred=predicted), ax, kind=kind)
 
 
-def tested(fitted, test) -> ClassQuality | NumberQuality:
+def tested(fitted: SparseLinear | Model, test: Any) -> ClassQuality | NumberQuality:
     """How good a fitted estimator, or a `Model`, is on a dataset, a path, a table or (X, y): one pass."""
     model = fitted if isinstance(fitted, Model) else fitted.to_model()
     if isinstance(test, Dataset) or has_columns(test):
@@ -63,14 +69,14 @@ def tested(fitted, test) -> ClassQuality | NumberQuality:
     return quality(model, model.rows(X, y, weight=weight))
 
 
-def _of_classes(fitted, test) -> ClassQuality:
+def _of_classes(fitted: SparseLinear | Model, test: Any) -> ClassQuality:
     found = tested(fitted, test)
     if not isinstance(found, ClassQuality):
         raise OptionError("a regression has no classes; take residuals")
     return found
 
 
-def _curve(fitted, test, label) -> tuple[str, ScoreTable]:
+def _curve(fitted: SparseLinear | Model, test: Any, label: Any) -> tuple[str, ScoreTable]:
     """The scores of a class against the rest; of two classes, of the second."""
     found = _of_classes(fitted, test)
     label = next(iter(found.curves), None) if label is None and len(found.labels) == 2 else str(label)
@@ -79,5 +85,6 @@ def _curve(fitted, test, label) -> tuple[str, ScoreTable]:
     return label, found.curves[label]
 
 
-def _drawn(display, ax, **options):
+def _drawn(display: Any, ax: Axes | None, **options: Any) -> Any:
+    """A display of scikit-learn's, drawn on these axes or on new ones."""
     return display.plot(ax=axes_for(display, ax), **options)

@@ -5,6 +5,8 @@ Plain HTML without scripts, in the notebook's own colours.
 
 from html import escape
 
+import numpy as np
+
 from riata.data.columns.hashed import SPACE
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
@@ -43,7 +45,7 @@ def _heads(model: Model) -> list[str]:
     return ["coefficient"] if len(model.intercept) == 1 else [str(label) for label in model.classes or []]
 
 
-def _row(feature, effect, coef, largest) -> str:
+def _row(feature: str, effect: np.ndarray, coef: np.ndarray, largest: float) -> str:
     """A feature with its coefficients, and a bar for the largest of its effects."""
     size = effect[abs(effect).argmax()]
     cells = "".join(f'<td class="number">{c:.4g}</td>' for c in coef)

@@ -6,7 +6,7 @@ from pathlib import Path
 from riata.files import replacing
 from riata.reproduce import words
 from riata.reproduce.claims import claims
-from riata.reproduce.figures import figures
+from riata.reproduce.figures import Figure, figures
 from riata.reproduce.findings import Findings
 from riata.reproduce.sheets import Sheet, sheet1, sheet2, sheet_of_times
 
@@ -44,7 +44,7 @@ def _sheet(sheet: Sheet) -> str:
     return f"## {sheet.title}\n\n{sheet.note}\n\n{_table(sheet.columns, sheet.rows)}"
 
 
-def _image(figure) -> str:
+def _image(figure: Figure) -> str:
     return f"![{figure.title}](figures/{figure.name}.svg)\n\nFigure {figure.number}. {figure.caption}"
 
 

@@ -1,5 +1,7 @@
 """The paper's sentences on convergence, computation and memory."""
 
+from collections.abc import Iterable
+
 from riata.reproduce.algorithms import ALGORITHMS
 from riata.reproduce.findings import Findings, Point
 from riata.reproduce.fits import EARLY
@@ -52,7 +54,7 @@ def large_sizes_are_best(findings: Findings) -> Found:
     return Found(HOLDS if larger else FAILS, f"Final mean loss by K: {said}.")
 
 
-def rises_of(names, findings: Findings) -> dict[Point, float]:
+def rises_of(names: Iterable[str], findings: Findings) -> dict[Point, float]:
     """At the least alpha, or the largest k: the share of passes in which the objective rose."""
     found = {}
     for name in names:

@@ -1,17 +1,20 @@
 """Figures on paper: PNG and SVG by Matplotlib."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riata.errors import MissingPackageError
 from riata.files import replacing
+from riata.plot.display import Axes
 from riata.reporting.html.charts import Series
 from riata.reporting.html.numbers import short
 from riata.reporting.html.scales import Axis, scale_of
 from riata.reproduce.figures import Figure, Panel
 
-# The colours of the page (report/templates/page.css), so that a method looks the same everywhere.
+# The colours of the page (reporting/html/templates/page.css), so that a method looks the same everywhere.
 COLOURS = ("#2a6fd1", "#d9541e", "#1c8f6a", "#8a4fd0", "#b8860b", "#c43d80", "#0d8fa8", "#7a5230", "#6b7785", "#4f8f1f")
 PALE = "#b4bcc6"
 MARKERS = "os^Dv<>Pp*"
@@ -46,7 +49,7 @@ def draw(figure: Figure, folder: Path) -> None:
                 sheet.savefig(file, format=ending, dpi=130, metadata={"Date": None} if ending == "svg" else None)
 
 
-def _draw_panel(axes, panel: Panel) -> None:
+def _draw_panel(axes: Axes, panel: Panel) -> None:
     shown = 0
     for series in panel.series:
         if series.background:
@@ -63,8 +66,8 @@ def _draw_panel(axes, panel: Panel) -> None:
     axes.legend(fontsize=8, frameon=False, loc="best")
 
 
-def _draw_axis(axes, kind: str, axis: Axis, values) -> None:
-    """The scale and the numbers of the page."""
+def _draw_axis(axes: Axes, kind: str, axis: Axis, values: Sequence[ArrayLike]) -> None:
+    """The same scale and tick labels as on the page."""
     scale = scale_of(axis, np.concatenate([np.asarray(v, dtype=float) for v in values]))
     axes.set(**{f"{kind}label": axis.title, f"{kind}scale": "log" if axis.log else "linear"})
     ticks = scale.ticks()
@@ -72,7 +75,7 @@ def _draw_axis(axes, kind: str, axis: Axis, values) -> None:
     getattr(axes, f"{kind}axis").set_minor_formatter("")
 
 
-def _draw_series(axes, series: Series, number: int) -> None:
+def _draw_series(axes: Axes, series: Series, number: int) -> None:
     colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
     x, y = np.asarray(series.x, dtype=float), np.asarray(series.y, dtype=float)
     style = "-" if series.line else "none"

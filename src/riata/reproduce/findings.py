@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riata.reproduce.algorithms import ALGORITHMS
 
@@ -57,8 +58,9 @@ class Point:
 
     @property
     def trace(self) -> list[dict[str, float]]:
-        """The way of the first seed."""
-        return self.runs[0]["trace"]
+        """The records of the run with the first seed."""
+        trace: list[dict[str, float]] = self.runs[0]["trace"]
+        return trace
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ class Findings:
         return min(reached, key=lambda pair: pair[0], default=None)
 
 
-def slope(x, y) -> float:
+def slope(x: ArrayLike, y: ArrayLike) -> float:
     """e of the best y = c x^e among points where both are positive; nan where they are fewer than two."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     good = (x > 0) & (y > 0)

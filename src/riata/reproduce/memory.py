@@ -11,6 +11,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ class MemoryCell:
         return {"kind": "memory", "algorithm": self.algorithm, "along": self.along, "measured": measured}
 
 
-def portions(n: int, d: int, size: int):
+def portions(n: int, d: int, size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Normal rows and labels, `size` rows at a time."""
     rng = np.random.default_rng(0)
     for start in range(0, n, size):

@@ -22,12 +22,12 @@ class Rows(NamedTuple):
     y: np.ndarray
     X_test: sp.csr_array
     y_test: np.ndarray
-    probes: np.ndarray | None  # a mask; None where nobody says
+    probes: np.ndarray | None  # a mask; None where that is not known
 
     def training(self) -> InMemory:
         return InMemory(self.X, self.y)
 
-    def accuracy(self, coef, intercept=0.0) -> float:
+    def accuracy(self, coef: np.ndarray, intercept: float = 0.0) -> float:
         """Share of test rows on the right side; a margin of zero counts as the negative class."""
         return float(np.mean((self.X_test @ coef + intercept > 0) == (self.y_test > 0)))
 

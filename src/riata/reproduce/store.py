@@ -1,4 +1,4 @@
-"""Finished cells in a folder, one JSON file each, written whole or not at all: a killed run goes on where it was."""
+"""Finished cells in a folder, one JSON file each, written in full or not at all: a killed run goes on where it was."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -55,9 +55,10 @@ class Store:
 
     def _read(self, path: Path) -> dict[str, Any] | None:
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            value: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             return None
+        return value
 
     def _write(self, path: Path, value: dict[str, Any]) -> None:
         with replacing(path) as file:
@@ -66,5 +67,6 @@ class Store:
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     """Settings and facts of the data by one name each, as JSON keeps them."""
-    plain = json.loads(json.dumps(settings))
-    return plain.pop("facts") | plain
+    plain: dict[str, Any] = json.loads(json.dumps(settings))
+    facts: dict[str, Any] = plain.pop("facts")
+    return facts | plain

@@ -55,7 +55,7 @@ def made_up_rows(n: int, d: int) -> InMemory:
     return InMemory(as_matrix(X).unit_rows(), np.where(X[:, :SIGNAL].sum(axis=1) > 0, 1.0, -1.0))
 
 
-def plain_spec(algorithm: str, **more) -> Spec:
+def plain_spec(algorithm: str, **more: Any) -> Spec:
     """The algorithm with its own steps, at a strength that makes sense on any data."""
     strength: dict[str, Any] = {"alpha_ratio": ALPHA_RATIO} if ALGORITHMS[algorithm].takes == "alpha" else {"k": K}
     return Spec(**SETTING, **ALGORITHMS[algorithm].options, **strength, **more, seed=0)

@@ -40,7 +40,7 @@ def _results(cells: list[Cell], rows: Rows) -> Iterator[tuple[Cell, dict[str, An
     if together:
         context = multiprocessing.get_context("spawn")  # threads and forks do not mix
         with ProcessPoolExecutor(PROCESSES, context, initializer=_begin, initargs=(rows,)) as pool:
-            running: dict[Future, Cell] = {pool.submit(_run, cell): cell for cell in together}
+            running: dict[Future[dict[str, Any]], Cell] = {pool.submit(_run, cell): cell for cell in together}
             try:
                 while running:
                     finished, _ = wait(running, return_when=FIRST_COMPLETED)

@@ -3,6 +3,7 @@
 Of a penalty (`Penalty.has`):
     "separable step"    the minimiser in one coordinate, and the optimality condition there
     "strengths"         l1 and l2 of every feature, as compiled loops take them
+    "dual bound"        a conjugate, which certifies a gap where there are no strengths
     "cardinality"       a number k of features, or of groups of them
     "no l2 part"        no squares beside it
     "no groups"         features enter one by one

@@ -1,8 +1,8 @@
-"""Checkpoints: what a fit has come to, in a folder, so that a killed process can go on.
+"""Checkpoints: the state of a fit, saved in a folder, so that a fit that was killed can go on.
 
 One file holds the arrays (NumPy's .npz, no pickle) and, as JSON, the plain facts and a fingerprint of the data and the
 options, with a digest of them all. A new one is written beside the last, flushed to the disk and renamed into its
-place, and the last is kept as the one before: whenever the process or the machine dies, one whole checkpoint is there.
+place, and the last one is kept too: whenever the process or the machine dies, one complete checkpoint is there.
 """
 
 import json
@@ -24,7 +24,7 @@ from riata.errors import CheckpointError
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
-VERSION = 3
+VERSION = 4
 NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
 UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
@@ -43,7 +43,7 @@ class Checkpoints:
         return time.monotonic() - self._last >= self.every
 
     def save(self, saved: Saved) -> None:
-        """Write a checkpoint; at no moment is there none that can be read, once there was one."""
+        """Write a checkpoint; from the first one on there is at every moment one that can be read."""
         self.folder.mkdir(parents=True, exist_ok=True)
         facts = {"version": VERSION, "fingerprint": self.fingerprint, "facts": saved.facts}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
@@ -60,7 +60,7 @@ class Checkpoints:
         self._last = time.monotonic()
 
     def load(self) -> Saved | None:
-        """The newest checkpoint that is whole, None where there never was one; one of another fit is refused."""
+        """The newest checkpoint that is undamaged, None where there never was one; one of another fit is refused."""
         paths = [path for path in (self.folder / NEWEST, self.folder / BEFORE) if path.exists()]
         for path in paths:
             try:
@@ -79,7 +79,8 @@ class Checkpoints:
             raise CheckpointError(f"{paths[0]} is damaged, and so is the one before: start again without resuming")
         return None
 
-    def _check(self, path, written):
+    def _check(self, path: Path, written: dict[str, Any]) -> None:
+        """Refuse a checkpoint of another format, of other data or of other options."""
         if written.get("version") != VERSION:
             raise CheckpointError(
                 f"{path} has format {written.get('version')}, this riata reads {VERSION}: start again without resuming"
@@ -96,7 +97,7 @@ class Checkpoints:
 
 
 def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:
-    """That of all that was saved: compiled loops take the types and lengths of these arrays for granted."""
+    """A hash of all that was saved: compiled loops trust the types and lengths of these arrays without a check."""
     digest = sha256(facts.tobytes())
     for name in sorted(arrays):
         values = np.asarray(arrays[name])
@@ -106,7 +107,7 @@ def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:
 
 
 def data_fingerprint(data: Dataset) -> dict[str, Any]:
-    """Shape, number of chunks, and a digest of the first chunk; of rows elsewhere, whose cuts may change, the first."""
+    """Shape, number of chunks, and a digest of the first chunk: its first row on a cluster, whose chunks may change."""
     chunk, n_chunks = _first_chunk(data), int(data.n_chunks)
     if isinstance(data, Remote):
         chunk, n_chunks = chunk.rows(slice(0, 1)), 1
@@ -120,7 +121,7 @@ def data_fingerprint(data: Dataset) -> dict[str, Any]:
 
 
 def _first_chunk(data: Dataset) -> Chunk:
-    """Of rows on a GPU, which are never read one after the other, the first row with the targets of all."""
+    """The first chunk; of rows on a GPU, which are never read chunk by chunk, the first row and the targets of all."""
     if isinstance(data, OnDevice):
         return Chunk(data.take([0]).gather(np.arange(data.n_features)), *data.targets())
     return next(iter(data.visit([0])))

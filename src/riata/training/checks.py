@@ -1,4 +1,4 @@
-"""Refusals: what makes no sense, of the options alone or of them with the data, in one sentence each."""
+"""Options that make no sense, by themselves or with the data, are refused here, in one sentence each."""
 
 from numbers import Real
 from operator import eq
@@ -85,7 +85,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
 
 
 def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
-    """What the solver needs, and the penalty or the loss has not."""
+    """What the solver needs of the penalty and the loss, and they do not have."""
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
@@ -142,7 +142,7 @@ def _whole(value: Any) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _at_least_zero(value) -> bool:
+def _at_least_zero(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and 0 <= float(value) < np.inf)
 
 

@@ -19,9 +19,9 @@ from riata.solvers.iterate import Features, Iterate, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.training.checkpoint import Checkpoints
 
-DIVERGED = 1e3  # times the loss of the empty model: no method that works passes through there
+DIVERGED = 1e3  # times the loss of the empty model: no method that converges gets there
 GROWTH = 1.1  # of the steps between two records within a pass
-PATIENCE = 10  # passes without a change of F before a method without a certificate has arrived
+PATIENCE = 10  # passes without a change of F after which a method without a certificate stops
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Record:
 
     @property
     def along(self) -> float:
-        """How far it was, for a chart: rows where they are learnt one after the other, passes elsewhere."""
+        """The position on a chart: rows where they are learnt one after the other, passes otherwise."""
         return self.passes if self.rows is None else self.rows
 
 
@@ -86,7 +86,7 @@ def run(
     checkpoints: Checkpoints | None = None,
     resumed: Saved | None = None,
 ) -> Result:
-    """Consume a solver until its certificate, or the change of F, is within `tol` of the empty model's loss.
+    """Run a solver until its duality gap, or the change of F, is within `tol` of the empty model's loss.
 
     Interrupted (Ctrl-C) after its first point, it returns the last one. `resumed` is what the solver went on from.
     """
@@ -172,7 +172,7 @@ def _stop(history: list[Record], point: Iterate, tol: float, unit: float, max_pa
 
 
 def _objective_at(problem: Problem, point: Iterate) -> float:
-    """F there: a pass."""
+    """F at this point: a pass."""
     if point.features is None:
         return objective(problem, point.coef, point.intercept)
     on = np.flatnonzero(point.coef)
@@ -181,14 +181,16 @@ def _objective_at(problem: Problem, point: Iterate) -> float:
 
 
 def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iterate]:
-    """The iterates, up to a Ctrl-C; why there are no more is noted in `ending`, as the solver returns it if it does."""
+    """The iterates, up to a Ctrl-C. Why there are no more goes to `ending`: the solver may return a reason."""
     try:
         ending.append((yield from iterates) or StopReason.LAST_STEP)
     except KeyboardInterrupt:
         ending.append(StopReason.INTERRUPTED)
 
 
-def _save_if_due(checkpoints, point, history, passes, seconds):
+def _save_if_due(
+    checkpoints: Checkpoints | None, point: Iterate, history: list[Record], passes: float, seconds: float
+) -> None:
     """Save the solver's state with the driver's own, now and then."""
     if checkpoints is not None and point.save is not None and checkpoints.due:
         arrays, facts = point.save()
@@ -196,8 +198,8 @@ def _save_if_due(checkpoints, point, history, passes, seconds):
         checkpoints.save(Saved(arrays, facts | own))
 
 
-def _check_divergence(point, F, empty, problem):
-    """Stop before a model of NaN, or one far worse than none, reaches the user."""
+def _check_divergence(point: Iterate, F: float | None, empty: float, problem: Problem) -> None:
+    """Refuse a model with NaN, or with a loss far above that of the empty model."""
     finite = np.isfinite(point.intercept) and np.isfinite(point.coef).all()
     if finite and (F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1.0)):
         return

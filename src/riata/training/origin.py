@@ -1,4 +1,4 @@
-"""Numbers far from zero, counted from a nearer origin while a model is fitted.
+"""Targets and columns far from zero are counted from a nearer origin while a model is fitted.
 
 Sums of products of numbers whose mean is 10^8 deviations have no digits left for what varies. Where there is an
 intercept, the target (for a loss that sees y - z only) and sparse columns without a zero may be counted from their
@@ -6,11 +6,13 @@ means: the model is the same, and the intercept takes the rest back. Dense colum
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.matrices.csr import CsrMatrix
 from riata.matrices.moments import varies
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
@@ -28,17 +30,21 @@ class Origin(NamedTuple):
 
     def moved(self, data: Dataset) -> Dataset:
         """The rows, counted from here."""
-        y, x = self  # all that has to travel to rows elsewhere
+        y, x = self  # not self: this alone is sent to the workers of a cluster
 
-        def part(chunk):
-            return chunk._replace(X=chunk.X.stored_less(x) if x.any() else chunk.X, y=chunk.y - y)
+        def part(chunk: Chunk) -> Chunk:
+            X = chunk.X
+            if x.any():
+                assert isinstance(X, CsrMatrix)  # only columns of sparse rows have an origin of their own
+                X = X.stored_less(x)
+            return chunk._replace(X=X, y=chunk.y - y)
 
         return data.map(part)
 
     def moved_back(self, fitted: Fit) -> Fit:
         """The fit with the intercepts for rows as they are."""
 
-        def back(coef, intercept):
+        def back(coef: np.ndarray, intercept: Any) -> Any:
             return intercept + self.y - (coef @ self.x if self.x.any() else 0.0)
 
         result = fitted.result
@@ -72,12 +78,13 @@ def _far_columns(data: Dataset) -> np.ndarray:
     if not far.any():
         return np.zeros(data.n_features)
 
-    def entries(chunk):
+    def entries(chunk: Chunk) -> np.ndarray:
         return chunk.X.stored_in_columns()
 
     return np.where(far & (data.sum(entries) == data.n_rows), moments.mean, 0.0)
 
 
-def _far(variance, mean):
+def _far(variance: Any, mean: Any) -> Any:
+    """Whether numbers of this variance and mean, or each of several, are so far from zero that digits are lost."""
     deviation = np.sqrt(variance)
     return (FAR * deviation < np.abs(mean)) & varies(deviation, mean)

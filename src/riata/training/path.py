@@ -26,7 +26,7 @@ LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share
 
 @dataclass(frozen=True)
 class ModelPath:
-    """One model per row."""
+    """The models of a path: each array has a row, or an entry, for every model."""
 
     by: str  # "alpha" or "k"
     values: np.ndarray  # of alpha, or of k
@@ -50,12 +50,12 @@ class ModelPath:
 
     @property
     def certified(self) -> bool:
-        """Whether it is proved of every model that none of its kind is better, as the proof says."""
+        """Whether every model has a proof that none of its kind is better."""
         return self.stop.reason.certified
 
     @property
     def alphas(self) -> np.ndarray:
-        """The values of alpha, along one."""
+        """The values of alpha of a path along alpha."""
         if self.by != "alpha":
             raise AttributeError("a path along k has no alphas: its `values` are the numbers of features")
         return self.values
@@ -63,7 +63,8 @@ class ModelPath:
     @property
     def n_selected(self) -> np.ndarray:
         """How many features each model has."""
-        return np.count_nonzero(self.coefs, axis=1)
+        n_selected: np.ndarray = np.count_nonzero(self.coefs, axis=1)
+        return n_selected
 
     def __len__(self) -> int:
         return len(self.values)
@@ -73,7 +74,7 @@ class ModelPath:
         return named(self.model(i))
 
     def model(self, i: int) -> PathModel:
-        """Which model of the path it is."""
+        """Model i by its alpha or k and its number of features."""
         return PathModel(self.by, self.values[i].item(), int(np.count_nonzero(self.coefs[i])))
 
 
@@ -132,7 +133,7 @@ def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
-    """The best models with at most 0, 1, ..., k_max features; a size of no further use repeats the one before."""
+    """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
     passes_before = data.passes
     spec = replace(spec, k=k_max)
     check_spec(spec, data.n_features)

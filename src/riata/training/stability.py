@@ -15,6 +15,7 @@ def train_halves(data: Dataset, spec: Spec, *, warn: Warn = warn_in_python, **op
     check_counts_features(spec.solver)
 
     def coefficients(rows: Dataset) -> np.ndarray:
-        return train(rows, spec, warn=warn).coef
+        coef: np.ndarray = train(rows, spec, warn=warn).coef
+        return coef
 
     return stability_of(data, coefficients, **options)

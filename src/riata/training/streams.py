@@ -32,7 +32,7 @@ from riata.training.selection.search import search_of
 from riata.training.spec import Spec
 from riata.training.trained import Course, Trained
 
-PATIENCE = 1.0  # seconds in which somebody wants to see something new
+PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
 
 
 def open_stream(spec: Spec, n_features: int) -> Stream:
@@ -77,7 +77,7 @@ class Margins:
         self.progressive = self.progressive.plus(self._validated(learnt))
 
     def _validated(self, learnt: list[Any]) -> ProgressiveValidation:
-        """Of the margins' losses the mean, of several labels the one of the largest margin."""
+        """The mean of the margins' losses; the predicted label is that of the largest margin."""
         loss = self.spec.loss_function
         parts = [progressive_validation(loss, y, z, weight) for y, z, weight in learnt]
         if len(parts) == 1:
@@ -102,7 +102,7 @@ def targets_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
 
 
 def runs_of_known_labels(labels: np.ndarray, known: list[Any]) -> Iterator[tuple[slice, list[Any]]]:
-    """(rows, labels known up to them): the rows cut before every label that has not been there."""
+    """(rows, labels known up to them): the rows, cut before every row with a new label."""
     places = {label: i for i, label in enumerate(known)}
     found, first = np.unique(labels, return_index=True)
     news = sorted((int(i), label) for label, i in zip(found.tolist(), first, strict=True) if label not in places)
@@ -171,7 +171,7 @@ class Learner:
 
 
 def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
-    """Learn the rows of a stream as they come, until it ends or somebody presses Ctrl-C; `rows` are as seen of `data`.
+    """Learn the rows of a stream as they come, until it ends or Ctrl-C; `rows` are those of `data`, prepared.
 
     The learner, which can go on from there, is kept in what it leaves behind.
     """
@@ -181,28 +181,28 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:
-        diary = Diary(progress)
+        history = StreamHistory(progress)
         try:
             for chunk in rows.visit():
                 _learn_chunk(learner, chunk, data)
-                if diary.due(learner.steps):
-                    diary.note(learner, learner.trained(data.n_features))
+                if history.due(learner.steps):
+                    history.note(learner, learner.trained(data.n_features))
         except KeyboardInterrupt:
             data.close()
             reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
-        diary.note(learner, found, last=True)
+        history.note(learner, found, last=True)
     progressive = learner.margins.progressive
     course = Course(
         formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
         alphas=[spec.alpha],
         ks=[spec.k],
-        histories=[diary.history],
+        histories=[history.records],
         n_rows=progressive.rows,
         passes=1.0,
-        seconds=diary.history[-1].seconds,
+        seconds=history.records[-1].seconds,
         objective=progressive.mean_loss,
         gap=None,
         stops=[Stop(reason)],
@@ -220,13 +220,13 @@ def _learn_chunk(learner: Learner, chunk: Chunk, data: Dataset) -> None:
     learner.learn_labelled(chunk, labels[chunk.y.astype(np.intp)])
 
 
-class Diary:
-    """The records of a stream: a new one when the rows have grown enough, and the last."""
+class StreamHistory:
+    """The records of a stream: a new one whenever there are enough more rows, and one at the end."""
 
     def __init__(self, progress: Callable[[Record], None] | None = None) -> None:
         self._started = self._looked = time.perf_counter()
         self._progress = progress
-        self.history: list[Record] = []
+        self.records: list[Record] = []
 
     def due(self, steps: int) -> bool:
         """Whether it is time to look at the model, which costs as much as it has features."""
@@ -234,10 +234,10 @@ class Diary:
 
     @property
     def _before(self) -> int:
-        return self.history[-1].steps if self.history else 0
+        return self.records[-1].steps if self.records else 0
 
     def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
-        """A line of history, from the model as of now."""
+        """Add a record of the model as it is now."""
         self._looked = time.perf_counter()
         seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
         record = with_progressive(
@@ -245,7 +245,7 @@ class Diary:
         )
         if self._progress is not None:
             self._progress(record)
-        if last and self._before == steps and self.history:
-            self.history[-1] = record
+        if last and self._before == steps and self.records:
+            self.records[-1] = record
         elif last or steps >= GROWTH * self._before:
-            self.history.append(record)
+            self.records.append(record)

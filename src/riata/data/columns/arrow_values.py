@@ -1,4 +1,4 @@
-"""The values of Arrow columns as NumPy arrays: PyArrow's own conversion imports pandas, which takes long."""
+"""The values of Arrow columns as NumPy arrays, without PyArrow's own conversion, which imports pandas (slow)."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,8 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_boolean(kind) and not column.null_count:
         return values_of(column.cast(pa.uint8())).view(np.bool_)
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return column.to_numpy(zero_copy_only=False)
+        values: np.ndarray = column.to_numpy(zero_copy_only=False)
+        return values
     if column.null_count:
         floats = column if pa.types.is_floating(kind) else column.cast(pa.float64(), safe=False)
         return values_of(floats.fill_null(float("nan"))).copy()

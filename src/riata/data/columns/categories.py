@@ -1,12 +1,15 @@
-"""Columns of categories: one feature per level, by a vocabulary, or by hashing where there are too many levels.
+"""Columns of categories: one feature per level, or per hash bucket where there are too many levels.
 
-Levels of very few rows share one feature, and so does a level that was never seen before, where there is one; missing
-values have a feature of their own.
+Levels of very few rows share one feature, "(rare)", which levels never seen before get as well; missing values have a
+feature of their own.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,14 +18,15 @@ from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_string
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.strings import BucketNames, bucket_of, hashes_of
+from riata.scipy_later import sparse as sp
 
-RARE_ROWS = 10  # a level of fewer rows is rare, if that is also
-RARE_SHARE = 0.001  # less than this share of all rows
+RARE_ROWS = 10  # a level of fewer rows is rare, if they are
+RARE_SHARE = 0.001  # also less than this share of all rows
 
 
 @dataclass(frozen=True)
 class Category(Encoder):
-    """A one for the level of the row, in the order of the vocabulary, then for a rare one, then for a missing one."""
+    """One-hot encoding: a feature per level, then one for rare levels, then one for missing values."""
 
     column: str
     levels: tuple[str, ...]
@@ -31,28 +35,28 @@ class Category(Encoder):
     kind = "category"
 
     @property
-    def names(self):
+    def names(self) -> Sequence[str]:
         extra = [RARE] * self.rare + [MISSING] * self.missing
         return [f"{self.column}={level}" for level in (*self.levels, *extra)]
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         strings = as_strings(columns[0])
         n = len(self.levels)
         found = pc.index_in(strings, value_set=pa.array(self.levels, strings.type))
         codes = values_of(found.fill_null(n if self.rare else -1)).astype(np.int64)
         if strings.null_count:
-            gone = values_of(strings.is_null())
-            codes[gone] = n + self.rare if self.missing else -1
+            null = values_of(strings.is_null())
+            codes[null] = n + self.rare if self.missing else -1
         return one_hot(codes, n + self.rare + self.missing, dtype)
 
 
 @dataclass(frozen=True)
 class HashedCategory(Encoder):
-    """A one in the bucket of the row's level; a missing value has the last feature."""
+    """A one in the hash bucket of the row's level; the last feature is for missing values."""
 
     column: str
     bits: int
@@ -60,15 +64,15 @@ class HashedCategory(Encoder):
     kind = "hashed category"
 
     @property
-    def names(self):
+    def names(self) -> Sequence[str]:
         named = [self.bucket_names.get(str(b), f"#{b}") for b in range(2**self.bits)]
         return [f"{self.column}={name}" for name in (*named, MISSING)]
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         strings = as_strings(columns[0])
         codes = bucket_of(hashes_of(strings), self.bits)
         codes[values_of(strings.is_null())] = 2**self.bits
@@ -76,22 +80,22 @@ class HashedCategory(Encoder):
 
 
 class CategoryLearner(Learner):
-    """Counts levels, until there are more than max_levels: then it only names buckets."""
+    """Counts levels, until there are more than max_levels; from then on it only names hash buckets."""
 
-    def __init__(self, column: str, max_levels: int, bits: int):
+    def __init__(self, column: str, max_levels: int, bits: int) -> None:
         self.column, self.max_levels, self.bits = column, max_levels, bits
         self.counts: dict[str, int] = {}
         self.n_missing = 0
         self.buckets: BucketNames | None = None
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         strings = as_strings(columns[0])
         self.n_missing += strings.null_count
         counted = pc.value_counts(strings.drop_null())
         levels = counted.field("values")
         self._count(levels.to_pylist(), counted.field("counts").to_pylist())
 
-    def _count(self, levels, counts):
+    def _count(self, levels: list[str], counts: list[int]) -> None:
         if self.buckets is None:
             for level, count in zip(levels, counts, strict=True):
                 self.counts[level] = self.counts.get(level, 0) + count
@@ -101,7 +105,7 @@ class CategoryLearner(Learner):
         if self.buckets is not None:
             self.buckets.add(bucket_of(hashes_of(pa.array(levels, pa.string())), self.bits), levels)
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         self.n_missing += later.n_missing
         if self.buckets is None and later.buckets is not None:
             self.buckets = BucketNames()
@@ -111,7 +115,7 @@ class CategoryLearner(Learner):
         elif self.buckets is not None:
             self.buckets.merge(later.buckets)
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Category | HashedCategory:
         if self.buckets is not None:
             return HashedCategory(self.column, self.bits, self.buckets.to_json())
         fewest = min(RARE_ROWS, RARE_SHARE * n_rows)

@@ -1,12 +1,13 @@
-"""What all kinds of columns share: the learner, the encoder, and Arrow arrays as NumPy ones."""
+"""The interfaces of learners and encoders of columns, and conversions from Arrow arrays to NumPy arrays."""
 
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,24 +21,24 @@ MISSING, RARE = "(missing)", "(rare)"
 
 
 class BadRow(DataError):
-    """A value that cannot be used, at a row of the batch; whoever knows the batch's place says where that is."""
+    """A value that cannot be used, at a row of a batch; the caller adds the file and the position of the batch."""
 
-    def __init__(self, row: int | np.integer, sentence: str):
+    def __init__(self, row: int | np.integer, sentence: str) -> None:
         super().__init__(sentence)
         self.row, self.sentence = int(row), sentence
 
 
 class Entries(NamedTuple):
-    """Non-zeros of some rows by hashes of the features' names, and a function that gives those hashes and names."""
+    """Non-zeros of some rows in CSR form, where features are numbered by hashes of their names."""
 
     indptr: np.ndarray
     numbers: np.ndarray
     values: np.ndarray
-    vocabulary: Callable[[], tuple[np.ndarray, Sequence[str]]]
+    vocabulary: Callable[[], tuple[np.ndarray, Sequence[str]]]  # the numbers of features, and their names
 
 
 class Encoder(ABC):
-    """Turns some columns of a batch into features. A frozen dataclass of plain values."""
+    """Turns one or more columns of a batch into features. A frozen dataclass of plain values."""
 
     kind: ClassVar[str]
     column: str
@@ -50,7 +51,7 @@ class Encoder(ABC):
     @property
     @abstractmethod
     def names(self) -> Sequence[str]:
-        """The names of its features, which may be made when asked for."""
+        """The names of its features, perhaps made on demand."""
 
     @property
     def width(self) -> int:
@@ -60,24 +61,24 @@ class Encoder(ABC):
     @property
     @abstractmethod
     def nonzeros(self) -> float:
-        """How many features of a row are not zero, about."""
+        """About how many features of a row are not zero."""
 
     @abstractmethod
-    def encode(self, columns: Sequence[pa.Array], dtype) -> "np.ndarray | sp.csr_array":
-        """Features of these rows, dense or sparse as it is easier."""
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        """Features of these rows, dense or sparse, whichever is easier to make."""
 
-    def entries(self, columns: Sequence[pa.Array], dtype) -> Entries:
-        """Features of these rows, known by hashes of their names."""
+    def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
+        """Features of these rows, numbered by hashes of their names."""
         X: Any = sp.csr_array(self.encode(columns, dtype))
         known = numbers_of(self.names)
         return Entries(X.indptr, known[X.indices], X.data, lambda: (known, self.names))
 
     def gives(self, names: Collection[str]) -> bool:
-        """Whether one of these features is its own."""
+        """Whether it makes at least one of these features."""
         return not set(names).isdisjoint(self.names)
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
+        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]  # every encoder is a dataclass
 
 
 class Learner(ABC):
@@ -85,25 +86,25 @@ class Learner(ABC):
 
     @abstractmethod
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
-        """Learn from some rows; y is their target where it is a number."""
+        """Learn from some rows; y is their target, if that is numeric."""
 
     @abstractmethod
-    def merge(self, later) -> None:
-        """Learn what another learner of this column has seen of later rows."""
+    def merge(self, later: Self) -> None:
+        """Take over what another learner of this column has seen in later rows."""
 
     @abstractmethod
     def encoder(self, n_rows: int) -> Encoder:
-        """The encoder of what was seen."""
+        """The encoder for the values seen."""
 
     @abstractmethod
     def summary(self) -> ColumnProfile:
-        """What a person wants to know about the column."""
+        """What a user wants to know about the column."""
 
     single = True  # whether all values are exact in float32
 
 
-def one_hot(codes: np.ndarray, width: int, dtype) -> "sp.csr_array":
-    """A one at the code of each row; a row of code -1 stays empty."""
+def one_hot(codes: np.ndarray, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":
+    """A one at the code of each row; a row of code -1 is empty."""
     some = codes >= 0
     indptr = np.concatenate([[0], np.cumsum(some)]).astype(np.int32)
     indices = codes[some].astype(np.int32)
@@ -111,9 +112,9 @@ def one_hot(codes: np.ndarray, width: int, dtype) -> "sp.csr_array":
 
 
 def first_failing(column: pa.Array, parse: Callable[[pa.Array], Any]) -> int:
-    """The row of the first value that cannot be parsed with those before it, of which there is one."""
+    """The row of the first value that cannot be parsed, by bisection; there must be one."""
 
-    def fails(n_rows):
+    def fails(n_rows: int) -> bool:
         try:
             parse(column[:n_rows])
         except pa.ArrowInvalid:

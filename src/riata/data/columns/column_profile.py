@@ -1,11 +1,11 @@
-"""What a person wants to know about a column of data."""
+"""A summary of a column of data, for users."""
 
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 
 class Bins(NamedTuple):
-    """How the values of a column are spread: counts in bins of one width."""
+    """A histogram of the values of a column, with bins of equal width."""
 
     start: float
     width: float
@@ -14,24 +14,24 @@ class Bins(NamedTuple):
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What was seen of a column; None where its kind has no such thing, or where all values are missing."""
+    """The summary of a column; None for what its type does not have, or where all values are missing."""
 
     type: str  # "number", "category", "date", "text", "list", "sparse" or "target"
     missing: int = 0
     mean: float | None = None
     deviation: float | None = None
-    least: float | str | None = None  # of a date as text
+    least: float | str | None = None  # a string for dates
     largest: float | str | None = None
     levels: int | None = None  # different values, words or indices; None where they are hashed
     hashed: bool | None = None
     most_frequent: list[str] | None = None
     counts: list[int] | None = None  # of the levels, the most frequent first
     counts_from: int | None = None  # the first index, of pairs of indices and values
-    explains: float | None = None  # share of the target's variance, by itself
+    explains: float | None = None  # the share of the target's variance that this column alone explains
     histogram: Bins | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What is known, by the names in files and in `--json`."""
+        """The values that are not None, under the names used in files and in `--json`."""
         known = {_in_json(name): value for name, value in vars(self).items() if value is not None}
         if self.histogram is not None:
             known["histogram"] = self.histogram._asdict()
@@ -46,5 +46,5 @@ class ColumnProfile:
 
 
 def _in_json(name: str) -> str:
-    """Files spell names as people do."""
+    """Names in files have spaces."""
     return name.replace("_", " ")

@@ -1,67 +1,72 @@
 """Crosses: every combination of the levels of some columns is a level, named as in `carrier=UA^dest=SFO`."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.column import MISSING, Encoder, Learner, as_floats, as_strings
+from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.hashed import Levels
+from riata.scipy_later import sparse as sp
 
 
 @dataclass(frozen=True)
 class Combination(Levels):
-    """The levels of combined columns, each of which is its own name."""
+    """The levels of combined columns, which already contain the names of the columns."""
 
     kind = "combination"
 
     @property
-    def prefix(self):
+    def prefix(self) -> str:
         return ""
 
 
 @dataclass(frozen=True)
 class Cross(Encoder):
-    """What an encoder of categories makes of the combined columns."""
+    """Applies an encoder of categories to the combined levels of several columns."""
 
     column: str  # the name of the cross
     crossed: tuple[str, ...]
-    numeric: tuple[bool, ...]  # which of them held numbers
+    numeric: tuple[bool, ...]  # which of the columns are numbers
     inner: Encoder
     kind = "cross"
 
     @property
-    def columns(self):
+    def columns(self) -> tuple[str, ...]:
         return self.crossed
 
     @property
-    def names(self):
-        """Combinations as they are; what stands for several of them after the name of the cross."""
+    def names(self) -> Sequence[str]:
+        """Combinations name themselves; rare, missing or hashed levels are prefixed by the name of the cross."""
         own, first = f"{self.column}=", f"{self.crossed[0]}="
         stripped = ((name, name.removeprefix(own)) for name in self.inner.names)
         return [level if level.startswith(first) else name for name, level in stripped]
 
     @property
-    def width(self):
+    def width(self) -> int:
         return self.inner.width
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return self.inner.encode([combined(self.crossed, self.numeric, columns)], dtype)
 
-    def entries(self, columns, dtype):
+    def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         return self.inner.entries([combined(self.crossed, self.numeric, columns)], dtype)
 
-    def gives(self, names):
+    def gives(self, names: Collection[str]) -> bool:
         if isinstance(self.inner, Levels):
             return any(name.startswith(f"{self.crossed[0]}=") and "^" in name for name in names)
         return super().gives(names)
 
-    def to_json(self):
+    def to_json(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
             "column": self.column,
@@ -71,8 +76,8 @@ class Cross(Encoder):
         }
 
 
-def combined(names, numeric, columns) -> pa.Array:
-    """One text per row: the levels of all columns, with their names."""
+def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa.Array]) -> pa.Array:
+    """A string per row, such as carrier=UA^dest=SFO: the names and levels of all columns."""
     parts = [
         pc.binary_join_element_wise(name, _levels(column, name, number).fill_null(MISSING), "=")
         for name, number, column in zip(names, numeric, columns, strict=True)
@@ -80,25 +85,25 @@ def combined(names, numeric, columns) -> pa.Array:
     return pc.binary_join_element_wise(*parts, "^")
 
 
-def _levels(column, name, number) -> pa.Array:
-    """Levels as text; those of a column of numbers are written alike whether the file has 7 or 7.0."""
+def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:
+    """Levels as strings; numbers are parsed first, so that 7 and 7.0 are the same level."""
     levels = as_strings(pa.array(as_floats(column, name))) if number else as_strings(column)
     return levels.cast(pa.string())
 
 
 class CrossLearner(Learner):
-    """A learner of categories that sees the combined columns."""
+    """Shows the combined levels of several columns to a learner of categories."""
 
-    def __init__(self, crossed: tuple[str, ...], numeric: tuple[bool, ...], inner: Learner):
+    def __init__(self, crossed: tuple[str, ...], numeric: tuple[bool, ...], inner: Learner) -> None:
         self.crossed, self.numeric, self.inner = crossed, numeric, inner
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         self.inner.add([combined(self.crossed, self.numeric, columns)], weight, y)
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         self.inner.merge(later.inner)
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Cross:
         inner = self.inner.encoder(n_rows)
         if isinstance(inner, Levels):
             inner = Combination(inner.column)

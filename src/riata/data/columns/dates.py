@@ -1,8 +1,11 @@
-"""Dates and times: the days passed as a number, and the month, weekday and hour as categories, where they vary."""
+"""Dates and times: days as a number, and month, weekday and hour as categories, where they vary."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -19,7 +22,7 @@ INSTANT = pa.timestamp("us")
 
 @dataclass(frozen=True)
 class Date(Encoder):
-    """Days since `origin` (of 1970), then one feature per value of each part, then whether it is missing."""
+    """Days since `origin` (in days since 1970), then a feature per value of each part, then one for missing dates."""
 
     column: str
     origin: int
@@ -29,56 +32,59 @@ class Date(Encoder):
     kind = "date"
 
     @property
-    def names(self):
-        words = {"weekday": lambda code: WEEKDAYS[code]}
-        parts = [f"{self.column}.{part}={words.get(part, str)(c)}" for part, codes in self.parts.items() for c in codes]
+    def names(self) -> Sequence[str]:
+        parts = [
+            f"{self.column}.{part}={WEEKDAYS[code] if part == 'weekday' else code}"
+            for part, codes in self.parts.items()
+            for code in codes
+        ]
         return [f"{self.column}.days", *parts, *[f"{self.column}={MISSING}"] * self.missing]
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return 1.0 + len(self.parts)
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         instants = as_instants(columns[0], self.column)
-        gone = values_of(instants.is_null())
-        days = np.where(gone, self.mean, days_of(instants)) - self.origin
+        null = values_of(instants.is_null())
+        days = np.where(null, self.mean, days_of(instants)) - self.origin
         blocks = [sp.csr_array(days[:, None].astype(dtype))]
         for part, codes in self.parts.items():
             position = np.full(PARTS[part], -1)
             position[codes] = np.arange(len(codes))
             code = part_of(instants, part)
-            blocks.append(one_hot(np.where(gone, -1, position[code]), len(codes), dtype))
+            blocks.append(one_hot(np.where(null, -1, position[code]), len(codes), dtype))
         if self.missing:
-            blocks.append(one_hot(np.where(gone, 0, -1), 1, dtype))
+            blocks.append(one_hot(np.where(null, 0, -1), 1, dtype))
         return sp.hstack(blocks, format="csr")
 
 
 class DateLearner(Learner):
-    """First and last day, and which months, weekdays and hours occur."""
+    """The first and last day, and which months, weekdays and hours occur."""
 
     single = False  # days have fractions
 
-    def __init__(self, column: str):
+    def __init__(self, column: str) -> None:
         self.column = column
         self.n_missing = 0
         self.weight = self.mean = 0.0
         self.least, self.largest = np.inf, -np.inf
         self.seen = {part: np.zeros(n, dtype=bool) for part, n in PARTS.items()}
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         instants = as_instants(columns[0], self.column)
-        there = values_of(instants.is_valid())
+        valid = values_of(instants.is_valid())
         self.n_missing += instants.null_count
-        if not there.any():
+        if not valid.any():
             return
-        days, weight = days_of(instants)[there], weight[there]
+        days, weight = days_of(instants)[valid], weight[valid]
         self.least, self.largest = min(self.least, days.min()), max(self.largest, days.max())
         self.weight += weight.sum()
         self.mean += weight @ (days - self.mean) / self.weight
         for part, seen in self.seen.items():
-            seen[part_of(instants, part)[there]] = True
+            seen[part_of(instants, part)[valid]] = True
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         self.n_missing += later.n_missing
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
         if later.weight > 0:
@@ -87,7 +93,7 @@ class DateLearner(Learner):
         for part, seen in self.seen.items():
             seen |= later.seen[part]
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Date:
         parts = {part: np.flatnonzero(seen).tolist() for part, seen in self.seen.items() if seen.sum() > 1}
         origin = int(np.floor(self.least)) if self.weight else 0
         return Date(self.column, origin, float(self.mean), parts, self.n_missing > 0)
@@ -124,7 +130,7 @@ def as_instants(column: pa.Array, name: str) -> pa.Array:
 
 
 def parse_dates(strings: pa.Array) -> pa.Array:
-    """ISO 8601 strings, with or without a zone, as timestamps: each different string is read once."""
+    """ISO 8601 strings, with or without a time zone, as timestamps; each distinct string is parsed once."""
     coded = strings.dictionary_encode()
     try:
         instants = coded.dictionary.cast(INSTANT)
@@ -134,7 +140,7 @@ def parse_dates(strings: pa.Array) -> pa.Array:
 
 
 def look_like_dates(strings: pa.Array) -> bool:
-    """Whether these strings, all of them, are dates: numbers alone do not count."""
+    """Whether all these strings are dates; a plain number is not."""
     strings = strings.drop_null()
     if len(strings) == 0 or not pc.match_substring_regex(strings[:1], r"^\d{4}-\d\d-\d\d").to_pylist()[0]:
         return False
@@ -146,12 +152,12 @@ def look_like_dates(strings: pa.Array) -> bool:
 
 
 def days_of(instants: pa.Array) -> np.ndarray:
-    """Days since 1970, with fractions; a null is some number."""
+    """Days since 1970, with fractions; arbitrary for nulls."""
     micros = values_of(instants.cast(pa.int64()).fill_null(0))
     return micros / (SECONDS_PER_DAY * 1e6)
 
 
 def part_of(instants: pa.Array, part: str) -> np.ndarray:
-    """The code of a part of a date; of a null, some code."""
+    """The code of the month, weekday or hour; arbitrary for nulls."""
     get = {"month": pc.month, "weekday": pc.day_of_week, "hour": pc.hour}[part]
     return values_of(get(instants).fill_null(0))

@@ -1,15 +1,18 @@
-"""Features known by a hash of their name, 62 bits wide, for data with more of them than any vocabulary could hold.
+"""Features numbered by a 62-bit hash of their name, for data with more features than a vocabulary can list.
 
-Every value of a column and every word of a text is a feature of its own; the name of one is found again while the rows
-it occurs in are at hand. All columns share the numbers: `carrier=UA` has the hash of that text.
+Every value of a column and every word of a text is a feature of its own. Names are not stored: they are looked up while
+a chunk in which they occur is in memory. The numbers do not depend on the column: `carrier=UA` has the hash of that
+string.
 """
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
@@ -19,18 +22,18 @@ from riata.data.columns.texts import phrase
 from riata.kernels.text_hashing import joined_hashes
 from riata.scipy_later import sparse as sp
 
-SPACE = 1 << 62  # numbers that a hashed feature may have
+SPACE = 1 << 62  # how many numbers there are for features
 
 
-def side_by_side(parts: Sequence[Entries]):
-    """The rows of several encoders as one matrix, and a function that names features of it."""
+def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.ndarray], dict[int, str]]]":
+    """One matrix of the features of several encoders, and a function from numbers of its features to names."""
     n_rows = len(parts[0].indptr) - 1
     row = np.concatenate([np.repeat(np.arange(n_rows), np.diff(part.indptr)) for part in parts])
     numbers, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("numbers", "values"))
     X = sp.csr_array(sp.coo_array((values, (row, numbers)), shape=(n_rows, SPACE)))
 
     @cache
-    def vocabularies():
+    def vocabularies() -> list[tuple[np.ndarray, Sequence[str]]]:
         return [part.vocabulary() for part in parts]
 
     def names(wanted: np.ndarray) -> dict[int, str]:
@@ -48,39 +51,40 @@ class Unbounded(Encoder):
     separator: str
 
     @property
-    def names(self):
-        raise NotImplementedError("the features of a hashed column have no list")
+    def names(self) -> Sequence[str]:
+        raise NotImplementedError("the features of a hashed column cannot be listed")
 
     @property
-    def width(self):
+    def width(self) -> int:
         return SPACE
 
-    def encode(self, columns, dtype):
-        return side_by_side([self.entries(columns, dtype)])[0]
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        X: sp.csr_array = side_by_side([self.entries(columns, dtype)])[0]
+        return X
 
     @abstractmethod
-    def entries(self, columns, dtype) -> Entries: ...
+    def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries: ...
 
-    def gives(self, names):
+    def gives(self, names: Collection[str]) -> bool:
         return any(name.startswith(f"{self.column}{self.separator}") for name in names)
 
 
 @dataclass(frozen=True)
 class Levels(Unbounded):
-    """A one for the level of the row, whichever it is; a missing value is a level, too."""
+    """A one for the level of the row; a missing value is a level, too."""
 
     column: str
     kind, separator = "levels", "="
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return 1.0
 
-    def entries(self, columns, dtype):
+    def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         strings = as_strings(columns[0]).fill_null(MISSING)
         prefix = self.prefix
 
-        def vocabulary():
+        def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
             levels = strings.unique()
             return numbers_of(levels, prefix), [prefix + level for level in levels.to_pylist()]
 
@@ -90,13 +94,13 @@ class Levels(Unbounded):
 
     @property
     def prefix(self) -> str:
-        """What the names begin with."""
+        """The beginning of all names."""
         return f"{self.column}="
 
 
 @dataclass(frozen=True)
 class Words(Unbounded):
-    """How often each word is in the row."""
+    """How often each word occurs in the row."""
 
     column: str
     pairs: bool
@@ -104,15 +108,15 @@ class Words(Unbounded):
     kind, separator = "words", ":"
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return self.per_row
 
-    def entries(self, columns, dtype):
+    def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         text, starts, ends, hashes, indptr = words_of(as_strings(columns[0]), self.pairs)
         prefix = f"{self.column}:"
         numbers = as_numbers(joined_hashes(hashes_of(pa.array([prefix]))[0], hashes))
 
-        def vocabulary():
+        def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
             known, first = np.unique(numbers, return_index=True)
             raw = (text[starts[i] : ends[i]].tobytes().decode(errors="replace") for i in first)
             return known, [prefix + phrase(word) for word in raw]
@@ -121,18 +125,18 @@ class Words(Unbounded):
 
 
 class LevelsLearner(Learner):
-    """Nothing but how many values are missing."""
+    """Counts missing values; levels need not be known."""
 
-    def __init__(self, column: str):
+    def __init__(self, column: str) -> None:
         self.column, self.n_missing = column, 0
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         self.n_missing += as_strings(columns[0]).null_count
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         self.n_missing += later.n_missing
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Encoder:
         return Levels(self.column)
 
     def summary(self) -> ColumnProfile:
@@ -140,22 +144,22 @@ class LevelsLearner(Learner):
 
 
 class WordsLearner(LevelsLearner):
-    """The same, and how long texts are."""
+    """Counts missing values and words per row."""
 
-    def __init__(self, column: str, pairs: bool):
+    def __init__(self, column: str, pairs: bool) -> None:
         super().__init__(column)
         self.pairs, self.n_words, self.n_rows = pairs, 0, 0
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         super().add(columns, weight, y)
         *_, indptr = words_of(as_strings(columns[0]), self.pairs)
         self.n_words, self.n_rows = self.n_words + int(indptr[-1]), self.n_rows + len(indptr) - 1
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         super().merge(later)
         self.n_words, self.n_rows = self.n_words + later.n_words, self.n_rows + later.n_rows
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Words:
         return Words(self.column, self.pairs, self.n_words / max(self.n_rows, 1))
 
     def summary(self) -> ColumnProfile:

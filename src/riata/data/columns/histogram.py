@@ -1,4 +1,4 @@
-"""Counts of numbers whose range is known only at the end, in bounded memory."""
+"""Histograms in bounded memory, of numbers whose range is not known in advance."""
 
 from dataclasses import dataclass
 from math import floor, frexp, ldexp
@@ -8,15 +8,15 @@ import numpy as np
 from riata.data.columns.column_profile import Bins
 
 MOST_BINS = 64
-DIGITS = 50  # bits of a bin's number, at most: doubles have 53
+DIGITS = 50  # the most bits of a bin's number; a double has 53
 
 
 @dataclass(frozen=True)
 class Histogram:
     """Bin i counts numbers in [(first + i) width, (first + i + 1) width), where width = 2^exponent.
 
-    The exponent is the least that needs no more than `most` bins. Wider bins are made of whole narrower ones, so
-    histograms add without loss: how rows were cut into chunks makes no difference.
+    The exponent is the least that needs no more than `most` bins. A wider bin is a union of narrower ones, so that
+    histograms can be added exactly: the result does not depend on how rows were divided into chunks.
     """
 
     exponent: int
@@ -30,7 +30,8 @@ class Histogram:
 
     @property
     def edges(self) -> np.ndarray:
-        return np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
+        edges: np.ndarray = np.ldexp(self.first + np.arange(len(self.counts) + 1.0), self.exponent)
+        return edges
 
     def __add__(self, other: "Histogram") -> "Histogram":
         exponent = max(self.exponent, other.exponent)
@@ -46,7 +47,7 @@ class Histogram:
         return Histogram(exponent, first, counts, self.most)
 
     def coarser(self, exponent: int) -> "Histogram":
-        """The same counts in bins of this exponent, unless they are as wide already."""
+        """The same counts in bins of this exponent, if those are wider."""
         if exponent <= self.exponent:
             return self
         numbers = (self.first + np.arange(len(self.counts))) >> min(exponent - self.exponent, 63)
@@ -60,7 +61,7 @@ class Histogram:
 
 
 def histogram_of(values: np.ndarray, weight: np.ndarray | None = None, most: int = MOST_BINS) -> Histogram:
-    """The histogram of some numbers, at least one of them, all finite."""
+    """The histogram of one or more finite numbers."""
     low, high = float(values.min()), float(values.max())
     exponent = _least_exponent(low, high, most)
     numbers = np.floor(np.ldexp(values, -exponent)).astype(np.int64)
@@ -76,5 +77,5 @@ def _least_exponent(low: float, high: float, most: int) -> int:
 
 
 def _exponent(value: float) -> int:
-    """e with 2^(e - 1) <= value < 2^e; very small for 0."""
+    """e with 2^(e - 1) <= value < 2^e; very negative for 0."""
     return frexp(value)[1] if value > 0 else -1000

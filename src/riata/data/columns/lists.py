@@ -1,9 +1,11 @@
-"""Columns that hold many features at once: lists of numbers, and pairs of lists (indices, values) as sparse rows."""
+"""Columns of many features: lists of numbers, and pairs of list columns (indices and values of sparse rows)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self, overload
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from riata.data.columns.arrow_values import values_of
@@ -13,16 +15,22 @@ from riata.data.csr import canonical
 from riata.scipy_later import sparse as sp
 
 
-class Numbered(Sequence):
-    """The names prefix + number for consecutive numbers, made when asked for."""
+class Numbered(Sequence[str]):
+    """The names prefix + number + suffix for consecutive numbers, made on demand."""
 
-    def __init__(self, prefix: str, first: int, count: int, suffix: str = ""):
+    def __init__(self, prefix: str, first: int, count: int, suffix: str = "") -> None:
         self._prefix, self._numbers, self._suffix = prefix, range(first, first + count), suffix
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._numbers)
 
-    def __getitem__(self, i):
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+
+    @overload
+    def __getitem__(self, i: slice) -> list[str]: ...
+
+    def __getitem__(self, i: int | slice) -> str | list[str]:
         if isinstance(i, slice):
             return [self[j] for j in range(*i.indices(len(self)))]
         return f"{self._prefix}{self._numbers[i]}{self._suffix}"
@@ -36,7 +44,7 @@ class Numbered(Sequence):
 
 @dataclass(frozen=True)
 class Dense(Encoder):
-    """The numbers of a list as they are."""
+    """The numbers of a list, unchanged."""
 
     column: str
     size: int
@@ -45,16 +53,16 @@ class Dense(Encoder):
     kind = "dense"
 
     @property
-    def names(self):
+    def names(self) -> Sequence[str]:
         return self.given_names or (
             Numbered("x", 0, self.size) if self.column == "X" else Numbered(f"{self.column}[", 0, self.size, "]")
         )
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return self.size * self.share_nonzero
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         flat, lengths = flatten(columns[0], self.column)
         wrong = lengths != self.size
         if wrong.any():
@@ -67,7 +75,7 @@ class Dense(Encoder):
 
 @dataclass(frozen=True)
 class Sparse(Encoder):
-    """The pairs of two lists; indices count from `first`. Pairs beyond the width are of features never seen before."""
+    """Sparse rows from a pair of list columns; the first index is `first`. Indices out of range are ignored."""
 
     column: str
     values: str
@@ -78,20 +86,20 @@ class Sparse(Encoder):
     kind = "sparse"
 
     @property
-    def columns(self):
+    def columns(self) -> tuple[str, ...]:
         return self.column, self.values
 
     @property
-    def names(self):
+    def names(self) -> Sequence[str]:
         return self.given_names or Numbered(
             "x" if self.column == "X.indices" else f"{stem(self.column)}.", self.first, self.size
         )
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return self.per_row
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         values, indices, offsets = pairs_of(columns, self.column, self.values)
         if len(indices) and not self.first <= indices.min() <= indices.max() < self.first + self.size:
             inside = (indices >= self.first) & (indices < self.first + self.size)
@@ -109,7 +117,7 @@ class Sparse(Encoder):
 
 
 def stem(column: str) -> str:
-    """The part of a name that a pair shares: 'doc' of 'doc.indices' and 'doc_values'."""
+    """The part of the name that a pair of columns shares: 'doc' for 'doc.indices' and 'doc_values'."""
     for ending in ("indices", "values"):
         if column.endswith(ending):
             return column.removesuffix(ending).rstrip("._") or "x"
@@ -117,7 +125,7 @@ def stem(column: str) -> str:
 
 
 def flatten(column: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of all lists, one after the other, and the length of each list."""
+    """The concatenated numbers of all lists, and the length of each list."""
     if column.null_count:
         row = int(np.argmax(values_of(column.is_null())))
         raise BadRow(row, f"{name!r} has no list here; missing lists cannot be filled in")
@@ -131,7 +139,9 @@ def flatten(column: pa.Array, name: str) -> tuple[np.ndarray, np.ndarray]:
     return values_of(flat), lengths
 
 
-def pairs_of(columns, indices_name, values_name):
+def pairs_of(
+    columns: Sequence[pa.Array], indices_name: str, values_name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(values, indices, offsets) of a pair of list columns."""
     indices, lengths = flatten(columns[0], indices_name)
     values, value_lengths = flatten(columns[1], values_name)
@@ -145,10 +155,10 @@ def pairs_of(columns, indices_name, values_name):
     return values, indices, offsets
 
 
-def check_values(values, indices, offsets):
+def check_values(values: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> None:
     """Refuse sparse rows with a value that is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum(dtype=np.float64)  # too large a sum only means a closer look
+        total = values.sum(dtype=np.float64)  # a sum is quick; if it is not finite, every value is checked
     if not np.isfinite(total) and not np.isfinite(values).all():
         entry = int(np.argmax(~np.isfinite(values)))
         raise BadRow(
@@ -157,11 +167,12 @@ def check_values(values, indices, offsets):
         )
 
 
-def check_numbers(values, name):
+def check_numbers(values: np.ndarray, name: str) -> None:
+    """Refuse a dense matrix with a value that is not finite."""
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        total = values.sum()  # in their own precision, which is fast: too large a sum only means a closer look
+        total = values.sum()  # quick, in their own precision; if it is not finite, every value is checked
     if not np.isfinite(total) and not np.isfinite(values).all():
         row, j = np.argwhere(~np.isfinite(values))[0]
         raise BadRow(
@@ -171,14 +182,14 @@ def check_numbers(values, name):
 
 
 class DenseLearner(Learner):
-    """The width of a list column, and how many of its numbers are not zero."""
+    """The length of the lists of a column, and how many of their numbers are not zero."""
 
-    def __init__(self, column: str, names=None):
+    def __init__(self, column: str, names: Sequence[str] = ()) -> None:
         self.column, self.n_rows, self.n_nonzero = column, 0, 0
         self.width: int | None = None
         self.names = tuple(names) if names else None
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         flat, lengths = flatten(columns[0], self.column)
         if len(lengths) == 0:
             return
@@ -188,17 +199,17 @@ class DenseLearner(Learner):
             raise BadRow(row, f"{self.column!r} has {lengths[row]} numbers here, and {width} in the rows before")
         check_numbers(flat.reshape(len(lengths), width), self.column)
         self.n_rows += len(lengths)
-        self.n_nonzero += int(np.count_nonzero(flat != 0))  # of truths it is twice as fast as of numbers
+        self.n_nonzero += int(np.count_nonzero(flat != 0))  # counting booleans is twice as fast as counting numbers
         self.single = self.single and exact_in_single(flat)
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         if None not in (self.width, later.width) and self.width != later.width:
             raise BadRow(0, f"{self.column!r} has {later.width} numbers here, and {self.width} in the rows before")
         self.width = later.width if self.width is None else self.width
         self.n_rows, self.n_nonzero = self.n_rows + later.n_rows, self.n_nonzero + later.n_nonzero
         self.single = self.single and later.single
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Dense:
         width = self.width or 0
         return Dense(self.column, width, self.n_nonzero / max(self.n_rows * width, 1), self.names)
 
@@ -209,13 +220,15 @@ class DenseLearner(Learner):
 class SparseLearner(Learner):
     """The range of the indices of a pair of list columns."""
 
-    def __init__(self, indices: str, values: str, width: int | None = None, first: int | None = None, names=None):
+    def __init__(
+        self, indices: str, values: str, width: int | None = None, first: int | None = None, names: Sequence[str] = ()
+    ) -> None:
         self.indices, self.values, self.width, self.first = indices, values, width, first
         self.least, self.largest = np.iinfo(np.int64).max, -1
         self.n_rows = self.n_pairs = 0
         self.names = tuple(names) if names else None
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         values, indices, offsets = pairs_of(columns, self.indices, self.values)
         self.n_rows += len(offsets) - 1
         self.n_pairs += len(values)
@@ -226,7 +239,7 @@ class SparseLearner(Learner):
                 raise BadRow(row, f"{self.indices!r} holds {self.least}; an index is zero or more")
         self.single = self.single and exact_in_single(values)
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         self.n_rows, self.n_pairs = self.n_rows + later.n_rows, self.n_pairs + later.n_pairs
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
         self.single = self.single and later.single
@@ -235,7 +248,7 @@ class SparseLearner(Learner):
     def counts_from(self) -> int:
         return self.first if self.first is not None else int(self.least > 0 and self.largest > 0)
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Sparse:
         width = self.width or max(self.largest + 1 - self.counts_from, 0)
         return Sparse(
             self.indices, self.values, width, self.counts_from, self.n_pairs / max(self.n_rows, 1), self.names
@@ -246,7 +259,7 @@ class SparseLearner(Learner):
 
 
 def exact_in_single(values: np.ndarray) -> bool:
-    """Whether float32 holds these numbers without rounding."""
+    """Whether these numbers are exact in float32."""
     if values.dtype.itemsize <= 2 or values.dtype == np.float32:
         return True
     return bool((values.astype(np.float32) == values).all())

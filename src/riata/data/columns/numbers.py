@@ -1,17 +1,22 @@
-"""Columns of numbers: the value itself, the mean where it is missing, and a feature that says it was."""
+"""Columns of numbers: the value, or the mean where it is missing, and a feature that marks missing values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
 from riata.data.columns.column_profile import Bins, ColumnProfile
 from riata.data.columns.histogram import Histogram, histogram_of
+from riata.scipy_later import sparse as sp
 
 
 @dataclass(frozen=True)
 class Number(Encoder):
-    """x, and 1 where x is missing if it ever was."""
+    """x, with the mean in place of missing values; and, if any were missing, a feature that is 1 for them."""
 
     column: str
     mean: float
@@ -20,24 +25,25 @@ class Number(Encoder):
     kind = "number"
 
     @property
-    def names(self):
+    def names(self) -> Sequence[str]:
         return [self.column, f"{self.column}={MISSING}"] if self.missing else [self.column]
 
     @property
-    def nonzeros(self):
+    def nonzeros(self) -> float:
         return self.share_nonzero
 
-    def encode(self, columns, dtype):
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         values = as_floats(columns[0], self.column)
-        gone = np.isnan(values)
-        if gone.any():
-            values = np.where(gone, self.mean, values)
+        null = np.isnan(values)
+        if null.any():
+            values = np.where(null, self.mean, values)
         check_finite(values, self.column)
         values = values.astype(dtype, copy=False)
-        return np.stack([values, gone], axis=1, dtype=dtype) if self.missing else values[:, None]
+        return np.stack([values, null], axis=1, dtype=dtype) if self.missing else values[:, None]
 
 
-def check_finite(values, column):
+def check_finite(values: np.ndarray, column: str) -> None:
+    """Refuse infinite numbers."""
     if not np.isfinite(values.sum()) and np.isinf(values).any():
         raise BadRow(
             np.argmax(np.isinf(values)), f"column {column!r} holds an infinite number; replace it, or drop the column"
@@ -45,9 +51,9 @@ def check_finite(values, column):
 
 
 class NumberLearner(Learner):
-    """Weighted mean, spread, range, and how much of the target the column explains by itself."""
+    """Weighted mean and deviation, range, histogram, and how much of the target the column alone explains."""
 
-    def __init__(self, column: str):
+    def __init__(self, column: str) -> None:
         self.column = column
         self.n_rows = self.n_missing = self.n_zero = 0
         self.least, self.largest = np.inf, -np.inf
@@ -55,49 +61,51 @@ class NumberLearner(Learner):
         self.means = np.zeros(2)  # of x and y
         self.products = np.zeros((2, 2))  # centred sums of xx, xy, yy
         self.histogram: Histogram | None = None
-        self.whole = True  # whether all values are whole numbers
+        self.integers = True  # whether all values are whole numbers
 
-    def add(self, columns, weight, y):
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         values = as_floats(columns[0], self.column)
-        there = ~np.isnan(values)
+        valid = ~np.isnan(values)
         self.n_rows += len(values)
-        n_there = int(there.sum())
-        self.n_missing += len(values) - n_there
-        if n_there == 0:
+        n_valid = int(valid.sum())
+        self.n_missing += len(values) - n_valid
+        if n_valid == 0:
             return
-        if n_there < len(values):
-            values, weight, y = values[there], weight[there], y if y is None else y[there]
+        if n_valid < len(values):
+            values, weight, y = values[valid], weight[valid], y if y is None else y[valid]
         check_finite(values, self.column)
         self.n_zero += len(values) - int(np.count_nonzero(values))
         self.least, self.largest = min(self.least, values.min()), max(self.largest, values.max())
         self.single = self.single and bool((values.astype(np.float32) == values).all())
-        self.whole = self.whole and bool((values == np.floor(values)).all())
+        self.integers = self.integers and bool((values == np.floor(values)).all())
         seen = histogram_of(values)
         self.histogram = seen if self.histogram is None else self.histogram + seen
         self._merge(values, np.zeros(len(values)) if y is None else y, weight)
 
-    def _merge(self, x, y, weight):
+    def _merge(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
+        """Add weighted pairs (x, y)."""
         total = weight.sum()
         means = np.array([(weight * x).sum(), (weight * y).sum()]) / total
         x, y = x - means[0], y - means[1]
         cross = (weight * x * y).sum()
         self._add(total, means, np.array([[(weight * x * x).sum(), cross], [cross, (weight * y * y).sum()]]))
 
-    def _add(self, total, means, products):
-        """Chan's formula, for two variables."""
+    def _add(self, total: float, means: np.ndarray, products: np.ndarray) -> None:
+        """Add a set of pairs by its weight, means and centred products: Chan's formula for two variables."""
         shift = means - self.means
         both = self.weight + total
         self.products += products + np.outer(shift, shift) * (self.weight * total / both)
         self.means += shift * (total / both)
         self.weight = both
 
-    def merge(self, later):
+    def merge(self, later: Self) -> None:
         for name in ("n_rows", "n_missing", "n_zero"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
-        self.single, self.whole = self.single and later.single, self.whole and later.whole
+        self.single, self.integers = self.single and later.single, self.integers and later.integers
         if later.weight > 0:
             self._add(later.weight, later.means, later.products)
+        if later.histogram is not None:
             self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
     @property
@@ -106,7 +114,7 @@ class NumberLearner(Learner):
         spread = self.products[0, 0] * self.products[1, 1]
         return float(self.products[0, 1] ** 2 / spread) if spread > 0 else 0.0
 
-    def encoder(self, n_rows):
+    def encoder(self, n_rows: int) -> Number:
         share = 1.0 - self.n_zero / max(self.n_rows, 1)
         return Number(self.column, float(self.means[0]), self.n_missing > 0, share)
 
@@ -119,7 +127,7 @@ class NumberLearner(Learner):
         return replace(found, mean=float(self.means[0]), deviation=deviation, least=least, largest=largest)
 
     def _bins(self) -> Bins | None:
-        """How the values are spread; whole numbers in bins of whole numbers."""
+        """The histogram; that of whole numbers has bins of whole width."""
         if self.histogram is None:
             return None
-        return (self.histogram.coarser(0) if self.whole else self.histogram).bins
+        return (self.histogram.coarser(0) if self.integers else self.histogram).bins

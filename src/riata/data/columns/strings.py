@@ -1,4 +1,6 @@
-"""Arrow strings as the bytes and offsets that compiled loops read."""
+"""Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
+
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -17,24 +19,25 @@ def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
 
 def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
     """A 64-bit hash per string, of the prefix and the string."""
-    return hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
+    hashes: np.ndarray = hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
+    return hashes
 
 
-def numbers_of(names, prefix: str = "") -> np.ndarray:
-    """The numbers of features that are known by hashes of their names."""
+def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
+    """The numbers of features with these names: 62 bits of a hash of the prefix and the name."""
     strings = names if isinstance(names, pa.Array) else pa.array(list(names), pa.string())
     return as_numbers(hashes_of(strings, prefix))
 
 
 def as_numbers(hashes: np.ndarray) -> np.ndarray:
-    """62 bits of a hash, of which none is a sign."""
+    """The upper 62 bits of 64-bit hashes, as positive integers."""
     return (hashes >> np.uint64(2)).astype(np.int64)
 
 
-def words_of(strings: pa.Array, pairs: bool):
-    """(bytes, starts, ends, hashes, indptr) of the words of every string."""
+def words_of(strings: pa.Array, pairs: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(bytes, starts, ends, hashes, indptr) of the words of every string; of pairs of neighbours too, if asked."""
     text, offsets = buffers(strings)
-    room = int(offsets[-1] - offsets[0]) // 2 + len(strings) + 1  # a word takes a letter and a separator at least
+    room = int(offsets[-1] - offsets[0]) // 2 + len(strings) + 1  # a word takes at least a letter and a separator
     room *= 2 if pairs else 1
     starts, ends = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     hashes, indptr = np.empty(room, dtype=np.uint64), np.empty(len(strings) + 1, dtype=np.int64)
@@ -48,7 +51,7 @@ def bucket_of(hashes: np.ndarray, bits: int) -> np.ndarray:
 
 
 class BucketNames:
-    """A readable name for every bucket that was seen: its first string, and how many share it."""
+    """A readable name for every hash bucket: the first string seen in it, and up to three others."""
 
     def __init__(self) -> None:
         self._first: dict[int, str] = {}
@@ -61,7 +64,7 @@ class BucketNames:
                 others.add(string)
 
     def merge(self, later: "BucketNames") -> None:
-        """Add the strings of another; those that it did not keep change no name."""
+        """Add the strings of another; those that it did not store would not change a name."""
         for bucket, first in later._first.items():
             strings = [first, *sorted(later._others.get(bucket, ()))]
             self.add(np.full(len(strings), bucket), strings)

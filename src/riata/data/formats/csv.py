@@ -1,19 +1,21 @@
 """CSV and TSV, plain or compressed, through Arrow's reader.
 
-Types are those of the first block; whole numbers are read as float64, so that a 2.5 after a million whole numbers is
-no surprise. A column that is empty in the first block is taken for numbers unless it is declared otherwise.
+Types are inferred from the first block. Whole numbers are read as float64, so that a 2.5 may follow a million of them.
+A column that is empty in the first block is read as numbers, unless it is declared categorical or text.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from riata.data.formats.files import File, StandardInput
+from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.live_files import StandardInput
 from riata.errors import DataError
 
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
@@ -23,14 +25,21 @@ NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
 class Csv(FileSource):
     """Rows of text files with a header line."""
 
-    def __init__(self, files, *, block_bytes: int, as_text: Collection[str] = (), skip_bad=False):
+    def __init__(
+        self,
+        files: Sequence[File],
+        *,
+        block_bytes: int,
+        as_text: Collection[str] = (),
+        skip_bad: bool = False,
+    ) -> None:
         super().__init__(files)
         self._block_bytes, self._as_text, self._skip_bad = block_bytes, as_text, skip_bad
         self._delimiter = "\t" if files[0].suffix in (".tsv", ".tab") else delimiter(files[0].head())
         self.schema = one_schema(files, [self._infer(file) for file in files])
 
-    def _infer(self, file: File):
-        """The types of the first block, without its last line if that may be cut."""
+    def _infer(self, file: File) -> pa.Schema:
+        """The types of the first block, without its last line, which may be incomplete."""
         try:
             head = file.head(self._block_bytes)
             if len(head) == self._block_bytes:
@@ -40,34 +49,44 @@ class Csv(FileSource):
         except (pa.ArrowException, OSError) as error:
             raise DataError(self.explain(file, error, ())) from error
 
-    def _kind(self, field):
+    def _kind(self, field: pa.Field) -> pa.DataType:
         if field.name in self._as_text:
             return pa.string()
         number = pa.types.is_integer(field.type) or pa.types.is_null(field.type)
         return pa.float64() if number else field.type
 
-    def read(self, file: File, columns, rows):
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         kinds = {name: self.schema.field(name).type for name in columns}
         numbers = [name for name in columns if pa.types.is_floating(kinds[name])] if self._skip_bad else []
         with self._reader(file, columns, kinds | dict.fromkeys(numbers, pa.string())) as reader:
             for batch in reader:
                 yield self._numbers_only(batch, numbers)
 
-    def _reader(self, file: File, columns, kinds, threads=True):
+    def _reader(
+        self, file: File, columns: Sequence[str], kinds: dict[str, pa.DataType], threads: bool = True
+    ) -> pacsv.CSVStreamingReader:
         options = self._options(self._block_bytes, columns, kinds, self._bad_row, threads)
-        if file.span is not None and file.span[0] > 0:  # the header is elsewhere
+        if file.span is not None and file.span[0] > 0:  # this span has no header line
             options["read_options"].column_names = self._header(replace(file, span=None))
         return pacsv.open_csv(file.stream(), **options)
 
     def _header(self, file: File) -> list[str]:
         line = file.head(self._block_bytes).split(b"\n", 1)[0] + b"\n"
         with pacsv.open_csv(pa.BufferReader(line), **self._options(len(line) + 1)) as reader:
-            return reader.schema.names
+            names: list[str] = reader.schema.names
+            return names
 
-    def rows_before(self, file):
+    def rows_before(self, file: File) -> int:
         return max(file.lines_before() - 1, 0)
 
-    def _options(self, block_bytes, columns=(), kinds=None, bad_row=None, threads=True):
+    def _options(
+        self,
+        block_bytes: int,
+        columns: Sequence[str] = (),
+        kinds: dict[str, pa.DataType] | None = None,
+        bad_row: Callable[[Any], str] | None = None,
+        threads: bool = True,
+    ) -> dict[str, Any]:
         return {
             "read_options": pacsv.ReadOptions(block_size=block_bytes, use_threads=threads),
             "parse_options": pacsv.ParseOptions(delimiter=self._delimiter, invalid_row_handler=bad_row),
@@ -76,14 +95,14 @@ class Csv(FileSource):
             ),
         }
 
-    def _bad_row(self, row):
+    def _bad_row(self, row: pacsv.InvalidRow) -> str:
         if not self._skip_bad:
             return "error"
         self.skipped += 1
         return "skip"
 
-    def _numbers_only(self, batch, numbers):
-        """The rows in which every number is one, counting the others."""
+    def _numbers_only(self, batch: pa.RecordBatch, numbers: Collection[str]) -> pa.RecordBatch:
+        """The rows whose values in the columns `numbers` can be parsed; the others are counted as skipped."""
         if not numbers:
             return batch
         good = None
@@ -99,8 +118,8 @@ class Csv(FileSource):
         ]
         return pa.RecordBatch.from_arrays(arrays, names=kept.schema.names)
 
-    def explain(self, file, error, columns):
-        """The row and the column of what went wrong: found by reading once more, on one thread."""
+    def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
+        """A sentence with the line and the column of the error, which reading again on one thread finds."""
         if not isinstance(error, pa.ArrowInvalid):
             return super().explain(file, error, columns)
         reason = str(error)
@@ -130,7 +149,7 @@ class Csv(FileSource):
         return f"{place} cannot be read as CSV ({reason.strip()})"
 
 
-def _skip(row):
+def _skip(row: pacsv.InvalidRow) -> str:
     return "skip"
 
 

@@ -1,4 +1,4 @@
-"""What all sources made of files share: the order of files, positions in messages, and noticing a change."""
+"""The base of all sources that read files: their order, positions for messages, and noticing that a file changed."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
@@ -13,16 +13,16 @@ from riata.errors import DataError
 class FileSource(Source):
     """Rows of several files, one file after the other."""
 
-    def __init__(self, files: Sequence[File]):
+    def __init__(self, files: Sequence[File]) -> None:
         self.files = list(files)
         self.n_bytes = sum(file.size for file in files)
-        self._ends: list[int] = []  # how many rows the files read so far hold, in all
+        self._ends: list[int] = []  # for each file read so far, how many rows there are up to its end
 
     @abstractmethod
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of one file."""
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         self.skipped, self._ends, total = 0, [], 0
         for file in self.files:
             if file.changed():
@@ -36,22 +36,22 @@ class FileSource(Source):
             self._ends.append(total)
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
-        """One sentence about a file that cannot be read to its end."""
+        """One sentence about why a file cannot be read."""
         reason = str(error).strip().rstrip(".")
         return f"{file.path} is damaged or cut short ({reason}); write or fetch it again, or leave it out"
 
     def rows_before(self, file: File) -> int:
-        """How many rows of a file come before those that are read of it: for messages only."""
+        """How many rows of a file come before the span that is read: for messages only."""
         return 0
 
-    def close(self):
+    def close(self) -> None:
         for file in self.files:
             file.close()
 
-    def fingerprint(self):
+    def fingerprint(self) -> list[object]:
         return [file.fingerprint() for file in self.files]
 
-    def where(self, row):
+    def where(self, row: int) -> str:
         before = 0
         for file, end in zip(self.files, self._ends, strict=False):
             if row < end:
@@ -62,7 +62,7 @@ class FileSource(Source):
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:
-    """The schema that all files share: the same columns of the same kind, numbers as wide as the widest."""
+    """The common schema of all files: the columns of the first one, in types that can represent those of all files."""
     first = schemas[0]
     fields = {field.name: field for field in first}
     for file, schema in zip(files, schemas, strict=True):
@@ -80,8 +80,8 @@ def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema
     return pa.schema(list(fields.values()))
 
 
-def _wider(known, field, first, file):
-    """A field that holds both, or a sentence that says why there is none."""
+def _wider(known: pa.Field, field: pa.Field, first: File, file: File) -> pa.Field:
+    """A field that can represent both; an error says why there is none."""
     kinds = [_kind(known.type), _kind(field.type)]
     if kinds[0] != kinds[1] and "null" not in kinds:
         raise DataError(
@@ -104,7 +104,7 @@ def _kind(kind: pa.DataType) -> str:
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether values are strings, plain or in a dictionary."""
+    """Whether values are strings, plain or dictionary-encoded."""
     if pa.types.is_dictionary(kind):
         return is_text(kind.value_type)
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

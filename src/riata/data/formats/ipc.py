@@ -1,6 +1,7 @@
 """Arrow IPC files (Feather version 2), a record batch at a time."""
 
 import mmap
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from pyarrow import fs
@@ -14,12 +15,12 @@ from riata.machine import forget_pages
 class Ipc(FileSource):
     """Rows of Arrow IPC files."""
 
-    def __init__(self, files):
+    def __init__(self, files: Sequence[File]) -> None:
         super().__init__(files)
-        self.metadata = None  # of the schema, where there is one file
+        self.metadata: dict[bytes, bytes] | None = None  # of the schema of the last file
         self.schema = one_schema(files, [self._schema(file) for file in files])
 
-    def _schema(self, file):
+    def _schema(self, file: File) -> pa.Schema:
         try:
             with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
                 self.metadata = reader.schema.metadata
@@ -27,20 +28,20 @@ class Ipc(FileSource):
         except (pa.ArrowException, OSError) as error:
             raise DataError(self.explain(file, error, ())) from error
 
-    def read(self, file: File, columns, rows):
-        """A file here is mapped: its record batches may be as large as itself. One elsewhere is read batch by batch."""
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """A local file is mapped into memory, since a record batch may be as large as the file; others are read."""
         mapped = map_file(file) if isinstance(file.filesystem, fs.LocalFileSystem) else None
         reader = pa.ipc.open_file(file.seekable() if mapped is None else pa.py_buffer(mapped))
         for i in range(*(file.span or (0, reader.num_record_batches))):
             batch = reader.get_batch(i).select(columns)
             for start in range(0, batch.num_rows, rows):
                 part = batch.slice(start, rows)
-                part.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                part.validate(full=True)  # Arrow does not check offsets, which a damaged file may have wrong
                 yield part
                 if mapped is not None:
                     forget_pages(mapped)
 
-    def rows_before(self, file):
+    def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
             return sum(reader.get_batch(i).num_rows for i in range(file.span[0] if file.span else 0))
 

@@ -1,10 +1,12 @@
-"""Arrays in files: .npy, read by position, and .npz, whose members are read side by side as streams.
+"""Arrays in files: .npy, with random access, and .npz, whose arrays are read in parallel as streams.
 
-A member of an .npz may be compressed; it is decompressed as it is read, so nothing grows with the rows.
+The arrays of an .npz file may be compressed; they are decompressed as they are read, in bounded memory.
 """
 
 import zipfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,19 +23,19 @@ from riata.errors import DataError
 
 @dataclass(frozen=True)
 class Layout:
-    """What the head of an .npy file says."""
+    """The header of an .npy file."""
 
     shape: tuple[int, ...]
     fortran: bool
-    dtype: np.dtype
-    start: int
+    dtype: np.dtype[Any]
+    start: int  # the position of the first number
 
     @property
     def row_bytes(self) -> int:
         return self.dtype.itemsize * int(np.prod(self.shape[1:]))
 
 
-def read_layout(handle) -> Layout:
+def read_layout(handle: Any) -> Layout:
     version = np.lib.format.read_magic(handle)
     head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = head(handle)
@@ -43,19 +45,19 @@ def read_layout(handle) -> Layout:
 
 
 def as_column(values: np.ndarray) -> pa.Array:
-    """Rows of an array: plain values of one dimension, lists of two or more."""
+    """The rows of an array as an Arrow column: values of one dimension, lists of more dimensions."""
     if values.ndim == 1:
         return pa.array(values.view(np.uint8) if values.dtype == np.bool_ else values)
     return dense_column(values.reshape(len(values), int(np.prod(values.shape[1:]))))
 
 
 class Npy(FileSource):
-    """One array, read by position: any rows at the cost of those rows. One of its columns may be the target."""
+    """One array, with random access to its rows. One of its columns may be the target."""
 
     bare = fast = True
     n_rows: int
 
-    def __init__(self, files: list[File], target: int | None = None, n_features: int | None = None):
+    def __init__(self, files: list[File], target: int | None = None, n_features: int | None = None) -> None:
         super().__init__(files)
         if len(files) > 1:
             raise DataError("several .npy files are not one array; open them one at a time, or as Parquet")
@@ -65,32 +67,35 @@ class Npy(FileSource):
         if not 1 <= len(shape) <= 2:
             raise DataError(f"{files[0].path} holds an array of {len(shape)} dimensions; riata needs rows and columns")
         if shape[1:] == (n_features,):
-            target = None  # the rows hold features only
+            target = None  # all columns are features
         if target is not None and not (len(shape) == 2 and -shape[1] <= target < shape[1]):
             raise DataError(f"{files[0].path} has no column {target}; it has {shape[-1]}, counted from 0")
         self.n_rows, self._target = shape[0], target
-        self.schema = self.slice(None, 0, 0).schema
+        self.schema = self._batch(None, 0, 0).schema
 
-    def fingerprint(self):
+    def fingerprint(self) -> list[object]:
         return [*super().fingerprint(), self._target]
 
-    def read(self, file, columns, rows):
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for start in range(0, self.n_rows, rows):
             yield self.slice(columns, start, start + rows)
 
-    def slice(self, columns, start, stop):
+    def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch:
+        return self._batch(columns, start, stop)
+
+    def _batch(self, columns: Sequence[str] | None, start: int, stop: int) -> pa.RecordBatch:
         arrays = self._arrays(start, stop)
         names = list(arrays) if columns is None else list(columns)
         return pa.RecordBatch.from_arrays([as_column(arrays[name]) for name in names], names=names)
 
-    def matrix_apart(self, columns, start, stop):
+    def matrix_slice(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
         if self._target is None:
             return None
         arrays = self._arrays(start, stop)
         return pa.RecordBatch.from_arrays([as_column(arrays[TARGET])], names=[TARGET]), arrays[DENSE]
 
-    def _arrays(self, start, stop):
-        """The columns of some rows; features that lie side by side are a view."""
+    def _arrays(self, start: int, stop: int) -> dict[str, np.ndarray]:
+        """Features and target of some rows; a view, unless the target is one of the inner columns."""
         values = self._values(start, stop)
         if self._target is None:
             return {DENSE if values.ndim > 1 else TARGET: values}
@@ -99,7 +104,7 @@ class Npy(FileSource):
         X = ends[target] if target in ends else np.delete(values, target, axis=1)
         return {DENSE: X, TARGET: values[:, target]}
 
-    def _values(self, start, stop):
+    def _values(self, start: int, stop: int) -> np.ndarray:
         start, stop = min(start, self.n_rows), min(stop, self.n_rows)
         if self.files[0].changed():
             raise DataError(
@@ -114,19 +119,19 @@ class Npy(FileSource):
     def _mappable(self) -> bool:
         return not self._layout.fortran and isinstance(self.files[0].filesystem, fs.LocalFileSystem)
 
-    def _mapped(self, start, stop):
-        """A map of these rows and no others: its pages count as the process's until the array is gone."""
+    def _mapped(self, start: int, stop: int) -> np.ndarray:
+        """A memory map of these rows only: the pages that were read are released with the array."""
         layout = self._layout
         shape = (stop - start, *layout.shape[1:])
         at = layout.start + start * layout.row_bytes
         return np.asarray(np.memmap(self.files[0].path, layout.dtype, "r", at, shape))
 
-    def _read(self, start, stop):
+    def _read(self, start: int, stop: int) -> np.ndarray:
         layout, size = self._layout, stop - start
         with self.files[0].seekable() as handle:
             if not layout.fortran:
                 handle.seek(layout.start + start * layout.row_bytes)
-                flat = np.frombuffer(handle.read_buffer(size * layout.row_bytes), layout.dtype)
+                flat: np.ndarray = np.frombuffer(handle.read_buffer(size * layout.row_bytes), layout.dtype)
                 return flat.reshape(size, *layout.shape[1:])
             values = np.empty((size, *layout.shape[1:]), layout.dtype)
             for j in range(layout.shape[1]):
@@ -136,25 +141,30 @@ class Npy(FileSource):
 
 
 class Member:
-    """One array of an .npz, read from its first row to its last."""
+    """One array of an .npz, read from its first row to its last.
 
-    def __init__(self, archive: zipfile.ZipFile, name: str, held_bytes=0):
+    One stored by columns has to be loaded as a whole, if it is at most `most_bytes`.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, name: str, most_bytes: int = 0) -> None:
         self._handle = archive.open(f"{name}.npy")
         self.layout = read_layout(self._handle)
-        self._at, self._held = 0, None
-        if self.layout.fortran and held_bytes:
+        self._next_row = 0
+        self._loaded: np.ndarray | None = None
+        if self.layout.fortran and most_bytes:
             n_bytes = self.layout.row_bytes * self.layout.shape[0]
-            if n_bytes > held_bytes:
+            if n_bytes > most_bytes:
                 raise DataError(
                     f"{name!r} is stored by columns and needs {in_words(n_bytes)} at once, more than a quarter of the "
                     "memory; save np.ascontiguousarray of it, which can be read row by row"
                 )
-            self._held = archive_value(archive, name, None)
+            self._loaded = archive_value(archive, name, None)
 
     def rows(self, n: int) -> np.ndarray:
-        if self._held is not None:
-            self._at += n
-            return native(self._held[self._at - n : self._at])
+        """The next n rows."""
+        if self._loaded is not None:
+            self._next_row += n
+            return native(self._loaded[self._next_row - n : self._next_row])
         n_bytes = n * self.layout.row_bytes
         content = self._handle.read(n_bytes)
         if len(content) < n_bytes:
@@ -163,14 +173,15 @@ class Member:
 
 
 class Npz(FileSource):
-    """Arrays X (or the parts of a SciPy CSR matrix) with the targets and any other array of one value per row."""
+    """An array X or the parts of a SciPy CSR matrix, and all other arrays of one value per row (targets, ...)."""
 
     bare = True
     n_rows: int
 
-    def __init__(self, files: list[File], held_bytes: int):
+    def __init__(self, files: list[File], most_bytes: int) -> None:
+        """`most_bytes` limits the size of arrays stored by columns, which have to be loaded as a whole."""
         super().__init__(files)
-        self._held_bytes = held_bytes
+        self._most_bytes = most_bytes
         if len(files) > 1:
             raise DataError("several .npz files are not one array; open them one at a time, or as Parquet")
         with self._archive() as archive:
@@ -196,19 +207,19 @@ class Npz(FileSource):
                 kinds += [(VALUES, pa.large_list(self._type(archive, "data")))]
         self.schema = pa.schema(kinds)
 
-    def _archive(self):
+    def _archive(self) -> zipfile.ZipFile:
         try:
             return zipfile.ZipFile(self.files[0].seekable())
         except (zipfile.BadZipFile, pa.ArrowException, OSError) as error:
             raise DataError(self.explain(self.files[0], error, ())) from error
 
     @staticmethod
-    def _type(archive, name):
+    def _type(archive: zipfile.ZipFile, name: str) -> pa.DataType:
         return pa.from_numpy_dtype(Member(archive, name).rows(0).dtype)
 
-    def read(self, file, columns, rows):
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         with self._archive() as archive:
-            members = {name: Member(archive, name, self._held_bytes) for name in columns if name in self._members}
+            members = {name: Member(archive, name, self._most_bytes) for name in columns if name in self._members}
             csr = CsrMembers(archive, self.width or 0) if self.sparse and {INDICES, VALUES} & set(columns) else None
             for start in range(0, self.n_rows, rows):
                 n = min(rows, self.n_rows - start)
@@ -221,17 +232,18 @@ _PARTS = ("indptr", "indices", "data", "shape", "format")
 
 
 class CsrMembers:
-    """The three arrays of a CSR matrix, advanced together."""
+    """The three arrays of a CSR matrix, read together."""
 
-    def __init__(self, archive, width: int):
+    def __init__(self, archive: zipfile.ZipFile, width: int) -> None:
         self._width = width
         self._indptr, self._indices, self._data = (Member(archive, name) for name in ("indptr", "indices", "data"))
-        self._at = int(self._indptr.rows(1)[0])
+        self._next_entry = int(self._indptr.rows(1)[0])
 
-    def rows(self, n):
+    def rows(self, n: int) -> dict[str, pa.Array]:
+        """The next n rows, as a pair of list columns."""
         ends = self._indptr.rows(n).astype(np.int64)
-        offsets = np.concatenate([[0], ends - self._at])
-        self._at = int(ends[-1]) if n else self._at
+        offsets = np.concatenate([[0], ends - self._next_entry])
+        self._next_entry = int(ends[-1]) if n else self._next_entry
         if (np.diff(offsets) < 0).any():
             raise EOFError("indptr does not increase")
         indices, data = self._indices.rows(int(offsets[-1])), self._data.rows(int(offsets[-1]))
@@ -239,8 +251,8 @@ class CsrMembers:
         return {INDICES: list_column(offsets, indices), VALUES: list_column(offsets, data)}
 
 
-def archive_value(archive, name, default):
-    """A small array of the archive, whole."""
+def archive_value(archive: zipfile.ZipFile, name: str, default: Any) -> Any:
+    """An array of the archive, or a scalar where it has no dimension; the default where there is none."""
     if f"{name}.npy" not in archive.namelist():
         return default
     with archive.open(f"{name}.npy") as handle:

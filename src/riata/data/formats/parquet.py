@@ -1,4 +1,6 @@
-"""Parquet: a file, a folder, a glob, with the folders of hive partitions (year=2013/...) as columns."""
+"""Parquet files, with the folders of hive partitions (year=2013/...) as columns."""
+
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,15 +11,15 @@ from riata.errors import DataError
 
 OPTIONS = {
     "pre_buffer": False,
-    "buffer_size": 1 << 16,  # bytes of a column read ahead: column chunks are streamed, not loaded
-    "page_checksum_verification": True,  # where the writer left any
+    "buffer_size": 1 << 16,  # bytes of a column read at a time: column chunks are streamed, not loaded
+    "page_checksum_verification": True,  # where the file has checksums
 }
 
 
 class Parquet(FileSource):
-    """Rows of Parquet files, decoded a batch at a time: a row group is never held as a whole."""
+    """Rows of Parquet files, decoded a batch at a time: a row group may be larger than memory."""
 
-    def __init__(self, files):
+    def __init__(self, files: Sequence[File]) -> None:
         super().__init__(files)
         schemas, counts = zip(*(self._footer(file) for file in files), strict=True)
         self.schema = one_schema(files, schemas)
@@ -26,30 +28,31 @@ class Parquet(FileSource):
                 self.schema = self.schema.append(pa.field(name, self._partition_type(name)))
         self.n_rows = sum(counts)
 
-    def _footer(self, file):
+    def _footer(self, file: File) -> tuple[pa.Schema, int]:
+        """The schema of a file, and how many rows it has."""
         try:
             with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
                 return parquet.schema_arrow.remove_metadata(), parquet.metadata.num_rows
         except (pa.ArrowException, OSError) as error:
             raise DataError(self.explain(file, error, ())) from error
 
-    def _partition_type(self, name):
+    def _partition_type(self, name: str) -> pa.DataType:
         values = [file.partitions.get(name, "") for file in self.files]
         return pa.int64() if all(value.lstrip("-").isdigit() for value in values) else pa.string()
 
-    def read(self, file: File, columns, rows):
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         with file.seekable() as handle, pq.ParquetFile(handle, **OPTIONS) as parquet:
             stored = [name for name in columns if name in parquet.schema_arrow.names]
             groups = range(*(file.span or (0, parquet.num_row_groups)))
             for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
                 yield self._complete(file, batch, columns)
 
-    def rows_before(self, file):
+    def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
             return sum(parquet.metadata.row_group(i).num_rows for i in range(file.span[0] if file.span else 0))
 
-    def _complete(self, file, batch, columns):
-        """The batch with the types of the whole source, and with the file's partitions."""
+    def _complete(self, file: File, batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+        """The batch in the types of the common schema, with the partitions of the file as columns."""
         arrays = []
         for name in columns:
             kind = self.schema.field(name).type

@@ -1,7 +1,7 @@
-"""Cutting a source into parts that can be read apart from each other, in other processes or on other machines.
+"""Dividing a source into parts that other processes or machines can read independently.
 
-A part is a source of its own: some consecutive row groups of Parquet, record batches of Arrow, lines of text, rows of
-an array. Nothing is read here but the heads of files and, in text, the ends of some lines.
+A part is a source of its own: consecutive row groups of a Parquet file, record batches of an Arrow file, lines of text
+or rows of an array. Only headers of files are read here and, in text, enough to find the ends of some lines.
 """
 
 import copy
@@ -18,7 +18,7 @@ from riata.data.formats.filesource import FileSource
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.npy import Npy
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import Beside, OneColumn, Source
+from riata.data.formats.source import OneColumn, Source, WithColumns
 from riata.data.formats.svmlight import Svmlight
 from riata.errors import DataError
 
@@ -26,7 +26,7 @@ LOOK_AHEAD = 1 << 16  # bytes in which to look for the end of a line
 
 
 def parts_of(source: Source, n_parts: int) -> list[Source]:
-    """The rows of a source in about so many parts, in their order; fewer where it cannot be cut so finely."""
+    """About so many parts of the rows of a source, in their order; fewer where it cannot be divided so finely."""
     if isinstance(source, FileSource) and not isinstance(source, Npy):
         return [_with_file(source, part) for part in _cut_files(source, n_parts)]
     if source.n_rows and by_rows(source):
@@ -39,8 +39,8 @@ def parts_of(source: Source, n_parts: int) -> list[Source]:
 
 
 def by_rows(source: Source) -> bool:
-    """Whether any rows of a source can be had at their own cost, by other processes too."""
-    if isinstance(source, Beside):
+    """Whether any process can read any rows of the source without the others."""
+    if isinstance(source, WithColumns):
         return all(map(by_rows, source.sources))
     return by_rows(source.inner) if isinstance(source, OneColumn) else isinstance(source, Npy)
 
@@ -49,7 +49,7 @@ def files_of(source: Source) -> list[File]:
     """The files that a source reads."""
     if isinstance(source, FileSource):
         return source.files
-    if isinstance(source, Beside):
+    if isinstance(source, WithColumns):
         return [file for other in source.sources for file in files_of(other)]
     return files_of(source.inner) if isinstance(source, OneColumn | RowRange) else []
 
@@ -61,49 +61,53 @@ def _with_file(source: FileSource, file: File) -> FileSource:
 
 
 def _cut_files(source: FileSource, n_parts: int) -> Iterator[File]:
-    """Files, the large ones cut where their format allows it."""
+    """The files of a source; large ones are divided into spans where their format allows it."""
     share = max(1, sum(file.size for file in source.files) // n_parts)
     for file in source.files:
-        wish = max(1, round(file.size / share))
-        for a, b in pairwise(_cuts(source, file, wish)):
+        n_spans = max(1, round(file.size / share))
+        for a, b in pairwise(_cuts(source, file, n_spans)):
             yield replace(file, span=(a, b))
         if not _can_be_cut(source, file):
             yield file
 
 
-def _can_be_cut(source, file) -> bool:
+def _can_be_cut(source: FileSource, file: File) -> bool:
     text = isinstance(source, Csv | Svmlight) and file.compression is None
     return text or isinstance(source, Parquet | Ipc)
 
 
-def _cuts(source, file: File, wish: int) -> Sequence[int]:
-    """Where to cut a file into about `wish` spans; nothing where it has to stay whole."""
+def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
+    """The limits of about so many spans of a file; nothing if its format cannot be divided."""
     if not _can_be_cut(source, file):
         return []
     if isinstance(source, Csv | Svmlight):
-        return _line_starts(file, wish)
+        return _line_starts(file, n_spans)
     with file.seekable() as handle:
         groups = _group_count(source, handle)
-    return _even(groups, min(wish, groups))
+    return _even(groups, min(n_spans, groups))
 
 
-def _group_count(source, handle) -> int:
+def _group_count(source: FileSource, handle: pa.NativeFile) -> int:
+    """How many row groups or record batches a file has."""
+    count: int
     if isinstance(source, Parquet):
         with pq.ParquetFile(handle) as parquet:
-            return parquet.num_row_groups
-    with pa.ipc.open_file(handle) as reader:
-        return reader.num_record_batches
+            count = parquet.num_row_groups
+    else:
+        with pa.ipc.open_file(handle) as reader:
+            count = reader.num_record_batches
+    return count
 
 
-def _even(total: int, wish: int) -> list[int]:
-    return [i * total // wish for i in range(wish + 1)] if wish else []
+def _even(total: int, n_spans: int) -> list[int]:
+    return [i * total // n_spans for i in range(n_spans + 1)] if n_spans else []
 
 
-def _line_starts(file: File, wish: int) -> list[int]:
-    """Positions of lines near even cuts of a file; the first is its beginning, the last its end."""
+def _line_starts(file: File, n_spans: int) -> list[int]:
+    """The starts of lines that divide a file into about equal spans, with its beginning and its end."""
     cuts = [0]
     with file.seekable() as handle:
-        for wanted in _even(file.size, wish)[1:-1]:
+        for wanted in _even(file.size, n_spans)[1:-1]:
             start = max(wanted, cuts[-1])
             handle.seek(start)
             while content := handle.read(LOOK_AHEAD):
@@ -115,22 +119,22 @@ def _line_starts(file: File, wish: int) -> list[int]:
 
 
 class RowRange(Source):
-    """Some consecutive rows of a source that can jump."""
+    """Consecutive rows of a source with random access."""
 
     n_rows: int
 
-    def __init__(self, source: Source, start: int, stop: int):
+    def __init__(self, source: Source, start: int, stop: int) -> None:
         self.inner, self._start = source, start
         self.schema, self.n_rows = source.schema, min(stop, source.n_rows or stop) - start
         for name in ("bare", "fast", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(source, name))
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for start in range(0, self.n_rows, rows):
             yield self.slice(columns, start, start + rows)
 
-    def slice(self, columns, start, stop):
+    def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         return self.inner.slice(columns, self._start + start, self._start + min(stop, self.n_rows))
 
-    def where(self, row):
+    def where(self, row: int) -> str:
         return self.inner.where(self._start + row)

@@ -1,7 +1,7 @@
-"""A source gives rows as Arrow record batches: named columns of any type, in an order that never changes.
+"""A source yields rows as Arrow record batches: named columns of any type, in an order that never changes.
 
-A matrix is one column: a fixed-size list per row where it is dense, a pair of list columns (indices and values) where
-it is sparse. So arrays, files and streams differ only in how their batches come about, and one encoding serves all.
+A matrix is one column of fixed-size lists where it is dense, and a pair of list columns (indices and values) where it
+is sparse. So arrays, files and streams all become batches, and there is one way to encode them.
 """
 
 from abc import ABC, abstractmethod
@@ -12,79 +12,79 @@ import pyarrow as pa
 
 from riata.errors import DataError
 
-DENSE = "X"  # the name of a matrix without a name
+DENSE = "X"  # the name of the column of a dense matrix
 INDICES, VALUES = "X.indices", "X.values"
 TARGET, WEIGHT = "y", "weight"
 
 
 class Source(ABC):
-    """Rows to be read from first to last, as often as asked unless `single_pass`."""
+    """Rows that can be read from first to last, repeatedly unless `single_pass`."""
 
     schema: pa.Schema
-    n_rows: int | None = None  # where it is known without reading
-    n_bytes: int | None = None  # of the rows as they are stored, where known
-    single_pass = False  # whether the rows are gone when they have been read
+    n_rows: int | None = None  # where known without reading the rows
+    n_bytes: int | None = None  # the size of the rows as they are stored, where known
+    single_pass = False  # whether the rows can be read only once
     bare = False  # whether this is an array, in which NaN is an error and not a missing value
     fast = False  # whether a pass costs no more than reading the bytes
-    skipped = 0  # bad rows left out in the last pass, where that was allowed
+    skipped = 0  # how many bad rows the last pass left out, where that is allowed
     any_base = False  # whether sparse indices may count from zero or from one
     width: int | None = None  # how many features a sparse matrix has, where known
-    feature_names: Sequence[str] = ()  # of a matrix, where known
+    feature_names: Sequence[str] = ()  # of the columns of a matrix, where known
 
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        """These columns of all rows, not much more than `rows` at a time."""
+        """These columns of all rows, in batches of not much more than `rows`."""
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
-        """Some rows, at their own cost, for a source that can jump."""
+        """The rows from `start` up to `stop`, without reading others; None without `random_access`."""
         return None
 
-    def matrix_apart(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
-        """Some rows, their matrix not as a column but as it lies, for a source that would have to copy it."""
+    def matrix_slice(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
+        """Like `slice`, with the matrix returned as an array, by a source that would have to copy it into a column."""
         return None
 
     @property
-    def jumps(self) -> bool:
-        """Whether some rows can be had without those before them."""
+    def random_access(self) -> bool:
+        """Whether it offers random access: rows can be read without those before them."""
         return type(self).slice is not Source.slice
 
     def close(self) -> None:  # noqa: B027 (most have nothing to wait for)
         """Stop waiting for rows that may never come."""
 
     def fingerprint(self) -> object | None:
-        """A value that changes when the rows may have changed; None where nobody can know."""
+        """A value that changes when the rows may have changed; None where that cannot be known."""
         return None
 
     def where(self, row: int) -> str:
-        """How a message names a row."""
+        """The position of a row, for messages."""
         return f"row {row + 1}"
 
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """The same rows, exactly `rows` at a time; the last batch may be shorter."""
-    held: list[pa.RecordBatch] = []
-    n_held = 0
+    parts: list[pa.RecordBatch] = []
+    n_rows = 0
     for batch in batches:
         while batch.num_rows:
-            part = batch.slice(0, rows - n_held)
+            part = batch.slice(0, rows - n_rows)
             batch = batch.slice(part.num_rows)
-            held.append(part)
-            n_held += part.num_rows
-            if n_held == rows:
-                yield _joined(held)
-                held, n_held = [], 0
-    if held:
-        yield _joined(held)
+            parts.append(part)
+            n_rows += part.num_rows
+            if n_rows == rows:
+                yield _joined(parts)
+                parts, n_rows = [], 0
+    if parts:
+        yield _joined(parts)
 
 
-def _joined(batches):
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-class Beside(Source):
-    """The rows of a source with columns from other sources beside them, row by row."""
+class WithColumns(Source):
+    """The rows of a source, joined row by row with columns of other sources (targets, weights)."""
 
-    def __init__(self, source: Source, others: Sequence[Source]):
+    def __init__(self, source: Source, others: Sequence[Source]) -> None:
         self._source, self.sources = source, (source, *others)
         self.schema = source.schema
         for other in others:
@@ -96,38 +96,38 @@ class Beside(Source):
         for other in others:
             _same_rows(source.n_rows, other.n_rows)
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         readers = [rebatch(s.batches(names, rows), rows) for s, names in self._shares(columns)]
         for parts in _together(readers):
             _same_rows(*(part.num_rows for part in parts))
             self.skipped = self._source.skipped
             yield _side_by_side(parts)
 
-    def slice(self, columns, start, stop):
+    def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         parts = [s.slice(names, start, stop) for s, names in self._shares(columns)]
         return None if any(part is None for part in parts) else _side_by_side(parts)
 
     @property
-    def jumps(self):
-        return all(source.jumps for source in self.sources)
+    def random_access(self) -> bool:
+        return all(source.random_access for source in self.sources)
 
-    def _shares(self, columns):
-        """The sources that hold these columns, each with its own."""
+    def _shares(self, columns: Sequence[str]) -> list[tuple[Source, list[str]]]:
+        """The sources that have these columns, each with those it has."""
         shares = [(s, [c for c in columns if c in s.schema.names]) for s in self.sources]
         return [(s, names) for s, names in shares if names]
 
-    def fingerprint(self):
+    def fingerprint(self) -> object | None:
         marks = [s.fingerprint() for s in self.sources]
         return None if None in marks else marks
 
-    def where(self, row):
+    def where(self, row: int) -> str:
         return self._source.where(row)
 
 
 class OneColumn(Source):
     """The one column of a source, under another name."""
 
-    def __init__(self, source: Source, name: str):
+    def __init__(self, source: Source, name: str) -> None:
         if len(source.schema.names) != 1:
             raise DataError(f"the {name} needs one column of its own, and there are {', '.join(source.schema.names)}")
         self.inner = source
@@ -139,24 +139,24 @@ class OneColumn(Source):
             source.fast,
         )
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for batch in self.inner.batches(self.inner.schema.names, rows):
             yield batch.rename_columns(self.schema.names)
 
-    def slice(self, columns, start, stop):
+    def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         batch = self.inner.slice(self.inner.schema.names, start, stop)
         return None if batch is None else batch.rename_columns(self.schema.names)
 
     @property
-    def jumps(self):
-        return self.inner.jumps
+    def random_access(self) -> bool:
+        return self.inner.random_access
 
-    def fingerprint(self):
+    def fingerprint(self) -> object | None:
         return self.inner.fingerprint()
 
 
-def _together(readers):
-    """Batches of all readers, until all end; None stands for a reader that ended before the others."""
+def _together(readers: Sequence[Iterator[pa.RecordBatch]]) -> Iterator[list[pa.RecordBatch]]:
+    """The next batch of every reader, until all end together."""
     empty = object()
     while True:
         parts = [next(reader, empty) for reader in readers]
@@ -167,12 +167,12 @@ def _together(readers):
         yield parts
 
 
-def _side_by_side(parts):
+def _side_by_side(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     arrays = [array for part in parts for array in part.columns]
     names = [name for part in parts for name in part.schema.names]
     return pa.RecordBatch.from_arrays(arrays, names=names)
 
 
-def _same_rows(*counts):
+def _same_rows(*counts: int | None) -> None:
     if len({count for count in counts if count is not None}) > 1:
         raise DataError(f"there are {counts[0]} rows of features but {counts[1]} targets (or weights)")

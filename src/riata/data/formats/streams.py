@@ -1,13 +1,13 @@
-"""Rows that come once: a generator of chunks, an Arrow reader, standard input.
+"""Rows that can be read only once: a generator of chunks, an Arrow reader, standard input.
 
-They are kept on disk while they are read, as Arrow IPC in a file without a name, so that every solver can pass over
-them again; or not, for methods that need one pass.
+Either they are written to a temporary Arrow IPC file while they are read (`StoredStream`), so that every solver can
+read them again, or they are not (`UnstoredStream`), for methods that need one pass.
 """
 
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,23 +25,23 @@ class Stream(Source):
 
     single_pass = True
 
-    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare=False):
+    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch], bare: bool = False) -> None:
         self.schema, self.bare = schema, bare
         self._batches = batches
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for batch in self._batches:
             for start in range(0, batch.num_rows, rows):
                 yield batch.select(list(columns)).slice(start, rows)
 
 
-class Once(Source):
-    """A stream that is not kept: its first rows can be looked at, all of it can be read once."""
+class UnstoredStream(Source):
+    """A stream that is not stored: its first batch can be inspected (`first`), and all of it read once."""
 
     single_pass = True
 
-    def __init__(self, stream: Source, rows: int):
-        self.schema, self.close = stream.schema, stream.close  # type: ignore[method-assign]
+    def __init__(self, stream: Source, rows: int) -> None:
+        self.schema, self._stream = stream.schema, stream
         self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
         head = next(self._batches, None)
         if head is None:
@@ -51,25 +51,28 @@ class Once(Source):
             setattr(self, name, getattr(stream, name))
             setattr(self.first, name, getattr(stream, name))
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._batches is None:
             raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
         batches, self._batches = self._batches, None
         for batch in chain([self._head], batches):
             yield batch.select(list(columns))
 
+    def close(self) -> None:
+        self._stream.close()
 
-class Kept(Source):
-    """A stream, kept on disk while it is read for the first time."""
 
-    def __init__(self, stream: Source, folder: str | None = None):
+class StoredStream(Source):
+    """A stream that is written to a temporary file while it is read for the first time."""
+
+    def __init__(self, stream: Source, folder: str | None = None) -> None:
         self._stream, self._folder = stream, folder
         self._file: IO[bytes] | None = None
         self.schema = stream.schema
         for name in ("bare", "any_base", "width", "feature_names"):
             setattr(self, name, getattr(stream, name))
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._file is None:
             yield from self._first(columns, rows)
             return
@@ -78,9 +81,10 @@ class Kept(Source):
             for batch in reader:
                 yield batch.select(list(columns))
 
-    def _first(self, columns, rows):
+    def _first(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        """The first pass, which writes the file."""
         schema = pa.schema([self.schema.field(name) for name in columns])
-        kept = file_without_name(self._folder)  # it lives as long as this does
+        kept = file_without_name(self._folder)  # closed with this source
         weakref.finalize(self, kept.close)
         with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
             for batch in self._stream.batches(columns, rows):
@@ -91,7 +95,7 @@ class Kept(Source):
         self._file = kept
 
 
-def from_chunks(chunks: Iterable) -> Stream:
+def from_chunks(chunks: Iterable[Any]) -> Stream:
     """A stream of tables, frames, or tuples (X, y) and (X, y, weight)."""
     chunks = iter(chunks)
     try:
@@ -104,7 +108,7 @@ def from_chunks(chunks: Iterable) -> Stream:
 
     bare = isinstance(first, tuple | np.ndarray)
 
-    def batches():
+    def batches() -> Iterator[pa.RecordBatch]:
         yield from head
         for chunk in chunks:
             for batch in batches_of(chunk):
@@ -115,7 +119,7 @@ def from_chunks(chunks: Iterable) -> Stream:
     return Stream(head[0].schema, batches(), bare)
 
 
-def batches_of(chunk) -> list[pa.RecordBatch]:
+def batches_of(chunk: Any) -> list[pa.RecordBatch]:
     """The rows of a table, a frame, a matrix or a tuple of arrays."""
     if isinstance(chunk, tuple):
         X, *rest = chunk
@@ -126,11 +130,13 @@ def batches_of(chunk) -> list[pa.RecordBatch]:
         ]
     table = to_table(chunk)
     if table is not None:
-        return table.combine_chunks().to_batches()
+        batches: list[pa.RecordBatch] = table.combine_chunks().to_batches()
+        return batches
     return [matrix_batch(canonical(chunk) if is_sparse(chunk) else chunk)]
 
 
-def _beside(batch, columns):
+def _beside(batch: pa.RecordBatch, columns: dict[str, pa.ChunkedArray]) -> pa.RecordBatch:
+    """The batch with more columns."""
     for name, column in columns.items():
         if len(column) != batch.num_rows:
             raise DataError(f"a chunk has {batch.num_rows} rows but {len(column)} values of {name}")

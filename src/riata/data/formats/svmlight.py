@@ -1,12 +1,13 @@
 """svmlight / libsvm text, plain or compressed: parsed by a compiled loop on all cores, a block of lines at a time.
 
-Indices count from zero or from one. Which it is cannot be seen before the last line (an index 0 says zero), so they are
-passed on as they are written and the profile decides; the features are named by the numbers in the file.
+Indices start at zero or at one, which only the complete data can tell: any index 0 means zero. So they are passed on
+as written, and the profile decides. Features are named by the numbers in the file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,11 +29,11 @@ class Svmlight(FileSource):
         [(TARGET, pa.float64()), (INDICES, pa.large_list(pa.int64())), (VALUES, pa.large_list(pa.float64()))]
     )
 
-    def __init__(self, files, *, block_bytes: int, skip_bad=False):
+    def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:
         super().__init__(files)
         self._block_bytes, self._skip_bad = block_bytes, skip_bad
 
-    def read(self, file: File, columns, rows):
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         lines = 0
         with file.stream() as stream, ThreadPoolExecutor(n_cores()) as threads:
             for block in whole_lines(stream, self._block_bytes):
@@ -48,10 +49,11 @@ class Svmlight(FileSource):
                     lines += n_lines
                     yield batch.select(columns)
 
-    def rows_before(self, file):
+    def rows_before(self, file: File) -> int:
         return file.lines_before()
 
-    def _parse(self, block, start, stop):
+    def _parse(self, block: np.ndarray, start: int, stop: int) -> tuple[pa.RecordBatch, int, int, int, int]:
+        """(rows, lines read, lines skipped, code of the problem or 0, its line) of a part of a block."""
         n_lines, n_pairs = most_rows(block, start, stop)
         y, indptr = np.empty(n_lines), np.empty(n_lines + 1, dtype=np.int64)
         indices, values = np.empty(n_pairs, dtype=np.int64), np.empty(n_pairs)
@@ -63,8 +65,8 @@ class Svmlight(FileSource):
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema), lines, skipped, problem, line
 
 
-def whole_lines(stream, block_bytes: int) -> Iterator[np.ndarray]:
-    """The bytes of a stream in blocks that end with a line, each in the place of the one before."""
+def whole_lines(stream: Any, block_bytes: int) -> Iterator[np.ndarray]:
+    """The bytes of a stream in blocks of complete lines; each block overwrites the one before."""
     block, filled = np.empty(block_bytes, dtype=np.uint8), 0
     while n_read := stream.readinto(block[filled:]):
         filled += n_read
@@ -79,5 +81,5 @@ def whole_lines(stream, block_bytes: int) -> Iterator[np.ndarray]:
 
 
 def cuts(block: np.ndarray, n_parts: int) -> list[int]:
-    """Positions that divide a block into about equal parts, each beginning with a line."""
+    """Positions that divide a block into about equal parts, each beginning at the start of a line."""
     return [0, *(line_before(block, i * len(block) // n_parts) for i in range(1, n_parts)), len(block)]

@@ -1,4 +1,7 @@
-"""Tables that are in memory: PyArrow, pandas, polars, and arrays as tables of one column."""
+"""Tables in memory: PyArrow, pandas, polars; and arrays as columns of an Arrow table."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,39 +17,39 @@ class Table(Source):
 
     fast = False  # a pass encodes the rows again
 
-    def __init__(self, table: pa.Table, bare=False):
+    def __init__(self, table: pa.Table, bare: bool = False) -> None:
         self._table = table
         self.schema = table.schema.remove_metadata()
         self.n_rows, self.n_bytes, self.bare = table.num_rows, table.nbytes, bare
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         yield from self._table.select(list(columns)).to_batches(max_chunksize=rows)
 
-    def slice(self, columns, start, stop):
+    def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         part = self._table.select(list(columns)).slice(start, stop - start).combine_chunks()
         return part.to_batches()[0] if part.num_rows else None
 
 
 class Scanned(Source):
-    """Rows of a PyArrow dataset, whatever its files or filters."""
+    """Rows of a `pyarrow.dataset.Dataset`, which may have any files and filters."""
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: Any) -> None:
         self._dataset, self.schema = dataset, dataset.schema.remove_metadata()
 
-    def batches(self, columns, rows):
+    def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         batches = self._dataset.to_batches(
             columns=list(columns), batch_size=rows, batch_readahead=1, fragment_readahead=1
         )
         try:
             for batch in batches:
-                batch.validate(full=True)  # Arrow would follow a damaged offset anywhere
+                batch.validate(full=True)  # Arrow does not check offsets, which a damaged file may have wrong
                 yield batch
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"the data set is damaged or cut short ({error})") from error
 
 
-def to_table(frame) -> pa.Table | None:
-    """A frame as an Arrow table, without a copy where its memory allows; None for anything else."""
+def to_table(frame: Any) -> pa.Table | None:
+    """A data frame or series as an Arrow table, without a copy where possible; None for anything else."""
     if isinstance(frame, pa.Table):
         return frame
     if isinstance(frame, pa.RecordBatch):
@@ -62,14 +65,14 @@ def to_table(frame) -> pa.Table | None:
 
 
 def native(values: np.ndarray) -> np.ndarray:
-    """Numbers in a type that Arrow has: none of the other byte order, none longer than eight bytes."""
+    """The values in a type that Arrow has: of native byte order, and of at most eight bytes."""
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:
         return values.astype(np.float64)
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 def dense_column(X: np.ndarray) -> pa.Array:
-    """The rows of a matrix as lists of a fixed size, without a copy."""
+    """A column of fixed-size lists, one for every row of a matrix, without a copy."""
     if X.dtype.kind not in "biuf":
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
     if X.dtype == np.bool_:
@@ -78,11 +81,11 @@ def dense_column(X: np.ndarray) -> pa.Array:
 
 
 def list_column(offsets: np.ndarray, values: np.ndarray) -> pa.Array:
-    """values[offsets[i]:offsets[i + 1]] for every i, without a copy."""
+    """A column of the lists values[offsets[i]:offsets[i + 1]], without a copy."""
     return pa.LargeListArray.from_arrays(pa.array(np.asarray(offsets, dtype=np.int64)), pa.array(values))
 
 
-def matrix_batch(X) -> pa.RecordBatch:
+def matrix_batch(X: Any) -> pa.RecordBatch:
     """Rows of a dense or sparse matrix as columns of a record batch."""
     if is_sparse(X):
         X = sp.csr_array(X)
@@ -96,8 +99,8 @@ def matrix_batch(X) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([dense_column(X)], names=[DENSE])
 
 
-def column_table(values, name: str) -> pa.Table:
-    """One column of a table from an array, a series or a list."""
+def column_table(values: Any, name: str) -> pa.Table:
+    """A table of one column from an array, a series or a list."""
     table = to_table(values)
     if table is not None:
         return table.select([0]).rename_columns([name])

@@ -1,6 +1,6 @@
-"""Wishes that cannot be granted: unknown ones, ones that would do nothing, and ones about rows encoded before."""
+"""Refusing options: unknown ones, ones without effect, and ones that rows encoded earlier do not match."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from riata.data.encoding import Encoding
@@ -11,51 +11,51 @@ CATEGORIES = ("category", "hashed category")
 TEXTS = ("text", "hashed text")
 
 
-def check_known(wishes, known: list[str]) -> None:
-    """Refuse an option that there is not."""
-    for name in wishes:
+def check_known(options: Iterable[str], known: list[str]) -> None:
+    """Refuse options of unknown names."""
+    for name in options:
         if name not in known:
             raise OptionError(f"there is no option {name!r} for columns; there are {', '.join(known)}")
 
 
-def refuse_given(wishes: dict[str, Any], reason: str) -> None:
-    """Refuse options that would do nothing, where they are given."""
-    for name, wish in wishes.items():
-        if wish is not None and not (isinstance(wish, Sequence) and len(wish) == 0):
+def refuse_given(options: dict[str, Any], reason: str) -> None:
+    """Refuse options that would have no effect, if any is given."""
+    for name, value in options.items():
+        if value is not None and not (isinstance(value, Sequence) and len(value) == 0):
             raise OptionError(f"{name} would do nothing: {reason}")
 
 
-def check_settled(source, encoding: Encoding | None, wishes: dict[str, Any]) -> None:
-    """Refuse a wish for target, weight, task or columns that is not how these rows were encoded."""
-    for name, wish in wishes.items():
-        if not (wish is None or _met(name, wish, encoding)):
-            said = repr(wish) if isinstance(wish, str | list | tuple) else "another array"
+def check_as_encoded(source: Any, encoding: Encoding | None, options: dict[str, Any]) -> None:
+    """Refuse a target, weight, task or columns other than those with which these rows were encoded."""
+    for name, value in options.items():
+        if not (value is None or _agrees(name, value, encoding)):
+            said = repr(value) if isinstance(value, str | list | tuple) else "another array"
             raise OptionError(
                 f"{source} holds rows that were encoded before, whose columns and weights are chosen already: "
                 f"{name} cannot be {said} any more"
             )
 
 
-def _met(name: str, wish, encoding: Encoding | None) -> bool:
-    """Whether the rows are as somebody wishes."""
+def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
+    """Whether the rows were encoded with this value of an option."""
     if name == "task":
         classes = encoding.target.classes if encoding and encoding.target else None
-        return wish in ("auto", "regression" if classes is None else "classification")
-    if not isinstance(wish, str | list | tuple):
-        return False  # an array beside the rows
-    if encoding is None or not wish:
-        return not wish
+        return value in ("auto", "regression" if classes is None else "classification")
+    if not isinstance(value, str | list | tuple):
+        return False  # an array, where the rows have their own
+    if encoding is None or not value:
+        return not value
     if name == "target":
         column = encoding.target.column if encoding.target else None
-        return wish == column or column == TARGET  # what had no name of its own was named by a number, or a file
+        return value == column or column == TARGET  # a target without a name was given as a number or a file
     if name == "weight":
-        return wish == encoding.weight
+        return value == encoding.weight
     columns = {column for encoder in encoding.encoders for column in encoder.columns}
     if name == "drop":
-        return columns.isdisjoint(wish)
+        return columns.isdisjoint(value)
     if name == "features":
-        return columns == set(wish)
+        return columns == set(value)
     if name == "crosses":
-        return {tuple(cross) for cross in wish} <= {e.columns for e in encoding.encoders if e.kind == "cross"}
+        return {tuple(cross) for cross in value} <= {e.columns for e in encoding.encoders if e.kind == "cross"}
     kinds = {"categorical": CATEGORIES, "text": TEXTS}[name]
-    return set(wish) <= {e.columns[0] for e in encoding.encoders if e.kind in kinds}
+    return set(value) <= {e.columns[0] for e in encoding.encoders if e.kind in kinds}

@@ -1,4 +1,4 @@
-"""Writing encoded rows to an Arrow file on purpose, which later fits map into memory without any decoding."""
+"""Converting data to an Arrow file of encoded rows, which later fits map into memory without decoding."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from riata.data.out_of_core import OutOfCore
 from riata.errors import DataError
 from riata.files import replacing
 
-CHUNK_BYTES = 4 << 20  # small enough for any budget
+CHUNK_BYTES = 4 << 20  # small enough for every memory budget
 
 
 def convert(data: Dataset, out: str | Path) -> None:

@@ -11,68 +11,62 @@
 | a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from riata.data.budget import block_bytes, chunk_bytes, held_bytes, parse_memory
-from riata.data.columns.column import BadRow, as_floats
+from riata.data.budget import chunk_bytes, in_memory_bytes, parse_memory
 from riata.data.columns.crosses import Cross
-from riata.data.columns.lists import check_numbers, check_values
-from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
-from riata.data.formats.csv import Csv
-from riata.data.formats.files import Followed, StandardInput, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
-from riata.data.formats.npy import Npy, Npz
-from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import TARGET, WEIGHT, Beside, OneColumn, Source
-from riata.data.formats.streams import Kept, Once, Stream, from_chunks
-from riata.data.formats.svmlight import Svmlight
-from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
-from riata.data.in_memory import InMemory
-from riata.data.opened import is_arrow_dataset
-from riata.data.opening.checks import check_known, check_settled, refuse_given
+from riata.data.formats.source import Source
+from riata.data.formats.streams import StoredStream, UnstoredStream
+from riata.data.opening.arrays import open_array
+from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
+from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.convert import open_converted
-from riata.data.opening.profile import Wishes, known_profile, listed
+from riata.data.opening.profile import Profile, known_profile
 from riata.data.opening.profile_cache import profile_of
+from riata.data.opening.sources import Reading, open_source, with_roles
 from riata.data.out_of_core import OutOfCore
 from riata.data.statistics import is_statistics, load_statistics
-from riata.data.target import TASKS, GrowingTarget, Target, TargetLearner
-from riata.errors import DataError, MissingFileError, OptionError
+from riata.data.target import TASKS, GrowingTarget, Target
+from riata.errors import DataError, OptionError
 from riata.scipy_later import is_sparse
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
-EXPANSION = 4  # of a row in memory over its bytes in a file, before any has been read
+EXPANSION = 4  # how many times its size in a file a row is guessed to take in memory
 MOST_ROWS = 1 << 16  # of a first batch
+
+# makes a dataset of (source, options, rows of a first batch, encoding, target, memory, cache)
+RemoteOpener = Callable[[Source, ColumnOptions, int, Encoding | None, str | None, int, bool | str], Dataset]
 
 
 def open_data(
-    source,
-    target=None,
+    source: Any,
+    target: Any = None,
     *,
-    weight=None,
+    weight: Any = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
     crosses: Sequence[Sequence[str]] = (),
-    task="auto",
+    task: str = "auto",
     memory: int | str | None = None,
     cache: bool | str = True,
-    follow=False,
-    on_error="raise",
+    follow: bool = False,
+    on_error: str = "raise",
     encoding: Encoding | None = None,
     n_features: int | None = None,
-    need_target=True,
-    filesystem=None,
-    elsewhere=None,
-    **wishes,
+    need_target: bool = True,
+    filesystem: Any = None,
+    remote_opener: RemoteOpener | None = None,
+    **options: Any,
 ) -> Dataset:
     """One dataset that every solver takes, whatever the source.
 
@@ -91,45 +85,45 @@ def open_data(
     task : {"auto", "classification", "regression"}
         What the target is. "auto": classes if it is text or boolean, or has exactly two values.
     memory : str or int, default="512MB"
-        Budget. Data that needs less than a quarter of it is held in memory.
+        Budget. Data that needs less than a quarter of it is loaded into memory.
     cache : bool or folder, default=True
-        Whether, and where, encoded rows of a slow format are kept in a temporary file for later passes. A stream
-        without a cache can be read once: its first chunk tells what the columns are, and `n_rows` is that chunk's
-        until all of it has been read.
+        Whether, and in which folder, encoded rows of a slow format are written to a temporary file for later passes.
+        A stream without a cache can be read only once: its first chunk tells what the columns are, and `n_rows` is
+        the size of that chunk until all rows have been read.
     follow : bool, default=False
-        Whether a text file is read on as it grows, without an end: a stream, not kept.
+        Whether to wait for more rows at the end of a text file: it is then a stream, without a cache.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
-        That of a model: the same features, whatever this source holds besides. A weight that is given goes before
-        the one that the model was fitted with.
+        The encoding of a model, to make the same features of these rows. A `weight` that is given takes precedence
+        over the weight column of the encoding.
     n_features, need_target :
-        How many features sparse rows have, where it is known; whether a target must be there.
+        How many features sparse rows have, where that is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
-        Where the path lies, where the path does not say.
-    elsewhere : callable, optional
-        What makes a dataset of (source, wishes, rows of a first batch, encoding, target, memory, cache), where other
-        processes are to read the rows: see `riata.engines`.
-    **wishes :
-        max_levels, max_words, word_pairs, hash_bits, hash_text, hashed: see `riata.data.opening.profile.Wishes`.
+        The file system of the path, if the path does not say.
+    remote_opener : callable, optional
+        Makes the dataset where other processes are to read the rows, see `riata.engines`.
+    **options :
+        max_levels, max_words, word_pairs, hash_bits, hash_text, hashed: see
+        `riata.data.opening.column_options.ColumnOptions`.
     """
     budget = parse_memory(memory)
     if task not in TASKS:
         raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
     if on_error not in ("raise", "skip"):
         raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
-    settled = {
+    asked = {
         "target": target if need_target else None, "weight": weight, "features": features, "drop": drop,
         "categorical": categorical, "text": text, "crosses": crosses, "task": task,
     }  # fmt: skip
     if is_statistics(source):
         statistics = load_statistics(source)
-        check_settled(source, statistics.encoding, settled)
+        check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
-    check_known(wishes, [field.name for field in fields(Wishes)])
-    columns = {name: settled[name] for name in ("features", "drop", "categorical", "text", "crosses")}
+    check_known(options, [field.name for field in fields(ColumnOptions)])
+    columns = {name: asked[name] for name in ("features", "drop", "categorical", "text", "crosses")}
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
-        fitting = encoding is None and n_features is None  # a model may bring the name of its own target
+        fitting = encoding is None and n_features is None  # otherwise the target may be the name of that of a model
         refuse_given(
             columns | {"target": target if fitting else None}, f"{source} comes with its features and its target"
         )
@@ -143,42 +137,52 @@ def open_data(
     cache = False if follow else cache
     reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
     rows = open_source(source, reading, target)
-    if elsewhere is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
-        check_settled(source, converted.encoding, settled)
-        return converted.load() if converted.n_bytes <= held_bytes(budget) else converted
+    if remote_opener is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
+        check_as_encoded(source, converted.encoding, asked)
+        return converted.load() if converted.n_bytes <= in_memory_bytes(budget) else converted
     rows, roles = with_roles(rows, target, weight, reading, need_target)
-    if elsewhere is not None and rows.single_pass:
+    if remote_opener is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if n_features is not None:
         rows.width = n_features
     if rows.single_pass and cache:
-        rows = Kept(rows, cache if isinstance(cache, str) else None)
+        rows = StoredStream(rows, cache if isinstance(cache, str) else None)
     elif rows.single_pass:
-        rows = Once(rows, _first_rows(rows, budget))
-    asked = Wishes(
-        **roles, features=None if features is None else tuple(features), drop=tuple(drop), crosses=as_crosses(crosses),
-        categorical=tuple(categorical), text=tuple(text), task=task, on_error=on_error, **wishes,
+        rows = UnstoredStream(rows, _first_rows(rows, budget))
+    column_options = ColumnOptions(
+        target=roles["target"], weight=roles["weight"], features=None if features is None else tuple(features),
+        drop=tuple(drop), categorical=tuple(categorical), text=tuple(text), crosses=as_crosses(crosses),
+        task=task, on_error=on_error, **options,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
     target_name = roles["target"] if need_target else None
     if encoding is not None and roles["weight"] is not None:
-        encoding = replace(encoding, weight=roles["weight"])  # a model need not have known any
-    if elsewhere is not None:
-        return elsewhere(rows, asked, batch_rows, encoding, target_name, budget, cache)
-    if encoding is None:
-        profile = profile_of(rows.first if isinstance(rows, Once) else rows, asked, batch_rows)
-    else:
+        encoding = replace(encoding, weight=roles["weight"])
+    if remote_opener is not None:
+        return remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
+    if encoding is not None:
         profile = known_profile(rows, encoding, batch_rows, target_name)
-    if isinstance(rows, Once) and encoding is None:
-        profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, task))
-        profile.notes += _narrow(profile.encoding, n_features)
+    elif isinstance(rows, UnstoredStream):
+        profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
+    else:
+        profile = profile_of(rows, column_options, batch_rows)
     data = OutOfCore(rows, profile, budget, cache)
-    held = 0 < data.n_bytes <= held_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
-    return data.load() if held else data
+    fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
+    return data.load() if fits else data
 
 
-def _narrow(encoding: Encoding, n_features: int | None) -> list[str]:
-    """A warning where numbered features of a stream may come that its first rows do not have."""
+def _profile_of_stream(
+    rows: UnstoredStream, options: ColumnOptions, batch_rows: int, n_features: int | None
+) -> Profile:
+    """The profile of the first rows of a stream, which may not have all labels and features yet."""
+    profile = profile_of(rows.first, options, batch_rows)
+    profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, options.task))
+    profile.notes += _width_note(profile.encoding, n_features)
+    return profile
+
+
+def _width_note(encoding: Encoding, n_features: int | None) -> list[str]:
+    """A note for streams of sparse rows: later rows may have features beyond those of the first ones."""
     if n_features is not None or encoding.hashed or all(e.kind != "sparse" for e in encoding.encoders):
         return []
     return [
@@ -187,188 +191,27 @@ def _narrow(encoding: Encoding, n_features: int | None) -> list[str]:
     ]
 
 
-def _growing(target: Target | None, task) -> Target | None:
-    """The target of a stream, whose first rows need not have all labels; two numbers may be classes by mistake."""
+def _growing(target: Target | None, task: str) -> Target | None:
+    """The target of a stream, which may have more labels than its first rows.
+
+    Two different numbers in the first rows are a guess at classes, not a reason to let more of them become classes.
+    """
     classes = None if target is None else target.classes
     if target is None or classes is None or not (task == "classification" or isinstance(classes[0], str)):
         return target
-    return GrowingTarget(target.column, list(classes))  # type: ignore[arg-type]
+    return GrowingTarget(target.column, list(classes))
 
 
-def as_crosses(crosses) -> tuple[tuple[str, ...], ...]:
-    """Each cross as the names of its columns, two at least."""
+def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Each cross as the names of its columns, at least two."""
     for cross in crosses:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
             raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
     return tuple(tuple(cross) for cross in crosses)
 
 
-class Reading(NamedTuple):
-    """How files are read."""
-
-    memory: int
-    as_text: tuple[str, ...] = ()  # columns of text files whose values are not to be taken for numbers
-    skip_bad: bool = False
-    filesystem: Any = None
-    n_features: int | None = None  # how many the data has, where a model knows
-    follow: bool = False  # whether a file is read on as it grows
-
-
-def open_source(source, reading: Reading, target=None) -> Source:
-    """The rows of anything that can be opened."""
-    if isinstance(source, Source):
-        return source
-    if isinstance(source, str | Path):
-        return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
-    if isinstance(source, np.memmap):
-        return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
-    if is_arrow_dataset(source):
-        return Scanned(source)
-    if (table := to_table(source)) is not None:
-        return Table(table)
-    if hasattr(source, "__arrow_c_stream__"):
-        reader = pa.RecordBatchReader.from_stream(source)
-        return Stream(reader.schema, iter(reader))
-    if isinstance(source, Iterable):
-        return from_chunks(source)
-    raise DataError(
-        f"riata cannot open a {type(source).__name__}; it takes paths, arrays, frames and generators of chunks"
-    )
-
-
-def _files(path: str, reading: Reading, target) -> Source:
-    files = find_files(path, reading.filesystem)
-    kind = guess_format(files)
-    if reading.follow:
-        if kind not in ("csv", "svmlight") or len(files) > 1 or files[0].compression:
-            raise OptionError("only a single file of CSV or svmlight text, not compressed, can be followed as it grows")
-        files = [Followed(**vars(files[0]))]
-    if kind == "npy":
-        return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
-    if kind in ("csv", "svmlight"):
-        rows = _text(files, kind, reading)
-        rows.single_pass = reading.follow
-        return rows
-    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
-    return Npz(files, held_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
-
-
-def _stdin(reading: Reading) -> Source:
-    """Standard input, text of a format that its first bytes tell."""
-    file = StandardInput()
-    kind = sniff(file.head(), file.path)
-    if kind not in ("csv", "svmlight"):
-        raise DataError("standard input must be CSV or svmlight text; give other formats as files")
-    rows = _text([file], kind, reading)
-    rows.single_pass = True
-    return rows
-
-
-def _text(files: list[Any], kind: str, reading: Reading) -> Source:
-    block = block_bytes(reading.memory)
-    if kind == "csv":
-        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
-    return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
-
-
-def with_roles(rows: Source, target, weight, reading: Reading, need_target=True) -> tuple[Source, dict[str, Any]]:
-    """The rows with target and weight beside them where they come from elsewhere, and the names of both."""
-    names, others = rows.schema.names, []
-    roles: dict[str, Any] = {}
-    for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
-        if wish is None or (isinstance(wish, str) and wish in names):
-            roles[role] = wish
-        elif isinstance(wish, str) and not need_target:
-            roles[role] = None  # it would have been of use, but nobody needs it
-        elif isinstance(rows, Npy) and role == "target" and TARGET in names:
-            roles[role] = TARGET  # a column by its number
-        elif isinstance(rows, Stream) and rows.bare and name in names:
-            raise DataError(f"the chunks bring their own {role}: give no other beside them")
-        else:
-            while name in names:  # a column of the rows themselves
-                name = f"_{name}"
-            others.append(OneColumn(_values(wish, role, names, reading), name))
-            roles[role] = name
-    if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
-        roles["target"] = TARGET
-    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
-        roles["weight"] = WEIGHT  # of tuples (X, y, weight)
-    if roles["target"] is None and need_target:
-        raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
-    return (Beside(rows, others) if others else rows), roles
-
-
-def _values(wish, role, names, reading) -> Source:
-    """A target or weight that is not a column of the rows: an array, or a file of its own."""
-    if not isinstance(wish, str | Path):
-        return Table(column_table(wish, role))
-    try:
-        return open_source(wish, reading)
-    except MissingFileError:
-        raise DataError(
-            f"there is no column {str(wish)!r}; it has {listed(names)}, and there is no such file"
-        ) from None
-
-
-def open_array(X, target, weight, task, names=None, need_target=True) -> InMemory:
-    """An array or a SciPy matrix that is in memory already: never copied, every entry finite."""
-    X = canonical(X) if is_sparse(X) else X
-    if X.ndim != 2:
-        raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
-    if isinstance(target, str) and target.lstrip("-").isdigit():
-        target = int(target)
-    if isinstance(target, int | np.integer):
-        X, target = np.delete(X, target, axis=1), X[:, target]
-    if X.dtype.kind not in "biuf":
-        raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
-    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    reading = Reading(parse_memory(None))
-    try:
-        if is_sparse(X):
-            check_values(X.data, X.indices, X.indptr)
-        else:
-            check_numbers(X, "X")
-    except BadRow as bad:
-        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
-    n_rows, weights = X.shape[0], None
-    if weight is not None:
-        weights = checked_weights(as_floats(_whole_column(weight, "weight", reading, n_rows), "weight"))
-    if target is None:
-        if need_target:
-            raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
-        return InMemory(X, np.zeros(n_rows), weights, names)
-    column = _whole_column(target, "target", reading, n_rows)
-    learner = TargetLearner(pa.field(TARGET, column.type), task)
-    learner.add(column, np.ones(n_rows))
-    found = learner.target()
-    labels = found.labels
-    if labels is not None and not learner.text:
-        labels = labels.astype(column.type.to_pandas_dtype())  # an array's labels keep their type
-    return InMemory(X, found.encode(column), weights, names, labels)
-
-
-def checked_weights(weights: np.ndarray) -> np.ndarray:
-    """The weights of an array's rows, if they are such."""
-    wrong = ~(weights >= 0) | np.isinf(weights)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise DataError(f"row {row + 1}: the weight is {weights[row]}; a weight is a number of zero or more")
-    if len(weights) and not weights.any():
-        raise DataError("all weights are zero: there are no rows to learn from")
-    return weights
-
-
-def _whole_column(wish, role, reading, n_rows) -> pa.Array:
-    rows = OneColumn(_values(wish, role, [], reading), role)
-    column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
-    if len(column) != n_rows:
-        raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")
-    if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
-        raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
-    return column
-
-
-def _dataset(source: str):
+def _dataset(source: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """X, y and the names of the columns of a data set by name, such as "digits49:test"."""
     from riata import datasets
 
     name, _, split = source.partition(":")
@@ -376,12 +219,12 @@ def _dataset(source: str):
     return X, y, [str(n) for n in names]
 
 
-def _as_text(encoding, categorical, text) -> tuple[str, ...]:
-    """Columns of text files that are to be read as they are written."""
+def _as_text(encoding: Encoding | None, categorical: Sequence[str], text: Sequence[str]) -> tuple[str, ...]:
+    """Columns of text files whose values must not be parsed as numbers."""
     if encoding is None:
         return (*categorical, *text)
-    classes = encoding.target.classes if encoding.target else None
-    labels = [encoding.target.column] if classes and isinstance(classes[0], str) else []
+    target = encoding.target
+    labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
     levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]
     crosses = [e for e in encoding.encoders if isinstance(e, Cross)]
     crossed = [c for e in crosses for c, number in zip(e.crossed, e.numeric, strict=True) if not number]

@@ -1,40 +1,44 @@
-"""Profiles of files, kept between runs: a pass over data that has not changed is not repeated."""
+"""Profiles of files, saved between runs, so that the first pass over unchanged data is not repeated."""
 
 import hashlib
 import json
 import logging
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from riata.data.formats.source import Source
-from riata.data.opening.profile import Profile, Wishes, learn_profile
+from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.first_pass import learn_profile
+from riata.data.opening.profile import Profile
 from riata.files import cache_folder, replacing
 
 logger = logging.getLogger(__name__)
-VERSION = 3  # of what a kept profile means
+VERSION = 3  # of the format and the meaning of a saved profile
+Learn = Callable[[Source, ColumnOptions, int], Profile]
 
 
-def profile_of(source: Source, wishes: Wishes, rows: int, learn=None) -> Profile:
-    """The profile of a source: the kept one if the files are as they were, or one pass."""
+def profile_of(source: Source, options: ColumnOptions, rows: int, learn: Learn | None = None) -> Profile:
+    """The profile of a source: a saved one if the files have not changed; otherwise one pass makes it."""
     learn = learn or learn_profile
     mark = source.fingerprint()
     if mark is None:
-        return learn(source, wishes, rows)
-    key = json.dumps([VERSION, type(source).__name__, mark, source.width, asdict(wishes)], sort_keys=True, default=str)
+        return learn(source, options, rows)
+    key = json.dumps([VERSION, type(source).__name__, mark, source.width, asdict(options)], sort_keys=True, default=str)
     path = cache_folder() / "profiles" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.json"
     try:
         profile = Profile.from_json(json.loads(path.read_text(encoding="utf-8")))
         logger.info("the profile is known from an earlier run (%s)", path)
     except (OSError, ValueError, KeyError, TypeError):
-        profile = learn(source, wishes, rows)
+        profile = learn(source, options, rows)
         _keep(path, profile)
     return profile
 
 
 def _keep(path: Path, profile: Profile) -> None:
-    """Write the profile for later; a folder that cannot be written to is no reason to stop.
+    """Save the profile; that the folder cannot be written is no error.
 
-    It holds levels and words of the data: nobody else may read it.
+    A profile contains levels and words of the data, so that other users must not be able to read it.
     """
     try:
         path.parent.parent.mkdir(parents=True, exist_ok=True)

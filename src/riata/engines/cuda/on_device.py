@@ -1,4 +1,7 @@
-"""Data on a GPU: held there as a whole where it fits, and otherwise sent there chunk by chunk in every pass."""
+"""Data on a GPU: all rows in its memory where they fit, and otherwise sent there chunk by chunk in every pass."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -8,16 +11,18 @@ from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger
+from riata.engines.cuda.transfers import Place
 from riata.errors import DataError, OptionError
 from riata.matrices.dense import DenseMatrix
 from riata.matrices.matrix import Matrix
 
-SENT_AT_ONCE = 1 << 28  # bytes of a chunk in flight
+T = TypeVar("T")
+SENT_AT_ONCE = 1 << 28  # the largest size in bytes of a block of rows that is sent
 SOLVERS_THERE = ("exact", "best-k")
 
 
-def on_device(data: Dataset, place) -> Dataset:
-    """The data, in its place, or sent there as passes need it."""
+def on_device(data: Dataset, place: Place) -> Dataset:
+    """The data in the memory of a GPU, or a dataset that sends it there in every pass if it does not fit."""
     if isinstance(data, InMemory) and place.nbytes(data.X) <= place.room:
         y, weight = data.targets()
         return OnDevice(place, place.rows(data.X), y, weight, facts=data.facts, ledger=data.ledger)
@@ -25,13 +30,13 @@ def on_device(data: Dataset, place) -> Dataset:
 
 
 def check_device(solver: str) -> None:
-    """Refuse solvers whose passes go one row after the other."""
+    """Refuse solvers that process one row after the other."""
     if solver not in SOLVERS_THERE:
         raise OptionError(f"on a GPU there are solvers {' and '.join(SOLVERS_THERE)}, and not {solver!r}")
 
 
 def check_finite(rows: Matrix) -> None:
-    """Refuse numbers that are none: one pass, in which they would spoil the sum of their column."""
+    """Refuse entries that are missing or infinite: one pass."""
     j = rows.not_finite()
     if j is not None:
         raise DataError(
@@ -40,37 +45,37 @@ def check_finite(rows: Matrix) -> None:
 
 
 class OnDevice(Dataset):
-    """All rows on a device. Targets and weights may be given from anywhere."""
+    """All rows in the memory of a device. Targets and weights may be given as arrays of the host or of a device."""
 
     cheap_passes = True
     n_chunks = 1
 
     def __init__(
         self,
-        place,
-        rows,
-        y,
-        weight=None,
-        classes=None,
+        place: Place,
+        rows: Matrix,
+        y: Any,
+        weight: Any = None,
+        classes: np.ndarray | None = None,
         *,
         facts: Facts | None = None,
         ledger: Ledger | None = None,
-    ):
-        """`facts` are those of the data that these rows come from; their number is that of the rows at hand."""
+    ) -> None:
+        """`facts` are those of the data that these rows come from, if any; sizes are taken from the rows given."""
         self._place = place
         weight = np.ones(rows.shape[0]) if weight is None else weight
-        counts = to_host(weight) > 0
-        if not counts.all():
-            rows, y, weight = rows[np.flatnonzero(counts)], to_host(y)[counts], to_host(weight)[counts]
+        keep = to_host(weight) > 0
+        if not keep.all():
+            rows, y, weight = rows[np.flatnonzero(keep)], to_host(y)[keep], to_host(weight)[keep]
         self._chunk = Chunk(rows, place.vector(y), place.vector(weight))
         n_rows, n_features = rows.shape
         facts = facts or Facts(n_rows, n_features, classes=classes)
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
 
-    def sum(self, f):
+    def sum(self, f: Callable[[Chunk], T]) -> T:
         self.ledger.count(self.n_rows)
         return f(self._chunk)
 
@@ -78,31 +83,31 @@ class OnDevice(Dataset):
         self.ledger.count(self.n_rows)
         return DenseMatrix(to_host(self._chunk.X.columns(columns)))
 
-    def targets(self):
+    def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return to_host(self._chunk.y), to_host(self._chunk.weight)
 
-    def take(self, rows) -> "OnDevice":
+    def take(self, rows: np.ndarray | Sequence[int]) -> "OnDevice":
         X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
         return OnDevice(self._place, X, y, weight, facts=self.facts.of_view(), ledger=self.ledger)
 
-    def map(self, f):
+    def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return OnDevice(self._place, *f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
 
 
 class Streamed(Dataset):
-    """Chunks that lie elsewhere and are summed on a device, the next one on its way while one is summed."""
+    """Chunks of another dataset, summed on a device: the next one is sent while one is summed."""
 
-    def __init__(self, data: Dataset, place):
+    def __init__(self, data: Dataset, place: Place) -> None:
         super().__init__(data.facts, data.ledger)
         self._data, self._place = data, place
-        self._blocks = None
+        self._blocks: list[Chunk] | None = None
         if isinstance(data, InMemory):
             self._blocks = data.blocks(int(min(SENT_AT_ONCE, place.room // 8)))
             for array in data.chunk.X.parts().values():
                 place.pin(array)
         self.n_chunks = data.n_chunks if self._blocks is None else len(self._blocks)
 
-    def visit(self, order=None):
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         if self._blocks is None:
             yield from self._data.visit(order)
             return
@@ -110,12 +115,12 @@ class Streamed(Dataset):
             self.ledger.count(self._blocks[i].n_rows)
             yield self._blocks[i]
 
-    def sum(self, f):
-        total = None
-        for chunk in self._place.uploaded(self.visit()):
-            part = f(chunk)
-            total = part if total is None else add(total, part)
+    def sum(self, f: Callable[[Chunk], T]) -> T:
+        chunks = self._place.uploaded(self.visit())
+        total = f(next(chunks))
+        for chunk in chunks:
+            total = add(total, f(chunk))
         return total
 
-    def held(self, chunk: Chunk) -> Dataset:
+    def keep_in_memory(self, chunk: Chunk) -> Dataset:
         return OnDevice(self._place, self._place.rows(chunk.X.array), chunk.y, chunk.weight)

@@ -1,8 +1,8 @@
-"""Places where chunks can lie and be summed: a GPU, or the host in its stead, where the same steps are tested."""
+"""Where chunks are stored and summed: on a GPU, or on the host in its place, to test the same steps without one."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 from weakref import finalize
 
 import numpy as np
@@ -13,27 +13,55 @@ from riata.matrices.cuda import CudaDense, CudaSparse, cupy, nbytes_on_gpu, rows
 from riata.matrices.matrix import Matrix
 from riata.matrices.reference import reference
 
-PINNED: dict[int, int] = {}  # from the first address to the last of host arrays whose pages stay put
-SPARE = 0.25  # of the free memory of a GPU: left for what passes make on the way
+Buffers = dict[int, np.ndarray]  # pinned memory for the arrays of a chunk, by their number
+PINNED: dict[int, int] = {}  # address ranges (start: stop) of host arrays with page-locked memory
+SPARE = 0.25  # the share of the free memory of a GPU that is left for temporary arrays
+
+
+class Place(Protocol):
+    """A memory for chunks, and the way of sending them there."""
+
+    @property
+    def room(self) -> float:
+        """How many bytes of data fit."""
+
+    def rows(self, X: Any) -> Matrix:
+        """Rows of a host matrix, sent there."""
+
+    def vector(self, values: Any) -> Any:
+        """A vector of float64, sent there."""
+
+    def nbytes(self, X: Any) -> int:
+        """The size of a host matrix once it is there."""
+
+    def pin(self, array: np.ndarray) -> None:
+        """Prepare a host array for fast copies."""
+
+    def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
+        """The chunks, sent there one after the other."""
 
 
 class Host:
     """NumPy, or another library of the array API, in place of a GPU."""
 
-    def __init__(self, xp: Any = np, room: float = float("inf")):
-        self._xp, self.room = xp, room
+    def __init__(self, xp: Any = np, room: float = float("inf")) -> None:
+        self._xp, self._room = xp, room
+
+    @property
+    def room(self) -> float:
+        return self._room
 
     def rows(self, X: Any) -> Matrix:
         return reference(X, self._xp)
 
-    def vector(self, values):
+    def vector(self, values: Any) -> Any:
         return self._xp.asarray(np.asarray(values, dtype=np.float64))
 
-    def nbytes(self, X) -> int:
+    def nbytes(self, X: Any) -> int:
         return nbytes_on_gpu(X)
 
-    def pin(self, array) -> None:
-        """Nothing to do: it is where it is needed."""
+    def pin(self, array: np.ndarray) -> None:
+        """Nothing to do."""
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
         for X, y, weight in chunks:
@@ -41,91 +69,94 @@ class Host:
 
 
 class Gpu:
-    """The GPU that CuPy has chosen."""
+    """The current GPU of CuPy."""
 
-    def __init__(self):
-        cupy()
+    def __init__(self) -> None:
+        cupy()  # fails here if it is missing
 
     @property
     def room(self) -> float:
-        """Bytes that data may take: what is free, and within the limit of CuPy's pool, less a share to work in."""
+        """How many bytes of data fit: what is free and within the limit of CuPy's memory pool, less a spare share."""
         cp = cupy()
         pool = cp.get_default_memory_pool()
         free = cp.cuda.runtime.memGetInfo()[0] + pool.free_bytes()
         limit = pool.get_limit()
-        return (1.0 - SPARE) * (min(free, limit - pool.used_bytes()) if limit else free)
+        available: int = min(free, limit - pool.used_bytes()) if limit else free
+        return (1.0 - SPARE) * available
 
     def rows(self, X: Any) -> Matrix:
         return rows_on_gpu(X)
 
-    def vector(self, values):
+    def vector(self, values: Any) -> Any:
         return cupy().asarray(values, dtype=np.float64)
 
-    def nbytes(self, X) -> int:
+    def nbytes(self, X: Any) -> int:
         return nbytes_on_gpu(X)
 
-    def pin(self, array) -> None:
-        """Let copies of this array go at full speed, if the system allows: its pages stay put while it is in use."""
+    def pin(self, array: np.ndarray) -> None:
+        """Page-lock the memory of this array while it exists, if the system allows, for copies at full speed."""
         runtime, start = cupy().cuda.runtime, array.ctypes.data
         if _is_pinned(array):
             return
-        with suppress(runtime.CUDARuntimeError):  # of a read-only map, say: copies are then staged
+        with suppress(runtime.CUDARuntimeError):  # such as for a read-only map: copies then go through a buffer
             runtime.hostRegister(start, array.nbytes, 0)
             PINNED[start] = start + array.nbytes
             finalize(array if array.base is None else array.base, _unpin, start)
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        """Chunks on the GPU, the next one on its way while one is in use."""
+        """Chunks on the GPU; the next one is copied while one is in use."""
         stream = cupy().cuda.Stream(non_blocking=True)
-        stages: tuple[dict, dict] = {}, {}
-        coming = None
+        buffers: tuple[Buffers, Buffers] = {}, {}
+        pending = None
         for i, chunk in enumerate(chunks):
-            following = self._sent(chunk, stream, stages[i % 2])
-            if coming is not None:
-                yield _arrived(*coming)
-            coming = following
-        if coming is not None:
-            yield _arrived(*coming)
+            following = self._sent(chunk, stream, buffers[i % 2])
+            if pending is not None:
+                yield _arrived(*pending)
+            pending = following
+        if pending is not None:
+            yield _arrived(*pending)
 
-    def _sent(self, chunk: Chunk, stream, stage):
-        """The arrays of a chunk, still on their way, and an event that says when they have come."""
+    def _sent(self, chunk: Chunk, stream: Any, buffers: Buffers) -> tuple[list[Any], tuple[int, int], Any]:
+        """The arrays of a chunk on the GPU, its shape, and an event that occurs when they have been copied."""
         X, y, weight = chunk
         parts = X.contiguous().parts()
         arrays = [parts["indptr"].astype(np.int64), parts["indices"], parts["data"]] if X.sparse else [parts["X"]]
-        sent = [self._copied(array, stream, stage, i) for i, array in enumerate([*arrays, y, weight])]
+        sent = [self._copied(array, stream, buffers, i) for i, array in enumerate([*arrays, y, weight])]
         return sent, X.shape, stream.record()
 
-    def _copied(self, array, stream, stage, place):
+    def _copied(self, array: np.ndarray, stream: Any, buffers: Buffers, i: int) -> Any:
+        """An array on the GPU, whose copy is under way: from its own memory if that is pinned, else from a buffer."""
         cp, start = cupy(), array.ctypes.data
         if not _is_pinned(array):
-            if place not in stage or stage[place].nbytes < array.nbytes:
-                stage[place] = np.frombuffer(cp.cuda.alloc_pinned_memory(array.nbytes), np.uint8, array.nbytes)
-            stage[place][: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            start = stage[place].ctypes.data
+            if i not in buffers or buffers[i].nbytes < array.nbytes:
+                buffers[i] = np.frombuffer(cp.cuda.alloc_pinned_memory(array.nbytes), np.uint8, array.nbytes)
+            buffers[i][: array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            start = buffers[i].ctypes.data
         copy = cp.empty(array.shape, array.dtype)
         copy.data.copy_from_host_async(start, array.nbytes, stream)
         return copy
 
 
-def _is_pinned(array) -> bool:
+def _is_pinned(array: np.ndarray) -> bool:
     start = array.ctypes.data
     return any(low <= start and start + array.nbytes <= high for low, high in PINNED.items())
 
 
-def _unpin(start) -> None:
+def _unpin(start: int) -> None:
     del PINNED[start]
-    with suppress(Exception):  # at the end of a process the driver may be gone before the array is
+    with suppress(Exception):  # when the process ends, the driver may be unloaded before the array is freed
         cupy().cuda.runtime.hostUnregister(start)
 
 
-def _arrived(arrays, shape, event) -> Chunk:
+def _arrived(arrays: list[Any], shape: tuple[int, int], event: Any) -> Chunk:
+    """A chunk of these arrays, once they have been copied."""
     cupy().cuda.get_current_stream().wait_event(event)
     *X, y, weight = arrays
     return Chunk(CudaDense(X[0]) if len(X) == 1 else CudaSparse(tuple(X), shape), y, weight)
 
 
-def place_named(device: str):
-    """The place that the user's word stands for."""
+def place_named(device: str) -> Place:
+    """The place of the option `device`."""
     if device != "cuda":
         raise OptionError(f"device must be 'cuda' or nothing, not {device!r}")
     return Gpu()

@@ -1,10 +1,11 @@
-"""A cluster to work on: the user's own, one at an address, or one started here; and its failures in words."""
+"""Connecting to a Dask cluster or starting one, running tasks on it, and explaining its failures."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import CancelledError
 from typing import Any
 
+from riata.engines.dask.payload import Carried
 from riata.errors import EngineError, MissingPackageError
 
 try:
@@ -16,17 +17,21 @@ except ImportError as error:
         f"a cluster needs Dask, which is not installed ({error}); pip install 'riata[dask]'"
     ) from None
 
-LARGE_GRAPH = "1GiB"  # what a function carries may be as wide as the model: that is no mistake to warn of
-GOODBYE = 2  # seconds that a scheduler gets to notice that nobody needs it any more
-LOOK, ALONE = 5.0, 120.0  # seconds between looks at whether there are workers, and without any before giving up
-PATIENCE = 10  # seconds to wait for a scheduler, or for a first worker
+__all__ = [
+    "Client", "Future", "address", "carry", "close", "connect", "in_tree", "local_cluster", "lost", "n_threads",
+    "result_of", "submit", "submit_all",
+]  # fmt: skip
+LARGE_GRAPH = "1GiB"  # from which Dask warns of large tasks: a task may well contain all coefficients
+CLOSE_TIMEOUT = 2  # seconds to wait for the scheduler when a client is closed
+CHECK_EVERY, NO_WORKERS = 5.0, 120.0  # seconds between checks for workers, and without any before giving up
+CONNECT_TIMEOUT = 10  # seconds to wait for a scheduler, or for a first worker
 
 
-def connect(engine) -> tuple[Client, bool]:
-    """The client of an engine, and whether it was made for it.
+def connect(engine: Any) -> tuple[Client, bool]:
+    """The client of an engine, and whether it was created here.
 
-    An engine is a Dask client, the address of a scheduler, "dask" for a cluster that is started here, or None for the
-    client that Dask's own functions would use, and a cluster started here where there is none.
+    An engine is a Dask client, the address of a scheduler, "dask" for a new cluster on this machine, or None for Dask's
+    current client, or a new cluster on this machine where there is none.
     """
     if isinstance(engine, Client):
         return engine, False
@@ -42,7 +47,7 @@ def connect(engine) -> tuple[Client, bool]:
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
         )
     try:
-        return Client(engine, timeout=PATIENCE, set_as_default=False), True
+        return Client(engine, timeout=CONNECT_TIMEOUT, set_as_default=False), True
     except (OSError, TimeoutError) as error:
         raise EngineError(f"there is no scheduler at {engine} ({error}); start one with: dask scheduler") from None
 
@@ -50,7 +55,7 @@ def connect(engine) -> tuple[Client, bool]:
 def local_cluster(workers: int | None = None, threads: int = 1) -> LocalCluster:
     """Worker processes on this machine, one per core by default.
 
-    Dask's default makes them give freed memory back at once, and a pass would then take the pages of its chunks anew.
+    Dask's default makes them return freed memory to the system at once, so that every pass would allocate it again.
     """
     environ = dict(dask.config.get("distributed.nanny.pre-spawn-environ"))
     environ.pop("MALLOC_TRIM_THRESHOLD_", None)
@@ -59,23 +64,23 @@ def local_cluster(workers: int | None = None, threads: int = 1) -> LocalCluster:
 
 
 def close(client: Client) -> None:
-    """Let go of a cluster; one that was started here ends."""
-    if threading.current_thread() is not threading.main_thread():  # which may be Dask's own, and must not wait
+    """Disconnect from a cluster; one that was started here is stopped."""
+    if threading.current_thread() is not threading.main_thread():  # maybe a thread of Dask, which must not wait
         threading.Thread(target=_close, args=(client,)).start()
     else:
         _close(client)
 
 
-def _close(client):
-    client.close(timeout=GOODBYE)
+def _close(client: Client) -> None:
+    client.close(timeout=CLOSE_TIMEOUT)
     if client.cluster is not None:
         client.cluster.close()
 
 
 def n_threads(client: Client) -> int:
-    """Of all workers together; waits for a first one."""
+    """The number of threads of all workers; waits for a first worker."""
     try:
-        client.wait_for_workers(1, timeout=PATIENCE)
+        client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
     except TimeoutError:
         raise EngineError(
             f"the cluster at {address(client)} has no worker; start one with: dask worker {address(client)}"
@@ -84,44 +89,45 @@ def n_threads(client: Client) -> int:
 
 
 def address(client: Client) -> str:
-    """Where the scheduler is."""
+    """The address of the scheduler."""
     return str(client.scheduler.address if client.scheduler else client._start_arg)
 
 
-def carry(client: Client, value) -> Future:
-    """A carried value, sent to the scheduler once and from worker to worker from there on.
+def carry(client: Client, value: Carried) -> Future:
+    """A value for the workers, sent to the scheduler once, and then from worker to worker.
 
-    It is the result of a task, not scattered data: if the worker that has it dies, it can be made again.
+    It is the result of a task, not scattered data, so that it can be made again if the worker that has it dies.
     """
     return submit(client, _itself, value)
 
 
-def _itself(value):
+def _itself(value: Carried) -> Carried:
     return value
 
 
-def submit(client: Client, f, *arguments) -> Future:
-    """A task of its own, even if there has been one like it."""
+def submit(client: Client, f: Callable[..., Any], *arguments: Any) -> Future:
+    """A new task, even if there was one with the same function and arguments."""
     return submit_all(client, f, *([argument] for argument in arguments))[0]
 
 
-def submit_all(client: Client, f, *arguments) -> list[Future]:
-    """A task for each of the arguments, told to the scheduler in one go."""
+def submit_all(client: Client, f: Callable[..., Any], *arguments: Iterable[Any]) -> list[Future]:
+    """A task f(a, b, ...) for each of the arguments in parallel sequences, sent to the scheduler in one message."""
     if client.status != "running":
         raise lost(client)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH}):
-        return client.map(f, *arguments, pure=False)
+        futures: list[Future] = client.map(f, *arguments, pure=False)
+        return futures
 
 
-def in_tree(client: Client, combine, futures: list[Future], fan_in: int) -> Future:
-    """The futures combined on the workers, neighbours first, always in the same order."""
+def in_tree(client: Client, combine: Callable[[list[Any]], Any], futures: list[Future], fan_in: int) -> Future:
+    """The results combined on the workers, in a tree over neighbours that is always the same."""
     while len(futures) > 1:
         futures = submit_all(client, combine, [futures[i : i + fan_in] for i in range(0, len(futures), fan_in)])
     return futures[0]
 
 
-def result_of(client: Client, futures: Any):
-    """What futures came to, or why they came to nothing."""
+def result_of(client: Client, futures: Any) -> Any:
+    """The results of one or more futures; failures of the cluster are explained."""
     try:
         _wait(client, futures)
         return client.gather(futures)
@@ -137,29 +143,30 @@ def result_of(client: Client, futures: Any):
         raise lost(client) from error
 
 
-def _wait(client, futures):
-    """Wait for futures, as long as there is anybody to work on them now and then."""
-    alone = 0.0
-    while alone < ALONE:
+def _wait(client: Client, futures: Any) -> None:
+    """Wait for futures, but not for long while the cluster has no workers."""
+    without_workers = 0.0
+    while without_workers < NO_WORKERS:
         try:
             with client.as_current():
-                wait(futures, timeout=LOOK)
+                wait(futures, timeout=CHECK_EVERY)
             return
         except TimeoutError:
-            alone = 0.0 if client.nthreads() else alone + LOOK
+            without_workers = 0.0 if client.nthreads() else without_workers + CHECK_EVERY
     raise EngineError(
-        f"the cluster at {address(client)} has had no worker for {ALONE:.0f} seconds: start some, open the data again "
-        "and repeat the fit"
+        f"the cluster at {address(client)} has had no worker for {NO_WORKERS:.0f} seconds: start some, open the data "
+        "again and repeat the fit"
     )
 
 
-def _all_there(futures) -> bool:
+def _all_there(futures: Any) -> bool:
+    """Whether the scheduler still knows all futures."""
     futures = futures if isinstance(futures, Iterable) else [futures]
     return all(future.status not in ("cancelled", "lost") for future in futures)
 
 
 def lost(client: Client) -> EngineError:
-    """The scheduler went away, or was told to forget."""
+    """The error of a scheduler that was stopped or restarted."""
     return EngineError(
         f"the scheduler at {address(client)} is lost or was restarted, and what its workers held is gone: open the "
         "data again and repeat the fit (with checkpoint= and resume=True it goes on where it was)"

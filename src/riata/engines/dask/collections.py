@@ -1,7 +1,7 @@
 """Dask arrays, Dask data frames and delayed chunks: every block becomes rows on the worker that has it.
 
-Blocks are read like the chunks of a stream: tables with named columns, or tuples (X, y) and (X, y, weight) of which X
-is dense or a SciPy matrix. Encoded rows stay in the memory of the workers, where Dask spills to disk what is too much.
+Blocks are read like the chunks of a stream: tables with named columns, or tuples (X, y) and (X, y, weight), where X is
+dense or a SciPy matrix. Encoded rows stay in the memory of the workers, from which Dask may spill them to disk.
 """
 
 from dataclasses import replace
@@ -15,17 +15,18 @@ import pyarrow as pa
 from riata.data.formats.source import TARGET, WEIGHT
 from riata.data.formats.streams import batches_of
 from riata.data.formats.tables import Table, column_table, to_table
-from riata.data.opening.profile import FirstPass, Wishes
+from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.first_pass import FirstPass
 from riata.engines.dask.cluster import Client, Future, result_of, submit
 from riata.errors import DataError
 
-HEAD = 1000  # rows that show what kind of columns there are
+HEAD = 1000  # rows by which the kinds of columns are decided
 
 
 class Block(Table):
-    """The rows of a block, as Arrow holds them."""
+    """The rows of a block, as an Arrow table."""
 
-    def __init__(self, table: pa.Table, bare: bool, width: int | None):
+    def __init__(self, table: pa.Table, bare: bool, width: int | None) -> None:
         super().__init__(table, bare)
         self.width = width
 
@@ -33,17 +34,17 @@ class Block(Table):
         """Its first rows."""
         return Block(self._table.slice(0, HEAD).combine_chunks(), self.bare, self.width)
 
-    def __sizeof__(self):
+    def __sizeof__(self) -> int:
         return self.n_bytes or 0
 
 
-def blocks_of(client: Client, rows, target, weight) -> tuple[list[Future], dict[str, Any]]:
+def blocks_of(client: Client, rows: Any, target: Any, weight: Any) -> tuple[list[Future], dict[str, Any]]:
     """A future of a `Block` for every block of a collection, and the names of target and weight."""
     roles, beside = {}, {}
-    for role, wish, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
-        roles[role] = name if _is_column(wish) else wish
-        if _is_column(wish):
-            beside[name] = _delayed(_aligned(wish, rows))
+    for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        roles[role] = name if _is_column(given) else given
+        if _is_column(given):
+            beside[name] = _delayed(_aligned(given, rows))
     blocks = _delayed(rows)
     if any(len(others) != len(blocks) for others in beside.values()):
         raise DataError(
@@ -54,20 +55,21 @@ def blocks_of(client: Client, rows, target, weight) -> tuple[list[Future], dict[
     return client.compute([make(names, *pieces) for pieces in zip(blocks, *beside.values(), strict=True)]), roles
 
 
-def _is_column(wish) -> bool:
-    return not (wish is None or isinstance(wish, str))
+def _is_column(given: Any) -> bool:
+    """Whether a target or weight is a collection of its own, and not the name of a column."""
+    return not (given is None or isinstance(given, str))
 
 
-def _aligned(column, rows):
-    """A target or weights in the blocks of the rows."""
+def _aligned(column: Any, rows: Any) -> Any:
+    """A target or weights in blocks of the same lengths as those of the rows."""
     if isinstance(column, np.ndarray | list) and hasattr(rows, "chunks"):
         return da.from_array(np.asarray(column), chunks=(rows.chunks[0],))
     known = hasattr(rows, "chunks") and hasattr(column, "chunks") and not np.isnan([*rows.chunks[0]]).any()
     return column.rechunk({0: rows.chunks[0]}) if known else column
 
 
-def _delayed(collection) -> list:
-    """The blocks of rows of a collection."""
+def _delayed(collection: Any) -> list[Any]:
+    """The blocks of rows of a collection, as delayed objects."""
     if isinstance(collection, list | tuple):
         return list(collection)
     if not hasattr(collection, "to_delayed"):
@@ -79,8 +81,8 @@ def _delayed(collection) -> list:
     return list(np.ravel(collection.to_delayed()))
 
 
-def _block(names, rows, *columns) -> Block:
-    """The rows of a block, with target and weights beside them."""
+def _block(names: list[str], rows: Any, *columns: Any) -> Block:
+    """The rows of a block, joined with columns of these names (target, weight)."""
     beside = dict(zip(names, columns, strict=True))
     if (table := to_table(rows)) is not None:
         for name, values in beside.items():
@@ -94,18 +96,18 @@ def _block(names, rows, *columns) -> Block:
     return Block(pa.Table.from_batches(batches_of(pieces)), True, pieces[0].shape[1])
 
 
-def first_look(client: Client, blocks: list[Future], wishes: Wishes) -> FirstPass:
-    """A first pass that knows the kinds of columns, from the first block that has rows."""
+def first_look(client: Client, blocks: list[Future], options: ColumnOptions) -> FirstPass:
+    """A first pass whose kinds of columns are decided by the first block that has rows."""
     for block in blocks:
-        head = result_of(client, submit(client, Block.head, block))
+        head: Block = result_of(client, submit(client, Block.head, block))
         if head.n_rows:
             break
     else:
         raise DataError("there are no rows to learn from")
-    if head.bare and wishes.target is None and TARGET in head.schema.names:
-        wishes = replace(wishes, target=TARGET)
-    if head.bare and wishes.weight is None and WEIGHT in head.schema.names:
-        wishes = replace(wishes, weight=WEIGHT)
-    look = FirstPass(head, wishes)
+    if head.bare and options.target is None and TARGET in head.schema.names:
+        options = replace(options, target=TARGET)
+    if head.bare and options.weight is None and WEIGHT in head.schema.names:
+        options = replace(options, weight=WEIGHT)
+    look = FirstPass(head, options)
     look.begin(head.slice(look.columns, 0, HEAD))
     return look

@@ -1,14 +1,17 @@
 """Rows on the workers of a Dask cluster: `sum` is one task per part, and a tree of additions in a fixed order.
 
-What travels is the function of a pass (with the coefficients in it), once to each worker, and sums of the size of its
-result between workers. The driver receives one sum. The tree depends on the parts alone, so a repeated pass gives the
-same bits whichever worker did what, and however often it had to be done again.
+The function of a pass (with the coefficients in it) is sent once to each worker, and results between workers; this
+process receives one sum. The tree depends only on the parts, so that a repeated pass gives the same bits, whichever
+worker did what and however often a task had to be repeated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset, Run
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
 from riata.data.remote import Remote
@@ -22,7 +25,7 @@ from riata.engines.dask.worker import (
     View,
     chunk_of_part,
     chunks_in_part,
-    held_part,
+    part_in_memory,
     rows_of_part,
     run_of_part,
     sum_of,
@@ -30,12 +33,13 @@ from riata.engines.dask.worker import (
 )
 from riata.errors import DataError
 
-FAN_IN, FAN_IN_RUNS = 4, 2  # sums that are added at a time: few, since each may be as large as memory allows
-READY = 8  # chunks that wait on workers while one is visited here
+T = TypeVar("T")
+FAN_IN, FAN_IN_RUNS = 4, 2  # how many sums one task adds: few, since each may take much memory
+READY = 8  # how many chunks workers prepare while one is in use
 
 
 class OnWorkers(Remote):
-    """Parts on workers, seen through a view; a view of a view shares its parts. Chunk i is all of part i."""
+    """Parts on workers, with a view applied to them; views share the parts. Chunk i consists of all rows of part i."""
 
     def __init__(
         self,
@@ -45,25 +49,25 @@ class OnWorkers(Remote):
         facts: Facts,
         row_bytes: float,
         ledger: Ledger | None = None,
-    ):
+    ) -> None:
         super().__init__(facts, ledger)
         self.client, self._parts, self._places, self.row_bytes = client, list(parts), list(starts), row_bytes
         self.n_chunks = len(self._parts)
         self._view: View = ()
-        self._rows_per_pass = facts.n_rows  # that are read for a pass over these, which may be fewer
+        self._rows_per_pass = facts.n_rows  # rows read in a pass; in a view of some rows, more than it has
 
     def _seen_as(self, view: View, starts: Sequence[Starts], facts: Facts) -> "OnWorkers":
-        """A view, which counts what it reads in the same ledger."""
+        """A view of the same parts, with the same ledger."""
         other = OnWorkers(self.client, self._parts, starts, facts, self.row_bytes, self.ledger)
         other._view, other._rows_per_pass = view, self._rows_per_pass
         return other
 
-    def map(self, f):
+    def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
         return self._seen_as((*self._view, Mapping(f)), self._places, self.facts.of_view(classes=None))
 
-    def some_rows(self, keep):
+    def some_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "OnWorkers":
         view = (*self._view, Keeping(keep))
-        unknown = [(*its, 0) for its in self._places]  # where each part begins among the kept rows
+        unknown = [(*its, 0) for its in self._places]  # how many kept rows are before each part: to be counted
         counts = np.array(result_of(self.client, self._tasks(rows_of_part, unknown, view)))
         firsts = np.cumsum([0, *counts[:, 0]])
         starts = [(*its, int(first)) for its, first in zip(self._places, firsts[:-1], strict=True)]
@@ -71,25 +75,27 @@ class OnWorkers(Remote):
         other._rows_per_pass = int(counts[:, 1].sum())
         return other
 
-    def persisted(self, f):
-        parts = self._tasks(held_part, self._places, (*self._view, Mapping(f)))
+    def persisted(self, f: Callable[[Chunk], Chunk]) -> "OnWorkers":
+        parts = self._tasks(part_in_memory, self._places, (*self._view, Mapping(f)))
         self._count(self.n_rows)
         facts = self.facts.of_view(classes=None)
         return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
-    def sum(self, f):
-        return self._total(self._tasks(sum_of_part, self._places, (self._view, f)), FAN_IN)
+    def sum(self, f: Callable[[Chunk], T]) -> T:
+        total: T = self._total(self._tasks(sum_of_part, self._places, (self._view, f)), FAN_IN)
+        return total
 
-    def sum_runs(self, f):
-        return self._total(self._runs(lambda _, run: f(run)), FAN_IN_RUNS)
+    def sum_runs(self, f: Callable[[Run], T]) -> T:
+        total: T = self._total(self._runs(lambda _, run: f(run)), FAN_IN_RUNS)
+        return total
 
-    def runs(self, f):
+    def runs(self, f: Callable[[int, Run], T]) -> list[T]:
         found = result_of(self.client, self._runs(f))
         self._count(self.n_rows)
         return [value for value in found if value is not None]
 
-    def visit(self, order=None):
-        """Chunks are brought here one after the other, while some more are made ready."""
+    def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
+        """Chunks, brought to this process one after the other while workers prepare the next ones."""
         carried = carry(self.client, Carried(self._view))
         counts = result_of(self.client, self._tasks(chunks_in_part, self._places, self._view))
         wanted = [(n, i) for n in (range(self.n_chunks) if order is None else order) for i in range(counts[n])]
@@ -102,24 +108,24 @@ class OnWorkers(Remote):
         while ready:
             yield self._brought(ready.pop(0))
 
-    def _brought(self, future: Future):
-        chunk = result_of(self.client, future)
+    def _brought(self, future: Future) -> Chunk:
+        chunk: Chunk = result_of(self.client, future)
         self._count(chunk.n_rows)
         return chunk
 
     @property
-    def chunk_starts(self):
+    def chunk_starts(self) -> np.ndarray:
         return np.array([its[-1] for its in self._places])
 
-    def _tasks(self, task, starts, value) -> list[Future]:
-        """A task for every part, each with a value that is carried to the workers once."""
+    def _tasks(self, task: Callable[..., Any], starts: Sequence[Any], value: Any) -> list[Future]:
+        """A task for every part, with a value that is sent to the workers only once."""
         carried = carry(self.client, Carried(value))
         return submit_all(self.client, task, self._parts, starts, [carried] * len(self._parts))
 
-    def _runs(self, f) -> list[Future]:
+    def _runs(self, f: Callable[[int, Run], Any]) -> list[Future]:
         return self._tasks(run_of_part, list(enumerate(self._places)), (self._view, f))
 
-    def _total(self, sums: list[Future], fan_in: int):
+    def _total(self, sums: list[Future], fan_in: int) -> Any:
         total = result_of(self.client, in_tree(self.client, sum_of, sums, fan_in))
         if total is None:
             raise DataError("there are no rows to learn from")
@@ -127,11 +133,11 @@ class OnWorkers(Remote):
         return total
 
     def _count(self, n_rows: int) -> None:
-        """So many of these rows have been read, and for them perhaps others."""
+        """Record that so many rows of this view have been read, with those that had to be read for them."""
         read = round(n_rows * self._rows_per_pass / max(self.n_rows, 1))
         self.ledger.count(read)
         for _ in watched([read], "reading rows", int, self.ledger.n_rows):
             pass
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("rows on workers stay there: a function that is sent to them must not hold the dataset")

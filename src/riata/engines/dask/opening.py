@@ -1,12 +1,15 @@
-"""From files, arrays and frames to encoded rows on workers: who reads what, in two passes on the workers.
+"""From files, arrays and frames to encoded rows on workers, in two passes on the workers.
 
-The driver sees the heads of files and a first batch of rows, which tell what kinds of columns there are. The first pass
-learns the encoding, the second encodes: rows of files, of which every worker reads its own row groups, lines or rows,
-into a file on its disk; blocks of Dask's collections in memory.
+This process reads only the headers of files and a first batch of rows, to decide what kinds of columns there are. The
+first pass learns the encoding, the second encodes the rows. Every worker reads its own parts of files, and writes the
+encoded rows to a temporary file on its disk; those of Dask collections stay in memory.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,33 +18,44 @@ from riata.data.encoding import Encoding
 from riata.data.formats.parts import parts_of
 from riata.data.formats.source import Source
 from riata.data.in_memory import InMemory
-from riata.data.opening.profile import FirstPass, Profile, Wishes, has_names, known_encoding
+from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.first_pass import FirstPass
+from riata.data.opening.profile import Profile, has_names, known_encoding
 from riata.data.opening.profile_cache import profile_of
 from riata.data.out_of_core import ROW_OVERHEAD, facts_of
-from riata.engines.dask.cluster import Client, carry, in_tree, n_threads, result_of, submit_all
+from riata.engines.dask.cluster import Client, Future, carry, in_tree, n_threads, result_of, submit_all
 from riata.engines.dask.collections import blocks_of, first_look
 from riata.engines.dask.on_workers import OnWorkers
-from riata.engines.dask.parts import RowsInMemory, look_at_source, merged_looks, part_of_block, part_of_source
+from riata.engines.dask.parts import Part, RowsInMemory, look_at_source, merged_looks, part_of_block, part_of_source
 from riata.engines.dask.payload import Carried
 from riata.engines.dask.worker import rows_of_part
 from riata.errors import OptionError
 
-PARTS_PER_THREAD = 4  # enough to share the work evenly, and to lose little with a worker
-LEAST_PART = 8 << 20  # bytes of a file
-BYTES_PER_TASK = 1 << 18  # that a thread reads and sums while the scheduler takes care of one task
-LOOKS_AT_ONCE = 8  # statistics of columns are small
-THREADS = 4  # of a worker, for which chunks of the usual size keep to the budget
+PARTS_PER_THREAD = 4  # enough to balance the load, and to lose little with a worker
+LEAST_PART = 8 << 20  # the least size of a part of a file, in bytes
+BYTES_PER_TASK = 1 << 18  # how much a thread reads and sums in the time that the scheduler needs for one task
+LOOKS_AT_ONCE = 8  # how many first passes one task merges: they are small
+THREADS = 4  # the most threads of a worker with which chunks of the usual size stay within the budget
 
 
-def open_files(client: Client, source: Source, wishes: Wishes, rows, encoding, target, memory, cache) -> OnWorkers:
-    """The rows of a source that the workers read for themselves; `encoding` is that of a model, where there is one."""
+def open_files(
+    client: Client,
+    source: Source,
+    options: ColumnOptions,
+    rows: int,
+    encoding: Encoding | None,
+    target: str | None,
+    memory: int,
+    cache: bool | str,
+) -> OnWorkers:
+    """The rows of a source, which the workers read themselves; `encoding` is that of a model, if there is one."""
     if cache is False and not source.fast:
         raise OptionError(
             "workers keep encoded rows of this format in temporary files: give a folder for them as cache"
         )
     parts = parts_of(source, part_count(source.n_bytes or 0, n_threads(client)))
     if encoding is None:
-        profile = profile_of(source, wishes, rows, lambda *asked: _learned(client, parts, *asked))
+        profile = profile_of(source, options, rows, partial(_learned, client, parts))
     else:
         profile = _known(source, known_encoding(source, encoding, target))
     folder = cache if isinstance(cache, str) else None
@@ -49,38 +63,46 @@ def open_files(client: Client, source: Source, wishes: Wishes, rows, encoding, t
 
 
 def part_count(n_bytes: int, threads: int) -> int:
-    """How many parts to make of so many bytes.
+    """Into how many parts to divide so many bytes.
 
-    A pass over p parts of B bytes costs the scheduler p tasks and a thread B / p bytes, which together is least where
-    p = sqrt(B / BYTES_PER_TASK).
+    In a pass over B bytes in p parts, the scheduler handles p tasks and a thread reads B / p bytes; the time for both
+    is least for p = sqrt(B / BYTES_PER_TASK).
     """
     return int(max(1, min(n_bytes // LEAST_PART, PARTS_PER_THREAD * threads, (n_bytes / BYTES_PER_TASK) ** 0.5)))
 
 
-def open_collection(client: Client, rows, target, weight, wishes: dict, encoding: Encoding | None, memory) -> OnWorkers:
+def open_collection(
+    client: Client,
+    rows: Any,
+    target: Any,
+    weight: Any,
+    options: dict[str, Any],
+    encoding: Encoding | None,
+    memory: int,
+) -> OnWorkers:
     """The rows of a Dask collection, or of delayed chunks."""
     blocks, roles = blocks_of(client, rows, target, weight)
-    look = first_look(client, blocks, Wishes(**roles, **wishes))
+    look = first_look(client, blocks, ColumnOptions(**roles, **options))
     if encoding is None:
         profile = _looked(client, look, blocks, look.source.n_rows or 1)
     else:
-        encoding = replace(encoding, weight=look.wishes.weight or encoding.weight)
-        profile = _known(look.source, known_encoding(look.source, encoding, look.wishes.target))
+        encoding = replace(encoding, weight=look.options.weight or encoding.weight)
+        profile = _known(look.source, known_encoding(look.source, encoding, look.options.target))
     return _encoded(client, part_of_block, blocks, profile, memory, None)
 
 
-def _learned(client, parts, source: Source, wishes: Wishes, rows: int) -> Profile:
-    """The profile of a source: a first batch tells what kinds of columns there are, the parts tell the rest."""
-    look = FirstPass(source, wishes)
+def _learned(client: Client, parts: Sequence[Source], source: Source, options: ColumnOptions, rows: int) -> Profile:
+    """The profile of a source: its first batch decides the kinds of columns, then the workers read the parts."""
+    look = FirstPass(source, options)
     first = next(iter(source.batches(look.columns, rows)), None)
     if first is not None:
         look.begin(first)
     return _looked(client, look, parts, rows)
 
 
-def _looked(client, look: FirstPass, parts, rows: int) -> Profile:
-    """One pass on the workers."""
-    source, look.source = look.source, None  # type: ignore[assignment]
+def _looked(client: Client, look: FirstPass, parts: Sequence[Source | Future], rows: int) -> Profile:
+    """The profile of all parts: one pass on the workers."""
+    source, look.source = look.source, None  # type: ignore[assignment]  # not sent: every worker sets its own
     carried = carry(client, Carried(look))
     looks = submit_all(client, look_at_source, parts, [carried] * len(parts), [rows] * len(parts))
     found: FirstPass = result_of(client, in_tree(client, merged_looks, looks, LOOKS_AT_ONCE))
@@ -92,8 +114,15 @@ def _known(source: Source, encoding: Encoding) -> Profile:
     return Profile(0, 0, 0, 0, 16.0 * len(source.schema.names), {}, encoding, has_names(source))
 
 
-def _encoded(client, task, parts, profile: Profile, memory: int, folder) -> OnWorkers:
-    """The parts as encoded rows, once they have counted them."""
+def _encoded(
+    client: Client,
+    task: Callable[..., Part],
+    parts: Sequence[Source | Future],
+    profile: Profile,
+    memory: int,
+    folder: str | None,
+) -> OnWorkers:
+    """The dataset of all parts: `task` encodes a part, and the rows of each are counted."""
     encoding = profile.encoding
     per_row = max(encoding.row_bytes, profile.row_bytes) + ROW_OVERHEAD
     sharing = max(1.0, max(client.nthreads().values(), default=1) / THREADS)
@@ -109,7 +138,7 @@ def _encoded(client, task, parts, profile: Profile, memory: int, folder) -> OnWo
 
 
 def send_rows(client: Client, data: InMemory) -> OnWorkers:
-    """Rows that are in memory here, cut up and sent to the workers by way of the scheduler, which keeps a copy."""
+    """Rows of this process, sent to the workers in parts, by way of the scheduler, which keeps a copy."""
     n_parts = min(PARTS_PER_THREAD * n_threads(client), data.n_rows)
     cuts = [i * data.n_rows // n_parts for i in range(n_parts + 1)]
     parts = submit_all(client, RowsInMemory, [[data.chunk.rows(slice(a, b))] for a, b in pairwise(cuts)])

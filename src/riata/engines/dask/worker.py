@@ -1,8 +1,8 @@
-"""What tasks do with a part: look at it through a view, and add up what a function makes of its chunks."""
+"""The tasks that workers run on a part: apply a view to its chunks, and sum a function over them."""
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +13,13 @@ from riata.engines.dask.payload import Carried
 
 
 class Mapping(NamedTuple):
-    """A view of rows through a function of their chunks."""
+    """A step of a view: a function applied to every chunk."""
 
     f: Callable[[Chunk], Chunk]
 
 
 class Keeping(NamedTuple):
-    """A view of the rows whose positions are kept."""
+    """A step of a view: a choice of rows by their positions."""
 
     keep: Callable[[np.ndarray], np.ndarray]
 
@@ -36,7 +36,7 @@ def chunks_of(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, Chu
 
 
 def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, int, list[np.ndarray]]]:
-    """(its number, the position of its first row, the rows that each Keeping keeps) of chunks with rows in a view."""
+    """For every chunk with rows in a view: its number, the position of its first row, the rows each Keeping keeps."""
     positions = list(starts)
     for i, count in enumerate(part.counts):
         keeps: list[np.ndarray] = []
@@ -51,7 +51,7 @@ def _spans(part: Part, view: View, starts: Starts) -> Iterator[tuple[int, int, l
 
 
 def _seen(part: Part, i: int, view: View, keeps: list[np.ndarray]) -> Chunk:
-    """A chunk in a view: rows before the first that is kept and after the last are not read."""
+    """A chunk in a view; only rows from the first to the last one kept are read."""
     span = _span(part, i, keeps)
     chunk, offset = part.rows(i, span), span.start
     keeping = iter(keeps)
@@ -64,12 +64,13 @@ def _seen(part: Part, i: int, view: View, keeps: list[np.ndarray]) -> Chunk:
     return chunk
 
 
-def _span(part, i, keeps) -> slice:
+def _span(part: Part, i: int, keeps: list[np.ndarray]) -> slice:
+    """The rows of chunk i that have to be read."""
     return slice(int(keeps[0][0]), int(keeps[0][-1]) + 1) if keeps else slice(0, part.counts[i])
 
 
-def sum_of_part(part: Part, starts: Starts, carried: Carried):
-    """f(chunk) added over the chunks of a part in their order; None where there is no row."""
+def sum_of_part(part: Part, starts: Starts, carried: Carried) -> Any:
+    """The sum of f(chunk) over the chunks of a part, in their order; None without any row."""
     view, f = carried.value
     total = None
     for _, chunk in chunks_of(part, view, starts):
@@ -78,23 +79,18 @@ def sum_of_part(part: Part, starts: Starts, carried: Carried):
     return total
 
 
-def run_of_part(part: Part, numbered: tuple[int, Starts], carried: Carried):
-    """f(number, placed chunks) of a part; None where there is no row."""
+def run_of_part(part: Part, numbered: tuple[int, Starts], carried: Carried) -> Any:
+    """f(number, run) of the chunks of a part; None without any row."""
     (number, starts), (view, f) = numbered, carried.value
     run = chunks_of(part, view, starts)
     first = next(run, None)
-    return None if first is None else f(number, _chained(first, run))
+    return None if first is None else f(number, chain([first], run))
 
 
-def _chained(first, rest):
-    yield first
-    yield from rest
-
-
-def sum_of(values: list[Any]):
-    """The sum of what parts came to, in their order."""
-    there = [value for value in values if value is not None]
-    return reduce(add, there) if there else None
+def sum_of(values: list[Any]) -> Any:
+    """The sum of the results of parts, in their order; None stands for a part without rows."""
+    found = [value for value in values if value is not None]
+    return reduce(add, found) if found else None
 
 
 def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
@@ -103,13 +99,13 @@ def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:
 
 
 def chunk_of_part(part: Part, i: int, starts: Starts, carried: Carried) -> Chunk:
-    """The chunk number i of those."""
+    """Chunk i of those."""
     number, _, keeps = next(islice(_spans(part, carried.value, starts), i, None))
     return _seen(part, number, carried.value, keeps)
 
 
 def rows_of_part(part: Part, starts: Starts, carried: Carried) -> np.ndarray:
-    """How many rows of a part are in a view, and how many have to be read for them."""
+    """(rows of a part in a view, rows that have to be read for them)"""
     total = np.zeros(2, dtype=np.int64)
     for i, _, keeps in _spans(part, carried.value, starts):
         span = _span(part, i, keeps)
@@ -117,7 +113,7 @@ def rows_of_part(part: Part, starts: Starts, carried: Carried) -> np.ndarray:
     return total
 
 
-def held_part(part: Part, starts: Starts, carried: Carried) -> RowsInMemory:
+def part_in_memory(part: Part, starts: Starts, carried: Carried) -> RowsInMemory:
     """The rows of a part in a view, in the memory of the worker."""
     chunks = (chunk for _, chunk in chunks_of(part, carried.value, starts))
     return RowsInMemory([chunk._replace(y=chunk.y.copy(), weight=chunk.weight.copy()) for chunk in chunks])

@@ -1,7 +1,7 @@
 """How good a classifier is."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,11 +28,11 @@ class Calibration:
 
 @dataclass(frozen=True)
 class ClassQuality:
-    """Scores, what was taken for what, and curves of classes against the rest."""
+    """Scores, the confusion matrix, and curves of classes against the rest."""
 
     n_rows: int
     scores: dict[str, float | None]
-    labels: list
+    labels: list[Any]
     confusion: np.ndarray  # weights: a row per true class, a column per predicted one
     curves: dict[str, ScoreTable]  # of two classes only the second; none where there are many
     calibration: Calibration | None  # of several classes, that of the likeliest
@@ -69,8 +69,8 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     return ClassQuality(n_rows, scores, labels, confusion, curves, calibration)
 
 
-def _by_tenth(p, truth, weight):
-    """Sums of the weight, the probability and the hits of rows, by their probability."""
+def _by_tenth(p: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Sums of weight, predicted probability and correct predictions over rows, by tenths of the probability."""
     chosen = np.ones(len(p), dtype=int) if p.shape[1] == 2 else p.argmax(axis=1)
     its = p[np.arange(len(p)), chosen]
     tenth = np.minimum((TENTHS * its).astype(int), TENTHS - 1)

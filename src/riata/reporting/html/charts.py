@@ -7,9 +7,11 @@ page.css, which follow the reader's light or dark scheme.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from numpy.typing import ArrayLike
 
 from riata.reporting.html.numbers import rounded, short
 from riata.reporting.html.rendering import embedded, rendered
@@ -102,7 +104,9 @@ def bar_chart(title: str, bars: Sequence[Bar], *, note: str = "", kind: str = ""
     )
 
 
-def histogram(title: str, edges, counts, x_title: str, *, note: str = "", kind: str = "") -> Markup:
+def histogram(
+    title: str, edges: ArrayLike, counts: ArrayLike, x_title: str, *, note: str = "", kind: str = ""
+) -> Markup:
     """Upright bars between the edges, their areas proportional to the counts."""
     edges, counts = np.asarray(edges, dtype=float), np.asarray(counts, dtype=float)
     across = Scale(edges[0], edges[-1])
@@ -122,10 +126,10 @@ def histogram(title: str, edges, counts, x_title: str, *, note: str = "", kind: 
     )
 
 
-def sparkline(edges, counts) -> Markup:
+def sparkline(edges: np.ndarray, counts: ArrayLike) -> Markup:
     """A histogram as small as a word."""
-    counts, places = np.asarray(counts, dtype=float), Scale(edges[0], edges[-1]).at(edges)
-    heights = counts / np.maximum(np.diff(places), 1e-12)
+    places = Scale(edges[0], edges[-1]).at(edges)
+    heights = np.asarray(counts, dtype=float) / np.maximum(np.diff(places), 1e-12)
     heights = heights / (heights.max(initial=0.0) or 1.0)
     bars = Markup("").join(
         Markup('<rect x="{}" y="{}" width="{}" height="{}"/>').format(
@@ -152,7 +156,7 @@ def _embedded(series: Sequence[Series]) -> Markup:
     return embedded({"x": rounded(series[0].x) if shared else None, "series": own})
 
 
-def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict:
+def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict[str, Any]:
     """A series as the template draws it."""
     x, y = across.at(series.x), 1.0 - up.at(series.y)
     band = ""
@@ -169,20 +173,21 @@ def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict
     }
 
 
-def _line(x, y) -> str:
+def _line(x: np.ndarray, y: np.ndarray) -> str:
     """A path through the points that are there."""
     there = np.isfinite(x) & np.isfinite(y)
     points = [f"{_units(a)} {_units(b)}" for a, b in zip(x[there], y[there], strict=True)]
     return "M" + "L".join(points) if points else ""
 
 
-def _dots(x, y) -> list[str]:
+def _dots(x: np.ndarray, y: np.ndarray) -> list[str]:
     """Lines of no length, whose round ends are drawn as dots of the same size whatever the stretch."""
     there = np.isfinite(x) & np.isfinite(y)
     return [f"M{_units(a)} {_units(b)}h0" for a, b in zip(x[there], y[there], strict=True)]
 
 
-def _stairs(x, y):
+def _stairs(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A line of steps: every value holds until the next point."""
     return np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
 
 
@@ -193,7 +198,8 @@ def _diagonal(across: Scale, up: Scale) -> str:
     return _line(across.at(ends), 1.0 - up.at(ends))
 
 
-def _sides(axis: Axis, scale: Scale) -> dict:
+def _sides(axis: Axis, scale: Scale) -> dict[str, Any]:
+    """An axis as the template draws it and the script reads it."""
     return {
         "title": axis.title,
         "ticks": scale.labelled(),
@@ -201,10 +207,10 @@ def _sides(axis: Axis, scale: Scale) -> dict:
     }
 
 
-def _units(place) -> str:
+def _units(place: float | np.ndarray) -> str:
     """A place between 0 and 1 in the units of the SVG."""
     return f"{1000.0 * float(place):.1f}".removesuffix(".0")
 
 
-def _percent(place) -> str:
+def _percent(place: float | np.ndarray) -> str:
     return f"{100.0 * float(place):.2f}%"

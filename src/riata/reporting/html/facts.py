@@ -10,17 +10,17 @@ from riata.data.columns.hashed import SPACE
 from riata.data.opening.profile import Profile
 from riata.model.model import Model
 from riata.model.quality import ClassQuality, NumberQuality
-from riata.model.training_facts import TrainingFacts
+from riata.model.training_facts import PerClass, TrainingFacts
 from riata.reporting.html.numbers import count
 from riata.training.driver import Record
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.stability import Stability
 from riata.training.trained import Trained
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a fit came from, as far as somebody said: its data by name, how it was opened, how to repeat it."""
+    """Where a fit came from, as far as it is known: its data by name, how it was opened, how to repeat it."""
 
     data: str | None = None
     opened: Mapping[str, Any] = field(default_factory=dict)  # options of riata.open that are not the defaults
@@ -38,7 +38,7 @@ class Facts:
     origin: Origin
     quality: ClassQuality | NumberQuality | None = None
     stability: Stability | None = None
-    paths: Sequence[Searched] = ()
+    paths: Sequence[PathChoice] = ()
     names: Sequence[str] = ()  # of all features, where there are paths
     scale: np.ndarray | None = None  # and their standard deviations
     histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
@@ -54,12 +54,12 @@ class Facts:
         return self.training.parameters
 
     @property
-    def k(self):
+    def k(self) -> PerClass:
         """How many features were allowed, where that was said: a number, or one for each class."""
         return _said(self.training.k)
 
     @property
-    def alpha(self):
+    def alpha(self) -> PerClass:
         """The strength of the penalty, where there was one: a number, or one for each class."""
         return _said(self.training.alpha)
 
@@ -80,7 +80,8 @@ class Facts:
         return str(self.origin.opened.get("target") or self.training.target or "the target")
 
 
-def _said(value):
+def _said(value: PerClass) -> PerClass:
+    """The value, or None where some class has none."""
     return None if isinstance(value, list) and None in value else value
 
 

@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 from riata.errors import OptionError
 from riata.files import writable
@@ -33,7 +34,7 @@ SECTIONS = (
 )
 
 
-def write_report(fitted, path: str | Path, *, test=None, stability: Stability | None = None) -> None:
+def write_report(fitted: Any, path: str | Path, *, test: Any = None, stability: Stability | None = None) -> None:
     """Write a page about a fitted estimator, or about a `Model` from a file.
 
     Parameters

@@ -1,6 +1,9 @@
 """Numbers as a page shows them."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 def short(value: float | None, digits: int = 4) -> str:
@@ -29,7 +32,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 100 else f"{minutes / 60:.1f} h"
 
 
-def rounded(values, digits: int = 6) -> list[float | None]:
+def rounded(values: ArrayLike, digits: int = 6) -> list[float | None]:
     """Numbers with few digits for a script to read; None where there is none."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in np.asarray(values, dtype=float).tolist()]
 
@@ -39,7 +42,7 @@ def count(n: int, one: str, several: str | None = None) -> str:
     return f"{n:,} {one if n == 1 else several or one + 's'}"
 
 
-def label(value) -> str:
+def label(value: Any) -> str:
     """A class by name: 1 for 1.0, as people write it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)

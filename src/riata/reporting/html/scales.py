@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from riata.plot.limits import RESOLUTION, limits
 from riata.reporting.html.numbers import short
@@ -30,13 +31,13 @@ class Scale:
     end: float
     log: bool = False
 
-    def at(self, values) -> np.ndarray:
-        values = np.asarray(values, dtype=float)
-        a, b = self.start, self.end
+    def at(self, values: ArrayLike) -> np.ndarray:
+        """The place of every number."""
+        numbers, a, b = np.asarray(values, dtype=float), self.start, self.end
         if self.log:
             with np.errstate(divide="ignore", invalid="ignore"):
-                values, a, b = np.log(values), np.log(a), np.log(b)
-        return (values - a) / (b - a)
+                numbers, a, b = np.log(numbers), np.log(a), np.log(b)
+        return np.asarray((numbers - a) / (b - a))
 
     def ticks(self) -> list[float]:
         """Round numbers within the scale, a handful."""
@@ -59,11 +60,11 @@ def _texts(ticks: list[float]) -> list[str]:
     return [short(tick, MOST_DIGITS) for tick in ticks]
 
 
-def scale_of(axis: Axis, values, margin: float = 0.03) -> Scale:
-    """The scale on which these values fit, with a little air on both sides."""
-    values = np.asarray(values, dtype=float)
-    values = values[np.isfinite(values) & ((values > 0) | (not axis.log))]
-    low, high = (values.min(), values.max()) if len(values) else (1.0, 1.0)
+def scale_of(axis: Axis, values: ArrayLike, margin: float = 0.03) -> Scale:
+    """The scale on which these values fit, with a little room on both sides."""
+    numbers = np.asarray(values, dtype=float)
+    numbers = numbers[np.isfinite(numbers) & ((numbers > 0) | (not axis.log))]
+    low, high = (numbers.min(), numbers.max()) if len(numbers) else (1.0, 1.0)
     if axis.log:
         low, high = (
             (low / 2, high * 2)
@@ -76,7 +77,7 @@ def scale_of(axis: Axis, values, margin: float = 0.03) -> Scale:
     return Scale(high, low, axis.log) if axis.falling else Scale(low, high, axis.log)
 
 
-def _steps(low, high):
+def _steps(low: float, high: float) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten."""
     raw = (high - low) / MOST_TICKS
     power = 10.0 ** np.floor(np.log10(raw))
@@ -84,7 +85,7 @@ def _steps(low, high):
     return [float(f"{n * step:.12g}") for n in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)]
 
 
-def _decades(low, high):
+def _decades(low: float, high: float) -> list[float]:
     """Powers of ten, not too many of them; with 2 and 5 between them where there are few."""
     first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
     if high / low < 10:

@@ -23,7 +23,7 @@ class Column:
 def data_table(
     name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]], *, search: str = "", sortable: bool = True
 ) -> Markup:
-    """A table with an id; `search` says what to search for. Numbers are shown short and carried whole."""
+    """A table with an id; `search` says what to search for. Numbers are shown with few digits and stored with all."""
     return rendered(
         "table.html",
         name=name,
@@ -39,7 +39,7 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> Markup:
     return rendered("facts.html", pairs=[(name, value) for name, value in pairs if value is not None])
 
 
-def _cell(value) -> tuple[Any, str | None]:
+def _cell(value: Any) -> tuple[Any, str | None]:
     """What a cell shows, and the number behind it; a pair is both."""
     if isinstance(value, tuple):
         return value[0], repr(float(value[1]))

@@ -1,7 +1,9 @@
-"""Sentences about a fit that somebody who was not there understands."""
+"""Sentences about a fit, for readers who did not make it."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from riata.model.training_facts import PerClass
 from riata.penalties import PENALTIES
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -93,13 +95,13 @@ def certificate(facts: Facts) -> str:
     return f"There is no certificate; it stopped because {reason}."
 
 
-def _either(classes) -> str:
+def _either(classes: Sequence[Any]) -> str:
     shown = [label(known) for known in classes[:6]]
     if len(classes) > 6:
         return f"{', '.join(shown)} and {len(classes) - 6} more"
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def _each(value) -> str:
+def _each(value: PerClass) -> str:
     """A number, or one per class."""
     return " / ".join(short(v) for v in value) if isinstance(value, list) else short(value)

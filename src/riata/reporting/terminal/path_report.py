@@ -1,5 +1,6 @@
 """A path on paper: as a table on the terminal, as rows of a file, as a picture."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,13 @@ from riata.errors import MissingPackageError, OptionError
 from riata.files import replacing
 from riata.plot.path_display import PathDisplay
 from riata.plot.selection_display import SelectionDisplay
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 SHOWN = 25  # models in the table on a terminal
 PICTURES = (".png", ".svg", ".pdf")
 
 
-def columns(one: Searched) -> dict[str, np.ndarray]:
+def columns(one: PathChoice) -> dict[str, np.ndarray]:
     """What is known of every model, by name."""
     path, selection = one.path, one.selection
     known = {path.by: path.values, "features": path.n_selected, "objective": path.objectives, "loss": path.losses}
@@ -31,7 +32,7 @@ def columns(one: Searched) -> dict[str, np.ndarray]:
     return known | {"chosen": np.arange(len(path)) == selection.index}
 
 
-def as_json(one: Searched, names) -> dict[str, Any]:
+def as_json(one: PathChoice, names: Sequence[str]) -> dict[str, Any]:
     """The same facts, as JSON says them."""
     path, i = one.path, one.selection.index
     known = {name: [_finite(v) for v in values.tolist()] for name, values in columns(one).items()}
@@ -41,17 +42,17 @@ def as_json(one: Searched, names) -> dict[str, Any]:
         "rule": one.selection.rule,
         "chosen": i,
         "reason": one.selection.reason,
-        "selected": [str(names[j]) for j in np.flatnonzero(path.coefs[i])],
+        "selected": [str(names[j]) for j in np.flatnonzero(path.coefs[i]).tolist()],
         "models": [dict(zip(known, row, strict=True)) for row in zip(*known.values(), strict=True)],
     }
 
 
-def _finite(value):
+def _finite(value: Any) -> Any:
     """JSON has no infinity."""
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def show_path(one: Searched) -> None:
+def show_path(one: PathChoice) -> None:
     """Some models as a table, the chosen and the best among them, and the reason of the choice."""
     console = Console(highlight=False, emoji=False)
     known = {name: values for name, values in columns(one).items() if name not in ("loss", "gap")}
@@ -72,7 +73,7 @@ def show_path(one: Searched) -> None:
     console.print(escape(f"\n{one.selection.reason}.\n{word}: {one.path.reason}."))
 
 
-def _shown(one: Searched) -> np.ndarray:
+def _shown(one: PathChoice) -> np.ndarray:
     rows = np.linspace(0, len(one.path) - 1, min(SHOWN, len(one.path))).round().astype(int)
     scores = one.selection.scores
     best = one.selection.index if scores is None else int(np.argmin(scores))
@@ -93,8 +94,8 @@ def check_files(plot: Path | None, out: Path | None) -> None:
         raise MissingPackageError("pictures need matplotlib: pip install 'riata[report]'") from None
 
 
-def write_path(paths: list[Searched], names, out: Path) -> None:
-    """All models with the coefficients of every feature that any of them has: CSV, whole or not at all."""
+def write_path(paths: list[PathChoice], names: Sequence[str], out: Path) -> None:
+    """All models with the coefficients of every feature that any of them has: CSV, complete or not at all."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -103,12 +104,12 @@ def write_path(paths: list[Searched], names, out: Path) -> None:
     for one in paths:
         known: dict[str, Any] = {} if one.label is None else {"class": [one.label] * len(one.path)}
         known |= columns(one) | {"intercept": one.path.intercepts}
-        tables.append(pa.table(known | {f"coef {names[j]}": one.path.coefs[:, j] for j in used}))
+        tables.append(pa.table(known | {f"coef {names[j]}": one.path.coefs[:, j] for j in used.tolist()}))
     with replacing(out) as file:
         pyarrow.csv.write_csv(pa.concat_tables(tables), file)
 
 
-def plot_path(paths: list[Searched], names, scale, out: Path) -> None:
+def plot_path(paths: list[PathChoice], names: Sequence[str], scale: np.ndarray, out: Path) -> None:
     """Effects of one standard deviation above, scores below; a dashed line at the chosen model."""
     from matplotlib.figure import Figure
 

@@ -1,12 +1,17 @@
 """What the command line shows: short tables on a terminal, and the same facts as a dictionary."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.dataset import Dataset
 from riata.model.model import Model
 from riata.outcome.plain import proof_to_json
+from riata.training.selection.stability import Stability
 
 TOP = 10
 
@@ -16,7 +21,7 @@ def terminal() -> Console:
     return Console(highlight=False, emoji=False)
 
 
-def as_dict(model: Model) -> dict:
+def as_dict(model: Model) -> dict[str, Any]:
     """The facts of a fit, by their names in `--json`."""
     training = model.training
     facts = {key: getattr(training, key) for key in ("solver", "k", "alpha", "n_rows", "gap", "converged", "passes")}
@@ -35,7 +40,7 @@ def as_dict(model: Model) -> dict:
     }
 
 
-def show_fit(model: Model, summary: dict) -> None:
+def show_fit(model: Model, summary: dict[str, Any]) -> None:
     """The model that a fit gave, how good it is, what it cost and where it is."""
     console = terminal()
     console.print(
@@ -75,9 +80,10 @@ def show_model(model: Model) -> None:
     console.print(facts)
 
 
-def show_profile(name: str, data) -> None:
+def show_profile(name: str, data: Dataset) -> None:
     """The columns of a source, and the features they become."""
     profile, console = data.profile, terminal()
+    assert profile is not None
     console.print(f"\n[bold]{escape(name)}[/]: {profile.n_read:,} rows read, {profile.n_rows:,} count, "
                   f"{data.n_features:,} features, {'sparse' if profile.encoding.sparse else 'dense'}\n")  # fmt: skip
     widths = {encoder.column: encoder.width for encoder in profile.encoding.encoders}
@@ -105,7 +111,7 @@ def holds(found: ColumnProfile) -> str:
     return f"{found.levels:,} different{words}" if found.levels is not None else "nothing"
 
 
-def show_stability(found, names, as_json: bool) -> None:
+def show_stability(found: Stability, names: Sequence[str], as_json: bool) -> None:
     """The features chosen most often, and how many of the stable ones may be noise."""
     console = terminal()
     if as_json:
@@ -131,7 +137,7 @@ def show_stability(found, names, as_json: bool) -> None:
     )
 
 
-def show_scores(result: dict) -> None:
+def show_scores(result: Mapping[str, float | None]) -> None:
     terminal().print(_scores(result))
 
 
@@ -175,9 +181,9 @@ def _facts() -> Table:
     return table
 
 
-def _scores(result: dict) -> str:
+def _scores(result: Mapping[str, float | None]) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in result.items() if value is not None)
 
 
-def _some(values) -> str:
+def _some(values: Sequence[Any]) -> str:
     return ", ".join(map(str, values[:10])) + (" ..." if len(values) > 10 else "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.coordinate import coordinate_pass
+from riata.kernels.coordinate import Coordinates, coordinate_pass
 from riata.kernels.losses import code_of
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
@@ -33,6 +33,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
     means = moments.mean if problem.fit_intercept and loss.quadratic else np.zeros(data.n_features)
     curvatures = loss.curvature * (moments.squares / moments.weight + (moments.mean - means) ** 2)
     l1, l2 = (np.array(strength) for strength in problem.strengths[:2])
+    coordinates = Coordinates(curvatures, means, l1, l2)
     w, b = np.zeros(data.n_features), 0.0
     z = np.zeros(data.n_rows)
     t = 0
@@ -40,7 +41,7 @@ def cd(problem: Problem, options: Options) -> Iterator[Iterate]:
         t += 1
         if problem.fit_intercept:
             b -= (weight @ loss.derivative(y, z + b)) / loss.curvature
-        b = coordinate_pass(columns, code_of(loss), y, weight, curvatures, means, l1, l2, w, z, b)
+        b = coordinate_pass(columns, coordinates, code_of(loss), y, weight, w, z, b)
         if data.cheap_passes:  # otherwise `columns` is a copy, and the data is not read
             data.ledger.count(data.n_rows)
         objective = float(weight @ loss.value(y, z + b) + penalty.value(w))

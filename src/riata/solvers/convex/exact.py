@@ -34,6 +34,7 @@ from riata.solvers.convex.working_set import (
     cut_back,
     grown,
     read,
+    sum_rounding,
     worse,
 )
 from riata.solvers.iterate import Iterate, Options, Saved
@@ -89,39 +90,45 @@ def newton(
     The first point of a resumed run is not yielded: it was yielded before it was saved. Returns why it ended.
     """
     both_orders = not problem.data.cheap_passes
-    last_gap, idle, first = np.inf, 0, 2
+    least_gap, idle, first = np.inf, 0, 2
     if resume is not None:
-        last_gap, idle, first = (resume.facts[name] for name in ("last_gap", "idle", "steps"))
+        least_gap, idle, first = (resume.facts[name] for name in ("least_gap", "idle", "steps"))
     for t in count(first):
-        found = _read_no_worse(problem, options, state, known, both_orders)
+        found = _read_no_worse(problem, options, state, judge, known, least_gap, both_orders)
         if found is None and problem.penalty.convex:
             break
         if found is None:  # along a line to a lower point F may rise first; a damped step goes another way
             state.damping *= DAMPING_FACTOR
             continue
-        at, second, F = found
-        gap = judge.shortfall(problem, state.w, at)
+        at, second, F, gap = found
         if resume is None or t > first:
-            save = None if known is None else partial(state.saved, known, last_gap, idle, t, judge.slope_unit)
+            save = None if known is None else partial(state.saved, known, least_gap, idle, t, judge.slope_unit)
             yield judge.iterate(t, state.w, state.b, F, gap, save)
-        idle = idle + 1 if known is not None and F >= known[0] and gap >= last_gap else 0
+        idle = idle + 1 if known is not None and F >= known[0] and gap >= least_gap else 0
         if idle == STALLED:
             break
         if idle == 0:
             state.damping = 1.0
         known = F, state.w, state.b
-        _advance(problem, options, state, at, second, keep=gap <= FAST * last_gap)
-        last_gap = gap
+        _advance(problem, options, state, at, second, keep=gap <= FAST * least_gap)
+        least_gap = min(gap, least_gap)
     return StopReason.ROUNDING
 
 
 def _read_no_worse(
-    problem: Problem, options: Options, state: WorkingSetState, known: Known | None, both_orders: bool
-) -> tuple[FirstOrder, Curvature | None, float] | None:
-    """(slopes, curvature, F) at the state, whose step is cut back while F is worse than at the point `known`.
+    problem: Problem,
+    options: Options,
+    state: WorkingSetState,
+    judge: Judge,
+    known: Known | None,
+    least_gap: float,
+    both_orders: bool,
+) -> tuple[FirstOrder, Curvature | None, float, float] | None:
+    """(slopes, curvature, F, gap) at the state, whose step is cut back while F is worse than at the point `known`.
 
-    None, with the state back at that point, if F stays worse: then rounding hides what a step gains, as where a
-    column's mean is many times its deviation.
+    Where F rose by no more than a sum may by rounding, the least gap so far tells a good step. None, with the state
+    back at that point, if F stays worse: then rounding hides what a step gains, as where a column's mean is many times
+    its deviation.
     """
     for _ in range(1 + CUTS):
         at, second = read(problem, state, first=True, second=both_orders, memory=options.memory)
@@ -129,8 +136,10 @@ def _read_no_worse(
         F = float(at.loss + problem.penalty.value(state.w))
         # With the curvature of a quadratic loss the next step is as good from any point, such as a sample's minimum.
         exact = second is not None and problem.loss.quadratic
-        if known is None or exact or not worse(F, known[0]):
-            return at, second, F
+        if known is None or exact or not worse(F, known[0], sum_rounding(problem.data.n_rows)):
+            gap = judge.shortfall(problem, state.w, at)
+            if known is None or exact or gap < least_gap or not worse(F, known[0]):
+                return at, second, F, gap
         state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
     assert known is not None
     state.w, state.b = known[1:]
@@ -160,7 +169,7 @@ def _advance(
         if second is not None:
             state.curvature = second
             waiting += len(features) - len(state.features)
-        elif len(features) > len(state.features) or not keep:
+        elif len(features) > len(state.curvature.features) or not keep:
             state.features = features
             second = read(problem, state, first=False, second=True, memory=options.memory)[1]
             state.curvature = second or state.curvature

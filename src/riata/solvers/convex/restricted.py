@@ -29,12 +29,13 @@ def minimise_loss(
     F = sum_i s_i loss(y_i, a_i . v + b) / sum(s) + sum_j l1_j |v_j| + l2_j / 2 v_j^2
     """
     l1, l2, lower = strengths
+    code, least_curvature = code_of(loss), loss.least_curvature
     weight = weight / weight.sum()
     u, D, slope, mean, C = np.empty(len(y)), np.empty(len(y)), np.empty(len(v)), np.empty(len(v)), np.empty(A.shape)
 
     def objective(z: np.ndarray, v: np.ndarray) -> float:
         """F; sets u and D to the first and second derivatives of the rows' losses."""
-        losses = losses_of_rows(code_of(loss), y, z, weight, loss.least_curvature, u, D)
+        losses = losses_of_rows(code, y, z, weight, least_curvature, u, D)
         return float(losses + np.abs(v) @ l1 + 0.5 * (v * v) @ l2)
 
     z = A @ v + b

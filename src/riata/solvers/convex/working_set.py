@@ -37,13 +37,13 @@ class WorkingSetState:
     curvature: Curvature = NOTHING
     damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
 
-    def saved(self, known: "Known", last_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
-        """The state, with the point before it, that point's gap, and the number of steps and of idle ones."""
+    def saved(self, known: "Known", least_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
+        """The state, with the point before it, the least gap so far, and the number of steps and of idle ones."""
         H = self.curvature
         arrays = {"w": self.w, "features": self.features, "known": known[1],
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
         facts = {"b": float(self.b), "H.weight": float(H.weight), "known_F": float(known[0]),
-                 "known_b": float(known[2]), "last_gap": float(last_gap), "idle": idle, "steps": steps,
+                 "known_b": float(known[2]), "least_gap": float(least_gap), "idle": idle, "steps": steps,
                  "slope_unit": slope_unit}  # fmt: skip
         return Saved(arrays, facts)
 
@@ -139,9 +139,14 @@ def grown(
     return np.concatenate([state.features, candidates]), waiting
 
 
-def worse(F: float, known: float) -> bool:
+def worse(F: float, known: float, rounding: float = F_ROUNDING) -> bool:
     """Whether F is above the known value by more than rounding, or is NaN."""
-    return not F <= known + F_ROUNDING * abs(known)
+    return not F <= known + rounding * abs(known)
+
+
+def sum_rounding(n_rows: int) -> float:
+    """The share of a sum over so many rows that rounding can make at most, in whatever order they are added."""
+    return max(F_ROUNDING, n_rows * float(np.finfo(np.float64).eps))
 
 
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:

@@ -23,7 +23,7 @@ import numpy as np
 from riata.errors import OptionError
 from riata.kernels.online import EMPTY, WIDTH
 from riata.kernels.rows import CsrRows
-from riata.kernels.sketch import NOWHERE, count_outside, move_in, move_out, split_rows
+from riata.kernels.sketch import NOWHERE, Places, count_outside, move_in, move_out, split_rows
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Options
@@ -37,6 +37,11 @@ PIECE, LONGEST = 0.02, 256  # rows of a piece: a share of those before it, at mo
 SINKS = 0.8  # the bar, from review to review
 PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 1) + 1  # in block and ids, in table (at most four) and free, in waiting
 BUCKET_BYTES = 8
+
+
+def places_of(memory: dict[str, np.ndarray]) -> Places:
+    """The places for features in a memory, as kernels take them."""
+    return Places(*(memory[name] for name in Places._fields))
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,8 @@ class Sketch(Online):
         cap = np.abs(loss.derivative(y, margins[:, EMPTY]))
         cap += np.sqrt(memory["slope_squares"][EMPTY] / max(memory["total"][0], 1e-300))
         slopes = weight * np.clip(loss.derivative(y, margins[:, memory["lane"][0]]), -cap, cap)
-        count_outside(
-            outside, slopes, weight, memory["bar"][0], memory["bucket_sums"], memory["bucket_squares"],
-            memory["ids"], memory["waiting"], memory["table"], memory["free"],
-        )  # fmt: skip
+        bar, sums, squares = memory["bar"][0], memory["bucket_sums"], memory["bucket_squares"]
+        count_outside(outside, slopes, weight, bar, sums, squares, places_of(memory))
         if sweep.names is not None:
             newcomers = memory["free"][memory["free"][-1] : n_free]
             state.names |= sweep.names(memory["ids"][newcomers])
@@ -108,10 +111,7 @@ class Sketch(Online):
             (np.empty(n + 1, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room, dtype=rows.data.dtype))
             for _ in range(2)
         )
-        split_rows(
-            rows.indptr, rows.indices, rows.data, visits, memory["bar"][0] == 0.0,
-            memory["ids"], memory["waiting"], memory["table"], memory["free"], inside, outside,
-        )  # fmt: skip
+        split_rows(rows, visits, memory["bar"][0] == 0.0, places_of(memory), inside, outside)
         return inside, outside
 
     def _stop(self, state, steps):

@@ -10,12 +10,11 @@ from functools import partial
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.losses import code_of
 from riata.kernels.variance_reduced import saga_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.resuming import generator, saved, weights
-from riata.solvers.stochastic.svrg import constant_step
+from riata.solvers.stochastic.svrg import constant_step, row_steps
 from riata.solvers.stochastic.visits import ORDERS, within
 
 
@@ -27,21 +26,16 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
             f"solver 'saga' keeps a number per row, {8 * data.n_rows / 1e6:.0f} MB here, more than the budget; "
             "take solver 'svrg', or give it more memory"
         )
-    l1, _ = problem.standardised_strengths
-    eta = constant_step(problem, options, 1.0 / 3.0)
+    steps_over = row_steps(problem, constant_step(problem, options, 1.0 / 3.0))
     order, rng = ORDERS[options.order or "uniform"], generator(options)
-    mean_weight = data.total_weight / data.n_rows
     w, b, steps = weights(options, data.n_features)
     mean, mean_b, slopes = _slopes(options, data.n_features)
     while not options.over(steps):
         numbers = data.shuffled(rng)
         for number, chunk in zip(numbers, data.visit(numbers), strict=True):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
-            mean_b, b = saga_sweep(
-                chunk.X.row_layout(problem.scale), chunk.y, chunk.weight / mean_weight, visits, code_of(problem.loss),
-                eta, l1, 1.0 / data.n_rows, slopes.setdefault(number, np.zeros(chunk.n_rows)),
-                mean, mean_b, w, b, float(problem.fit_intercept),
-            )  # fmt: skip
+            last = slopes.setdefault(number, np.zeros(chunk.n_rows))
+            mean_b, b = saga_sweep(steps_over(chunk, visits), 1.0 / data.n_rows, last, mean, mean_b, w, b)
             steps += len(visits)
             if options.over(steps):
                 break

@@ -4,14 +4,15 @@ The slopes of the rows agree more and more with the anchor's, so a constant eta 
 a pass, which also gives F and its certificate there, and is followed by a pass of steps.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.errors import OptionError
 from riata.kernels.losses import code_of
-from riata.kernels.variance_reduced import svrg_sweep
+from riata.kernels.variance_reduced import RowSteps, svrg_sweep
 from riata.objective import Problem, duality_gap, first_order
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.resuming import generator, saved, weights
@@ -22,10 +23,8 @@ from riata.solvers.stochastic.visits import ORDERS, within
 def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
     """The anchors, one after the other."""
     data, scale = problem.data, problem.scale
-    l1, _ = problem.standardised_strengths
-    eta = constant_step(problem, options, 0.25)
+    steps_over = row_steps(problem, constant_step(problem, options, 0.25))
     order, rng = ORDERS[options.order or "uniform"], generator(options)
-    mean_weight = data.total_weight / data.n_rows
     w, b, steps = weights(options, data.n_features)
     shown = steps  # those of an anchor that was yielded before it was saved
     while True:
@@ -40,13 +39,22 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
         anchor, anchor_b = w.copy(), b
         for chunk in data.visit(data.shuffled(rng)):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
-            b = svrg_sweep(
-                chunk.X.row_layout(scale), chunk.y, chunk.weight / mean_weight, visits, code_of(problem.loss), eta, l1,
-                anchor, anchor_b, at.by_w / scale, at.by_b, w, b, float(problem.fit_intercept),
-            )  # fmt: skip
+            b = svrg_sweep(steps_over(chunk, visits), anchor, anchor_b, at.by_w / scale, at.by_b, w, b)
             steps += len(visits)
             if options.over(steps):
                 break
+
+
+def row_steps(problem: Problem, eta: float) -> Callable[[Chunk, np.ndarray], RowSteps]:
+    """What makes steps of length eta over rows of a chunk, whose weights are relative to the mean of all rows'."""
+    l1, _ = problem.standardised_strengths
+    mean_weight = problem.data.total_weight / problem.data.n_rows
+    told = code_of(problem.loss), eta, l1, float(problem.fit_intercept)
+
+    def steps(chunk: Chunk, visits: np.ndarray) -> RowSteps:
+        return RowSteps(chunk.X.row_layout(problem.scale), chunk.y, chunk.weight / mean_weight, visits, *told)
+
+    return steps
 
 
 def constant_step(problem: Problem, options: Options, share: float) -> float:

@@ -1,6 +1,7 @@
 """A fit whose penalty was chosen, and a refit that takes the penalty's bias away."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,9 +26,13 @@ class SelectedFit(Fit):
 
 
 def fit_selected(
-    data: Dataset, spec: Spec, search: Search, validation: Dataset | None = None, progress=None
+    data: Dataset,
+    spec: Spec,
+    search: Search,
+    validation: Dataset | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> SelectedFit:
-    """Fit a path to all rows and take the model that the search chooses, as it is."""
+    """Fit a path to all rows and take the model that the search chooses, without fitting it again."""
     started, passes_before = time.perf_counter(), data.passes
     path, selection = search_path(data, spec, search, validation, progress)
     i = selection.index

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.arrays import namespace, to_host
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import Loss
 from riata.training.path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
-ROWS_AT_ONCE = 4096  # a margin for every model is held of so many rows
+ROWS_AT_ONCE = 4096  # rows whose margins, one for every model, are in memory at once
 
 
 class HeldOut(NamedTuple):
@@ -35,7 +36,7 @@ def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
     W, value = np.ascontiguousarray(path.coefs[:, used].T), loss.value
     intercepts = path.intercepts
 
-    def part(chunk):
+    def part(chunk: Chunk) -> tuple[np.ndarray, float]:
         total, xp = np.zeros(len(intercepts)), namespace(chunk.y)
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
             rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
@@ -48,7 +49,7 @@ def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
 
 
 def scored_loss(loss: Loss, mean_losses: np.ndarray, weight: float) -> HeldOut:
-    """Mean losses by the name and the unit that people have for them."""
+    """Mean losses in the unit of the score that they are reported as, such as the mean squared error."""
     return HeldOut(loss.score_factor * mean_losses, float(weight))
 
 
@@ -62,8 +63,9 @@ def criterion(name: str, path: ModelPath, loss: Loss, n_rows: int) -> np.ndarray
     return np.where(m <= n_rows / 2, deviance + price, np.inf)
 
 
-def _log_choices(d, m):
+def _log_choices(d: int, m: np.ndarray) -> np.ndarray:
     """log of d choose m."""
     from scipy.special import gammaln  # slow to import
 
-    return gammaln(d + 1.0) - gammaln(m + 1.0) - gammaln(d - m + 1.0)
+    log_choices: np.ndarray = gammaln(d + 1.0) - gammaln(m + 1.0) - gammaln(d - m + 1.0)
+    return log_choices

@@ -113,7 +113,7 @@ def search_path(
     return path, _cross_validated(path, search.rule, spec.loss_function.score, parts)
 
 
-def _check(search: Search, spec: Spec, n_features: int, validation) -> None:
+def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | None) -> None:
     most = spec.n_choices(n_features)
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
@@ -144,7 +144,7 @@ _SOLVER = {"alpha": "exact", "k": "best-k"}
 
 
 @dataclass(frozen=True)
-class RowFolds:
+class _RowFolds:
     """Folds whose rows are read for every path."""
 
     data: Dataset
@@ -165,8 +165,8 @@ class RowFolds:
 
 
 @dataclass(frozen=True)
-class ProductFolds:
-    """Folds of which the products of columns say all."""
+class _ProductFolds:
+    """Folds that are known by the products of their columns, all that the squared loss needs."""
 
     statistics: Statistics
     spec: Spec
@@ -184,20 +184,22 @@ class ProductFolds:
         models = self._path_of(others, like=path)
         return scored_loss(self.spec.loss_function, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
 
-    def _path_of(self, gram: Gram, like=None) -> ModelPath:
+    def _path_of(self, gram: Gram, like: ModelPath | None = None) -> ModelPath:
         return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
 
 
-def _folds(data, spec, search: Search, n_folds) -> RowFolds | ProductFolds:
+def _folds(data: Dataset, spec: Spec, search: Search, n_folds: int) -> _RowFolds | _ProductFolds:
     """The folds, by the way that costs least."""
     passes_before = data.passes
     statistics = fold_statistics(data, spec, n_folds)
     if statistics is None:
-        return RowFolds(data, spec, search, n_folds)
-    return ProductFolds(statistics, spec, search, data.passes - passes_before)
+        return _RowFolds(data, spec, search, n_folds)
+    return _ProductFolds(statistics, spec, search, data.passes - passes_before)
 
 
-def _path(data, spec, search: Search, like: ModelPath | None = None, n_rows: int | None = None) -> ModelPath:
+def _path(
+    data: Dataset, spec: Spec, search: Search, like: ModelPath | None = None, n_rows: int | None = None
+) -> ModelPath:
     """The models on these rows: those that the search asks for, or the same values as another path has."""
     if search.by == "alpha":
         alphas = None if like is None else like.values

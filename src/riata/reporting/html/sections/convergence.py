@@ -14,6 +14,8 @@ from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.words import certificate
 from riata.training.driver import Record
 
+Histories = Sequence[tuple[str, Sequence[Record]]]  # by the label of the class, where there are several
+
 MEASURES = {
     "gap": "relative duality gap",
     "objective": "objective",
@@ -47,11 +49,11 @@ def _thinned(history: Sequence[Record]) -> list[Record]:
     return [history[i] for i in rows]
 
 
-def _knows(histories, name) -> bool:
+def _knows(histories: Histories, name: str) -> bool:
     return any(getattr(record, name) is not None for _, history in histories for record in history)
 
 
-def _chart(histories, name) -> Markup:
+def _chart(histories: Histories, name: str) -> Markup:
     series = []
     for label, history in histories:
         known = [(r.along, getattr(r, name)) for r in history if getattr(r, name) is not None]
@@ -82,7 +84,7 @@ def _gaps_of_paths(facts: Facts) -> list[Markup]:
     return [xy_chart("Certified gap along the path", series, Axis("alpha", log=True, falling=True), up, kind="gap")]
 
 
-def _table(histories) -> Markup:
+def _table(histories: Histories) -> Markup:
     classes = len(histories) > 1
     columns = [Column("class")] * classes + [
         Column(title, True) for title in ("passes", "steps", "seconds", "objective", "gap", "features")

@@ -1,10 +1,12 @@
 """The data: how much there is, what its columns hold, and what was left out."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
+from riata.data.columns.column import Encoder
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.hashed import SPACE
 from riata.reporting.html.charts import Bar, bar_chart, sparkline
@@ -43,7 +45,7 @@ def data_section(facts: Facts) -> Section:
     return Section("data", "The data", body)
 
 
-def _listed(value) -> str | None:
+def _listed(value: Any) -> str | None:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
@@ -98,7 +100,7 @@ def _columns(facts: Facts) -> Markup:
     return data_table("columns", columns, rows[:MOST_COLUMNS], search="Search columns")
 
 
-def _count(encoder, chosen: set[str]) -> int:
+def _count(encoder: Encoder, chosen: set[str]) -> int:
     """How many of these features a column gave."""
     if encoder.width == SPACE:  # they have no list
         return sum(encoder.gives([name]) for name in chosen)

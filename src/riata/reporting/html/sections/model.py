@@ -3,6 +3,7 @@
 import numpy as np
 from markupsafe import Markup
 
+from riata.model.model import Model
 from riata.reporting.html.charts import Bar, bar_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import label, short
@@ -33,7 +34,7 @@ def model_section(facts: Facts) -> Section:
     return Section("model", "The model", body)
 
 
-def _reading(model) -> str:
+def _reading(model: Model) -> str:
     """What a unit of a feature adds to."""
     if model.classes is None:
         return model.loss_function.reading()
@@ -41,7 +42,7 @@ def _reading(model) -> str:
     return model.loss_function.reading(of)
 
 
-def _label(model, i) -> str:
+def _label(model: Model, i: int) -> str:
     """The class that margin i speaks for."""
     if model.classes is None:
         return ""
@@ -80,7 +81,7 @@ def _bars_of(facts: Facts, i: int, most: int) -> Markup:
     return bar_chart(what, bars, note="; ".join(notes), kind="effects")
 
 
-def _table(facts: Facts, shown) -> Markup:
+def _table(facts: Facts, shown: np.ndarray) -> Markup:
     """A row per feature: coefficients, effects and, where it is known, how stable they are."""
     model, found = facts.model, facts.stability
     one = len(model.intercept) == 1

@@ -1,6 +1,6 @@
 """The path: models from sparse to dense, how each was scored, which was chosen; any of them can be looked at."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from markupsafe import Markup
@@ -14,24 +14,25 @@ from riata.reporting.html.scales import Axis
 from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.words import SCORES
 from riata.reporting.terminal.path_report import columns as known_columns
-from riata.training.selection.searched import Searched
+from riata.training.selection.path_choice import PathChoice
 
 NAMED, OTHERS = 8, 60  # lines in colour, and behind them
 MOST_NUMBERS = 24_000  # coefficients in charts, and as many in models to pick, over all models of all paths
 MOST_MODELS = 1000  # that are listed
 
 
-class Used(NamedTuple):
+class _Used(NamedTuple):
     """A path without the features that none of its models has."""
 
-    one: Searched
+    one: PathChoice
     names: list[str]
     scale: np.ndarray
     coefs: np.ndarray  # models x features
 
     @property
     def effects(self) -> np.ndarray:
-        return self.coefs * self.scale
+        effects: np.ndarray = self.coefs * self.scale
+        return effects
 
 
 def path_section(facts: Facts) -> Section | None:
@@ -44,14 +45,14 @@ def path_section(facts: Facts) -> Section | None:
     return Section("path", "The path", Markup("").join(_body(used, i, most, listed) for i, used in enumerate(paths)))
 
 
-def _used(facts: Facts, one: Searched) -> Used:
+def _used(facts: Facts, one: PathChoice) -> _Used:
     """What is left of a path; nothing as large as all features times all models is made on the way."""
     assert facts.scale is not None
     used = np.unique(np.concatenate([np.flatnonzero(row) for row in one.path.coefs]))
-    return Used(one, [str(facts.names[j]) for j in used], facts.scale[used], one.path.coefs[:, used])
+    return _Used(one, [str(facts.names[j]) for j in used], facts.scale[used], one.path.coefs[:, used])
 
 
-def _body(used: Used, number: int, most: int, listed: bool) -> Markup:
+def _body(used: _Used, number: int, most: int, listed: bool) -> Markup:
     one, models = used.one, _models(used, most)
     return rendered(
         "path.html",
@@ -69,11 +70,11 @@ def _body(used: Used, number: int, most: int, listed: bool) -> Markup:
     )
 
 
-def _along(one: Searched) -> Axis:
+def _along(one: PathChoice) -> Axis:
     return Axis(one.path.by, log=one.path.by == "alpha", falling=one.path.by == "alpha")
 
 
-def _effects(used: Used, most_others: int) -> Markup:
+def _effects(used: _Used, most_others: int) -> Markup:
     """Lines of the features that are largest in the chosen model, over those that are largest anywhere."""
     path, i, effects = used.one.path, used.one.selection.index, used.effects
     named = [j for j in _largest(effects[i])[:NAMED] if effects[i, j] != 0]
@@ -89,12 +90,12 @@ def _effects(used: Used, most_others: int) -> Markup:
     return xy_chart(title, series, _along(used.one), up, note=note, chosen=float(path.values[i]), kind="path")
 
 
-def _largest(effects) -> np.ndarray:
+def _largest(effects: np.ndarray) -> np.ndarray:
     """Features by the size of their effects."""
     return np.argsort(-np.abs(effects), kind="stable")
 
 
-def _scores(one: Searched) -> Markup:
+def _scores(one: PathChoice) -> Markup:
     path, selection = one.path, one.selection
     if selection.scores is None:
         name, scores, note = "objective", path.objectives, ""
@@ -109,7 +110,7 @@ def _scores(one: Searched) -> Markup:
     return xy_chart(f"{name} ({where})", series, _along(one), Axis(name), note=note, chosen=chosen, kind="score")
 
 
-def _models(used: Used, most: int) -> dict:
+def _models(used: _Used, most: int) -> dict[str, Any]:
     """Every model of the path with its largest effects, for the script to show."""
     path = used.one.path
     largest = [[int(j) for j in _largest(row)[:most] if row[j] != 0] for row in used.effects]
@@ -132,7 +133,7 @@ def _models(used: Used, most: int) -> dict:
     }
 
 
-def _picked(models: dict, number: int) -> Markup:
+def _picked(models: dict[str, Any], number: int) -> Markup:
     """The chosen model, until another is picked."""
     model = models["models"][models["chosen"]]
     rows = [
@@ -143,7 +144,7 @@ def _picked(models: dict, number: int) -> Markup:
     return data_table(f"picked-{number}", columns, rows)
 
 
-def _all_models(one: Searched, number: int) -> Markup:
+def _all_models(one: PathChoice, number: int) -> Markup:
     known = known_columns(one)
     columns = [Column("" if name == "chosen" else SCORES.get(name, name.replace("_", " ")), True) for name in known]
     rows = [["chosen" if v is True else "" if v is False else v for v in (c[i].item() for c in known.values())]

@@ -1,5 +1,7 @@
 """How good the model is on rows that it has not seen."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from markupsafe import Markup
 
@@ -30,12 +32,12 @@ def quality_section(facts: Facts) -> Section | None:
     return Section("test", "How good it is", body)
 
 
-def _scores(scores) -> Markup:
+def _scores(scores: Mapping[str, float | None]) -> Markup:
     number = Markup('<span data-score="{}" data-value="{}">{}</span>')
     known: list[tuple[str, str]]
     known = [(SCORES[name], number.format(name, repr(v), short(v, 5))) for name, v in scores.items() if v is not None]
-    if scores.get("mse") is not None:
-        known.append(("its root", short(float(np.sqrt(scores["mse"])), 5)))
+    if (mse := scores.get("mse")) is not None:
+        known.append(("its root", short(float(np.sqrt(mse)), 5)))
     return facts_list(known)
 
 
@@ -52,8 +54,8 @@ def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
     return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")], None
 
 
-def _middle(residuals: Histogram, most: int):
-    """At most so many bins, without far tails that would fill it with nothing: edges, counts, and the share outside."""
+def _middle(residuals: Histogram, most: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """At most so many bins, without far tails, which would be mostly empty: edges, counts, and the share left out."""
     edges, counts = residuals.edges, residuals.counts
     share = np.cumsum(counts) / counts.sum()
     ends = np.searchsorted(share, [TAIL, 1.0 - TAIL])
@@ -63,7 +65,7 @@ def _middle(residuals: Histogram, most: int):
     starts = np.arange(ends[0], ends[1] + 1, step)
     ends = np.minimum(starts + step, len(counts))
     shown = np.array([counts[a:b].sum() for a, b in zip(starts, ends, strict=True)])
-    return np.append(edges[starts], edges[ends[-1]]), shown, 1.0 - shown.sum() / counts.sum()
+    return np.append(edges[starts], edges[ends[-1]]), shown, float(1.0 - shown.sum() / counts.sum())
 
 
 def _of_classes(found: ClassQuality) -> tuple[list[Markup], Markup | None]:
@@ -100,17 +102,17 @@ def _calibration(found: ClassQuality) -> Markup:
     return xy_chart("Calibration", points, x, y, note=note, diagonal=True, square=True, kind="calibration")
 
 
-def _share(title) -> Axis:
+def _share(title: str) -> Axis:
     """From 0 to 1, with room for lines that run along the ends."""
     return Axis(title, low=-0.01, high=1.01)
 
 
-def _named(name, numbers) -> str:
+def _named(name: str, numbers: Mapping[str, float]) -> str:
     """A class with its number, for a legend, where there are several."""
     return "" if len(numbers) == 1 else f"{name} ({numbers[name]:.3f})"
 
 
-def _thinned(x, y):
+def _thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Points of a curve evenly spaced along it, its ends among them."""
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
     rows = np.unique(np.searchsorted(way, np.linspace(0.0, way[-1], MOST_POINTS)).clip(max=len(x) - 1))

@@ -1,4 +1,4 @@
-"""What was searched, in one shape for one margin and for several."""
+"""A path with the model that was chosen from it: one for every margin of a fit."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from riata.training.path import ModelPath
 from riata.training.selection.search import Selection
 
 
-class Searched(NamedTuple):
+class PathChoice(NamedTuple):
     """A path, which of its models was chosen, and of which class it is where there are several."""
 
     path: ModelPath

@@ -1,6 +1,6 @@
-"""Arrow batches from files, made sure of before compiled code follows their buffers.
+"""Checks of Arrow batches of encoded rows, before compiled code follows their offsets.
 
-Arrow maps a file as it is: an offset that was damaged on the disk leads anywhere in memory.
+Arrow maps a file without reading it: an offset that was damaged on the disk points anywhere in memory.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from riata.errors import DataError
 
 
 def check_encoded(batch: pa.RecordBatch, n_features: int) -> None:
-    """Refuse a batch that is not rows as `riata convert` writes them."""
+    """Refuse a batch that is not as `riata convert` writes it."""
     try:
         batch.validate(full=True)
         if any(column.null_count for column in batch.columns):
@@ -28,14 +28,14 @@ def check_encoded(batch: pa.RecordBatch, n_features: int) -> None:
         raise DataError("the rows of a converted file are damaged (a number is not finite); convert the data again")
 
 
-def _dense(batch, n_features) -> np.ndarray:
+def _dense(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
     numbers = values_of(batch.column(DENSE).flatten())
     if len(numbers) != batch.num_rows * n_features:
         raise DataError("they are not as wide as they should be")
     return numbers
 
 
-def _sparse(batch, n_features) -> np.ndarray:
+def _sparse(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
     indices, values = batch.column(INDICES), batch.column(VALUES)
     positions, numbers = (values_of(column.flatten()) for column in (indices, values))
     offsets, others = (values_of(column.offsets) for column in (indices, values))

@@ -1,0 +1,79 @@
+"""Opening arrays and SciPy matrices, which are in memory already."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.budget import parse_memory
+from riata.data.columns.column import BadRow, as_floats
+from riata.data.columns.lists import check_numbers, check_values
+from riata.data.csr import canonical
+from riata.data.formats.source import TARGET, OneColumn
+from riata.data.in_memory import InMemory
+from riata.data.opening.sources import Reading, role_values
+from riata.data.target import TargetLearner
+from riata.errors import DataError
+from riata.scipy_later import is_sparse
+
+
+def open_array(
+    X: Any, target: Any, weight: Any, task: str, names: Sequence[str] | None = None, need_target: bool = True
+) -> InMemory:
+    """The dataset of an array or a SciPy matrix: not copied if it is of floats and canonical, checked to be finite."""
+    X = canonical(X) if is_sparse(X) else X
+    if X.ndim != 2:
+        raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
+    if isinstance(target, str) and target.lstrip("-").isdigit():
+        target = int(target)
+    if isinstance(target, int | np.integer):
+        X, target = np.delete(X, target, axis=1), X[:, target]
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
+    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    reading = Reading(parse_memory(None))
+    try:
+        if is_sparse(X):
+            check_values(X.data, X.indices, X.indptr)
+        else:
+            check_numbers(X, "X")
+    except BadRow as bad:
+        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
+    n_rows, weights = X.shape[0], None
+    if weight is not None:
+        weights = _checked_weights(as_floats(_complete_column(weight, "weight", reading, n_rows), "weight"))
+    if target is None:
+        if need_target:
+            raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
+        return InMemory(X, np.zeros(n_rows), weights, names)
+    column = _complete_column(target, "target", reading, n_rows)
+    learner = TargetLearner(pa.field(TARGET, column.type), task)
+    learner.add(column, np.ones(n_rows))
+    found = learner.target()
+    labels = found.labels
+    if labels is not None and not learner.text:
+        labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
+    return InMemory(X, found.encode(column), weights, names, labels)
+
+
+def _checked_weights(weights: np.ndarray) -> np.ndarray:
+    """The weights, if they are finite, not negative, and not all zero."""
+    wrong = ~(weights >= 0) | np.isinf(weights)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"row {row + 1}: the weight is {weights[row]}; a weight is a number of zero or more")
+    if len(weights) and not weights.any():
+        raise DataError("all weights are zero: there are no rows to learn from")
+    return weights
+
+
+def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
+    """The target or the weights: one value per row, none of them missing."""
+    rows = OneColumn(role_values(given, role, [], reading), role)
+    column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
+    if len(column) != n_rows:
+        raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")
+    if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
+        raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
+    return column

@@ -1,0 +1,244 @@
+"""The first pass over the rows of a source: what kind each column is, and how it becomes features."""
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.columns.arrow_values import values_of
+from riata.data.columns.categories import CategoryLearner
+from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
+from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.crosses import CrossLearner
+from riata.data.columns.dates import DateLearner, look_like_dates
+from riata.data.columns.hashed import LevelsLearner, WordsLearner
+from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
+from riata.data.columns.numbers import NumberLearner
+from riata.data.columns.texts import TextLearner
+from riata.data.encoding import MATRICES, Encoding, weights_of
+from riata.data.formats.filesource import is_text
+from riata.data.formats.parts import RowRange
+from riata.data.formats.source import Source
+from riata.data.opening.column_options import ColumnOptions, check_columns, feature_columns
+from riata.data.opening.profile import Profile, has_names
+from riata.data.parallel import in_parallel
+from riata.data.row_events import watched
+from riata.data.target import Target, TargetLearner
+from riata.errors import DataError
+
+LOOKING = "looking at the columns"
+LEAK = 0.5  # a column that alone explains more of the target than this deserves a warning
+
+
+def learn_profile(source: Source, options: ColumnOptions, rows: int) -> Profile:
+    """The profile of a source: one pass, in batches of `rows`."""
+    look = FirstPass(source, options)
+    if source.fast and source.random_access and source.n_rows:
+        starts = watched(range(0, source.n_rows, rows), LOOKING, lambda _: rows, source.n_rows)
+        head = source.slice(look.columns, 0, rows)
+        look.begin(head)
+        for part in in_parallel(partial(_first_pass_of_part, look, head), starts):
+            look.merge(part)
+    else:
+        batches = source.batches(look.columns, rows)
+        look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.n_rows))
+    return look.profile()
+
+
+def _first_pass_of_part(look: "FirstPass", head: pa.RecordBatch, start: int) -> "FirstPass":
+    """The first pass over as many rows, from `start` on, as the head has; the head decides the kinds of columns."""
+    rows = RowRange(look.source, start, start + head.num_rows)
+    part = FirstPass(rows, look.options)
+    part.begin(head)
+    part.over(rows.batches(part.columns, head.num_rows))
+    return part
+
+
+class FirstPass:
+    """The learners of all columns, and counts of rows."""
+
+    def __init__(self, source: Source, options: ColumnOptions) -> None:
+        check_columns(source.schema, options)
+        self.source, self.options, self.features = source, options, feature_columns(source, options)
+        self.learners: dict[tuple[str, ...], Learner] = {}
+        self.notes: list[str] = []
+        self.target: TargetLearner | None = None
+        if options.target is not None:
+            self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
+        self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read, without repetition."""
+        roles = [name for name in (self.options.target, self.options.weight) if name is not None]
+        crossed = [name for cross in self.options.crosses for name in cross]
+        return list(dict.fromkeys(self.features + crossed + roles))
+
+    def begin(self, batch: pa.RecordBatch) -> None:
+        """Choose the learner of each column by the first rows, unless that has been done."""
+        if not self.learners:
+            self.learners = dict(self._learners(batch))
+
+    def over(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Learn from these batches, which are all rows of the source."""
+        for batch in batches:
+            self.begin(batch)
+            self._add(batch)
+            self.n_read += batch.num_rows
+            self.n_bytes += batch.nbytes
+        self.skipped += self.source.skipped
+
+    def merge(self, later: "FirstPass") -> None:
+        """Take over what another pass, with the same learners, has seen in later rows."""
+        for name in ("n_read", "n_rows", "without_target", "zero_weight", "n_bytes", "skipped"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        if self.target and later.target:
+            self.target.merge(later.target)
+        for columns, learner in self.learners.items():
+            learner.merge(later.learners[columns])
+
+    def _add(self, batch: pa.RecordBatch) -> None:
+        keep = np.ones(batch.num_rows, dtype=bool)
+        try:
+            weight = weights_of(batch, self.options.weight)
+            keep, has_target = weight > 0, self._has_target(batch)
+            self.zero_weight += int((~keep).sum())
+            self.without_target += int((keep & ~has_target).sum())
+            keep &= has_target
+            if not keep.all():
+                batch, weight = batch.filter(pa.array(keep)), weight[keep]
+            self.n_rows += batch.num_rows
+            y = self.target.add(batch.column(self.options.target), weight) if self.target else None
+            for columns, learner in self.learners.items():
+                learner.add([batch.column(c) for c in columns], weight, y)
+        except BadRow as bad:
+            raise DataError(
+                f"{self.source.where(self.n_read + int(np.flatnonzero(keep)[bad.row]))}: {bad.sentence}"
+            ) from bad
+
+    def _has_target(self, batch: pa.RecordBatch) -> np.ndarray:
+        """Which rows have a target."""
+        if self.target is None:
+            return np.ones(batch.num_rows, dtype=bool)
+        name = self.target.column
+        column = batch.column(name)
+        if self.target.text:
+            return values_of(as_strings(column).is_valid())
+        has_target: np.ndarray = ~np.isnan(as_floats(column, name))
+        return has_target
+
+    def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
+        """A learner for every column, pair of list columns and cross that becomes features."""
+        pairs = paired(batch.schema, self.features)
+        for name in self.features:
+            if name in pairs:
+                yield (name, pairs[name]), self._sparse(name, pairs[name])
+            elif name not in pairs.values():
+                learner = self._learner(name, batch.column(name))
+                if learner is None:
+                    self.notes.append(f"column {name!r} is {batch.column(name).type}, which is no feature: dropped")
+                else:
+                    yield (name,), learner
+        for cross in self.options.crosses:
+            yield cross, self._cross(cross, batch)
+
+    def _sparse(self, indices: str, values: str) -> SparseLearner:
+        width, names = self.source.width, self.source.feature_names
+        first = None if self.source.any_base else 0
+        return SparseLearner(indices, values, width, first, names)
+
+    def _categories(self, name: str) -> Learner:
+        options = self.options
+        return LevelsLearner(name) if options.hashed else CategoryLearner(name, options.max_levels, options.hash_bits)
+
+    def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
+        numeric = tuple(is_number(batch.column(name).type) for name in cross)
+        return CrossLearner(cross, numeric, self._categories("^".join(cross)))
+
+    def _learner(self, name: str, column: pa.Array) -> Learner | None:
+        kind, options = column.type, self.options
+        if name in options.text and options.hashed:
+            return WordsLearner(name, options.word_pairs)
+        if name in options.text:
+            return TextLearner(
+                name, options.max_words, options.word_pairs, options.hash_bits if options.hash_text else None
+            )
+        if name in options.categorical:
+            return self._categories(name)
+        if is_list(kind):
+            return DenseLearner(name, self.source.feature_names)
+        if is_text(kind):
+            dates = look_like_dates(as_strings(column))
+            return DateLearner(name) if dates else self._categories(name)
+        if pa.types.is_dictionary(kind):
+            return self._categories(name)
+        if is_number(kind):
+            return NumberLearner(name)
+        return DateLearner(name) if pa.types.is_temporal(kind) else None
+
+    def profile(self) -> Profile:
+        """The profile of all rows seen."""
+        if self.n_rows == 0:
+            raise DataError(
+                f"there are no rows to learn from: of {self.n_read} rows {self.without_target} have no target "
+                f"and {self.zero_weight} a weight of zero"
+            )
+        target = self.target.target() if self.target else None
+        encoders = tuple(learner.encoder(self.n_rows) for learner in self.learners.values())
+        single = all(learner.single for learner in self.learners.values())
+        hashed = self.options.hashed and any(e.kind not in MATRICES for e in encoders)
+        if hashed and any(e.kind == Sparse.kind for e in encoders):
+            raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
+        encoding = Encoding(encoders, target, self.options.weight, single, hashed)
+        if encoding.n_features == 0:
+            raise DataError("there are 0 features: no column is left to be one")
+        columns = {
+            "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]: learner.summary()
+            for columns, learner in self.learners.items()
+        }
+        if self.target:
+            columns[self.target.column] = self.target.summary()
+        self.notes += self._remarks(columns, target)
+        return Profile(
+            self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
+            columns, encoding, has_names(self.source) and not hashed, self.notes,
+        )  # fmt: skip
+
+    def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
+        """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
+        if target is not None and self.options.task == "auto":
+            what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
+            yield f"the target {target.column!r} is taken for {what} (task='classification' or 'regression' decides it)"
+        for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
+            if count:
+                yield f"{count} of {self.n_read} rows are {kind}: left out"
+        if self.skipped:
+            yield f"{self.skipped} rows could not be read: left out"
+        for name, found in columns.items():
+            if found.counts_from is not None and self.source.any_base:
+                yield f"the indices count from {found.counts_from}"
+            if target is not None and name != target.column and (found.explains or 0.0) > LEAK:
+                yield (
+                    f"column {name!r} alone explains {found.explains:.0%} of {target.column!r}: if it is not "
+                    f"known when predicting, drop it (drop=[{name!r}], or --drop {name})"
+                )
+
+
+def paired(schema: pa.Schema, features: list[str]) -> dict[str, str]:
+    """Pairs of list columns, indices -> values: X.indices and X.values, doc_indices and doc_values, ..."""
+    lists = [name for name in features if is_list(schema.field(name).type)]
+    by_stem = {stem(name): name for name in lists if name.endswith("values")}
+    return {name: by_stem[stem(name)] for name in lists if name.endswith("indices") and stem(name) in by_stem}
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether values are lists of numbers."""
+    a_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(a_list) and is_number(kind.value_type)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values are numbers, durations or booleans; a column of nulls counts as numbers."""
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean, pa.types.is_duration)
+    return bool(pa.types.is_null(kind)) or any(test(kind) for test in tests)

@@ -1,0 +1,132 @@
+"""From what the user points at to a source of Arrow batches, with target and weights as columns."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.formats.csv import Csv
+from riata.data.formats.files import File, find_files, guess_format, sniff
+from riata.data.formats.ipc import Ipc
+from riata.data.formats.live_files import Followed, StandardInput
+from riata.data.formats.npy import Npy, Npz
+from riata.data.formats.parquet import Parquet
+from riata.data.formats.source import TARGET, WEIGHT, OneColumn, Source, WithColumns
+from riata.data.formats.streams import Stream, from_chunks
+from riata.data.formats.svmlight import Svmlight
+from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
+from riata.data.opened import is_arrow_dataset
+from riata.data.opening.column_options import listed
+from riata.errors import DataError, MissingFileError, OptionError
+
+
+class Reading(NamedTuple):
+    """How files are to be read."""
+
+    memory: int
+    as_text: tuple[str, ...] = ()  # columns of text files whose values are not to be parsed as numbers
+    skip_bad: bool = False
+    filesystem: Any = None
+    n_features: int | None = None  # how many features the data has, where known
+    follow: bool = False  # whether to wait for more at the end of a file
+
+
+def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
+    """The rows of anything that can be opened; `target` may be the number of a column of an .npy file."""
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, str | Path):
+        return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
+    if isinstance(source, np.memmap):
+        return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
+    if is_arrow_dataset(source):
+        return Scanned(source)
+    if (table := to_table(source)) is not None:
+        return Table(table)
+    if hasattr(source, "__arrow_c_stream__"):
+        reader = pa.RecordBatchReader.from_stream(source)
+        return Stream(reader.schema, iter(reader))
+    if isinstance(source, Iterable):
+        return from_chunks(source)
+    raise DataError(
+        f"riata cannot open a {type(source).__name__}; it takes paths, arrays, frames and generators of chunks"
+    )
+
+
+def _files(path: str, reading: Reading, target: Any) -> Source:
+    files = find_files(path, reading.filesystem)
+    kind = guess_format(files)
+    if reading.follow:
+        if kind not in ("csv", "svmlight") or len(files) > 1 or files[0].compression:
+            raise OptionError("only a single file of CSV or svmlight text, not compressed, can be followed as it grows")
+        files = [Followed(**vars(files[0]))]
+    if kind == "npy":
+        return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
+    if kind in ("csv", "svmlight"):
+        rows = _text(files, kind, reading)
+        rows.single_pass = reading.follow
+        return rows
+    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
+    return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
+
+
+def _stdin(reading: Reading) -> Source:
+    """Standard input: CSV or svmlight text, as its first bytes tell."""
+    file = StandardInput()
+    kind = sniff(file.head(), file.path)
+    if kind not in ("csv", "svmlight"):
+        raise DataError("standard input must be CSV or svmlight text; give other formats as files")
+    rows = _text([file], kind, reading)
+    rows.single_pass = True
+    return rows
+
+
+def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
+    block = block_bytes(reading.memory)
+    if kind == "csv":
+        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
+    return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
+
+
+def with_roles(
+    rows: Source, target: Any, weight: Any, reading: Reading, need_target: bool = True
+) -> tuple[Source, dict[str, str | None]]:
+    """The rows, joined with target and weight if those are arrays or files of their own; the names of both columns."""
+    names, others = rows.schema.names, []
+    roles: dict[str, str | None] = {}
+    for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        if given is None or (isinstance(given, str) and given in names):
+            roles[role] = given
+        elif isinstance(given, str) and not need_target:
+            roles[role] = None  # it is optional, and not there
+        elif isinstance(rows, Npy) and role == "target" and TARGET in names:
+            roles[role] = TARGET  # a column by its number
+        elif isinstance(rows, Stream) and rows.bare and name in names:
+            raise DataError(f"the chunks bring their own {role}: give no other beside them")
+        else:
+            while name in names:  # the rows have a column of that name
+                name = f"_{name}"
+            others.append(OneColumn(role_values(given, role, names, reading), name))
+            roles[role] = name
+    if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
+        roles["target"] = TARGET
+    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
+        roles["weight"] = WEIGHT  # of tuples (X, y, weight)
+    if roles["target"] is None and need_target:
+        raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
+    return (WithColumns(rows, others) if others else rows), roles
+
+
+def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
+    """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
+    if not isinstance(given, str | Path):
+        return Table(column_table(given, role))
+    try:
+        return open_source(given, reading)
+    except MissingFileError:
+        raise DataError(
+            f"there is no column {str(given)!r}; it has {listed(names)}, and there is no such file"
+        ) from None
