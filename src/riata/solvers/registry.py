@@ -29,28 +29,28 @@ from riata.solvers.stochastic.svrg import svrg
 from riata.solvers.stochastic.svrg_ht import svrg_ht
 from riata.solvers.subset.best_k import best_k
 
-ALIKE = frozenset({"uniform", "any sign"})  # every feature is penalised alike
+ALIKE = frozenset({"uniform", "any sign"})  # the same penalty for every feature
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
 SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
-FEW = ALIKE | {"cardinality", "no l2 part", "no groups"}
+AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
 
 
 @dataclass(frozen=True)
 class Solver:
-    """How to start a solver, what it takes, and when it has done enough."""
+    """How to start a solver, what it can solve, and its defaults."""
 
     start: Callable[[Problem, Options], Iterator[Iterate]]
     takes: str  # "alpha", "k" or "alpha or k"
-    needs: frozenset[str]  # of the penalty and the loss, see `capabilities`
-    max_passes: int
-    stochastic: bool = False  # whether it reads batch, step, order and seed
-    finds_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
-    saves: bool = False  # whether it can save where it is after a pass; those with a `method` can after a chunk
-    width_free: bool = False  # whether it keeps nothing for every feature
-    method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
+    needs: frozenset[str]  # properties of the penalty and the loss, see `capabilities`
+    max_passes: int  # by default
+    stochastic: bool = False  # whether it uses the options batch, step, order and seed
+    finds_alpha: bool = False  # whether it finds an alpha, and scales of the columns, while it learns
+    saves: bool = False  # whether it can save its state after a pass; those with a `method` can after a chunk
+    width_free: bool = False  # whether its memory does not depend on the number of features
+    method: Callable[[Any], Method] | None = None  # from a penalty, for learning from a stream
 
 
 SOLVERS = {
@@ -98,7 +98,7 @@ SOLVERS = {
     "sketch": Solver(
         sketch,
         "k",
-        FEW | SWEEPS,
+        AT_MOST_K | SWEEPS,
         1,
         stochastic=True,
         finds_alpha=True,
@@ -107,21 +107,23 @@ SOLVERS = {
     ),
     "svrg": Solver(svrg, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
     "saga": Solver(saga, "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
-    "hsg-ht": Solver(hsg_ht, "k", FEW | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
-    "svrg-ht": Solver(svrg_ht, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
+    "hsg-ht": Solver(hsg_ht, "k", AT_MOST_K | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
+    "svrg-ht": Solver(svrg_ht, "k", AT_MOST_K | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
     "best-k": Solver(best_k, "k", BEST_K, 100, saves=True),
-    "omp": Solver(omp, "k", FEW | BOUNDED, 10**9),
-    "iht": Solver(iht, "k", FEW | BOUNDED, 1000),
-    "htp": Solver(htp, "k", FEW | BOUNDED, 100),
-    "cosamp": Solver(cosamp, "k", FEW | BOUNDED, 100),
-    "subspace-pursuit": Solver(subspace_pursuit, "k", FEW | BOUNDED, 100),
-    "l0-sgd": Solver(l0_sgd, "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)),
+    "omp": Solver(omp, "k", AT_MOST_K | BOUNDED, 10**9),
+    "iht": Solver(iht, "k", AT_MOST_K | BOUNDED, 1000),
+    "htp": Solver(htp, "k", AT_MOST_K | BOUNDED, 100),
+    "cosamp": Solver(cosamp, "k", AT_MOST_K | BOUNDED, 100),
+    "subspace-pursuit": Solver(subspace_pursuit, "k", AT_MOST_K | BOUNDED, 100),
+    "l0-sgd": Solver(
+        l0_sgd, "k", AT_MOST_K | BOUNDED | SWEEPS, 20, stochastic=True, method=lambda penalty: L0Sgd(penalty.k)
+    ),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}
 
 
 def choose_solver(name: str, takes: str) -> str:
-    """The name of a solver that takes an alpha or a k, or a sentence that says which do."""
+    """The name of a solver that takes an alpha, or a k; an error names those that do."""
     if name == "auto":
         return AUTO[takes]
     fitting = sorted(s for s, solver in SOLVERS.items() if takes in solver.takes.split(" or "))
