@@ -31,7 +31,7 @@ def count_classes(data: Dataset) -> np.ndarray:
 
 
 def check_class_weight(class_weight: ClassWeight) -> None:
-    """Refuse weights that are none."""
+    """Refuse class weights that are neither "balanced" nor numbers of zero or more."""
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():
             if not 0 <= weight < np.inf:

@@ -105,7 +105,7 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
 
 
 def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn, label: str = "") -> Fit:
-    """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
+    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
     search, origin = search_of(spec), far_origin(data, spec)
     spec = replace(
         spec,
@@ -136,7 +136,7 @@ def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
 def _trained(
     fits: list[Fit], data: Dataset, spec: Spec, passes_before: float, classes: np.ndarray | None = None
 ) -> Trained:
-    """What the fits of all margins come to; the ledger stood at `passes_before` when they began."""
+    """The fits of all margins as one result; the ledger stood at `passes_before` when they began."""
     results = [one.result for one in fits]
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
