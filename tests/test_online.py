@@ -12,7 +12,7 @@ from riata.data.in_memory import InMemory
 from riata.datasets import load_digits49
 from riata.errors import OptionError
 from riata.losses import LOSSES
-from riata.solvers.online.online import FADING, NOISES, RATE, RATES, Online
+from riata.solvers.online.online import NOISE_WITH_ALPHA, NOISES, RATE, RATES, Online
 from riata.solvers.online.top_k import backward
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.fitting import fit
@@ -58,7 +58,7 @@ def test_every_lane_is_the_slow_method(chunk, loss, alpha):
     state = first_state(method, 10)
     margins = stepper.advance(state, chunk._replace(y=y), np.arange(300))
     assert np.isfinite(margins).all()
-    noises, rates = (NOISES, np.full(4, RATE)) if alpha is None else (np.full(4, FADING), RATES)
+    noises, rates = (NOISES, np.full(4, RATE)) if alpha is None else (np.full(4, NOISE_WITH_ALPHA), RATES)
     w, b = naive.online(chunk.X.array, y, chunk.weight, loss, noises, rates, alpha or 0.0, 200.0)
     for lane in range(4):
         state.memory["lane"][0] = lane

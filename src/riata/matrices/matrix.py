@@ -182,6 +182,10 @@ class Matrix(ABC):
         """How many entries of every column are stored, where it is known that zeros are not."""
         return np.zeros(self.shape[1], dtype=np.intp)
 
+    def stored_less(self, shift: np.ndarray) -> "Matrix":
+        """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
+        raise NotImplementedError  # where `stored_in_columns` counts nothing, there is nothing to shift
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "Matrix":
         """Dense rows of (x - mean) / scale for some columns, and a constant."""
         A = self.columns(columns)

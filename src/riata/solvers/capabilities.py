@@ -1,11 +1,12 @@
-"""Who goes with whom: solvers say what they need, penalties and losses what they have, and one function compares.
+"""Which solver can have which penalty and loss: solvers name the properties they need, penalties and losses those they
+have, and one function compares.
 
 Of a penalty (`Penalty.has`):
     "separable step"    the minimiser in one coordinate, and the optimality condition there
     "strengths"         l1 and l2 of every feature, as compiled loops take them
     "dual bound"        a conjugate, which certifies a gap where there are no strengths
     "cardinality"       a number k of features, or of groups of them
-    "no l2 part"        no squares beside it
+    "no l2 part"        no squares of coefficients
     "no groups"         features enter one by one
     "uniform"           no penalty factors
     "any sign"          coefficients may be negative
@@ -13,10 +14,10 @@ Of a penalty (`Penalty.has`):
 Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
-    "compiled"             a twin in kernels/losses.py, for sweeps over single rows
-    "one margin a row"     rows have one margin each and count by themselves: every solver needs it
+    "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
+    "one margin a row"     one margin for each row, and a loss that is a sum over rows: every solver needs it
 
-A need may name alternatives: "strengths or cardinality".
+A need may be met in one of two ways: "strengths or cardinality".
 """
 
 from riata.losses import Loss
@@ -42,9 +43,9 @@ SENTENCES = {
 
 
 def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) -> str | None:
-    """Why a solver of this name and these needs cannot have this penalty or loss, in one sentence; None if it can."""
+    """A sentence that says why a solver with these needs cannot have this penalty or loss; None if it can."""
     there = penalty.has | loss.has
-    for need in SENTENCES:  # in their order: the first is what the user hears
+    for need in SENTENCES:  # in this order: the first that is not met is reported
         if need in needs | OF_ALL and there.isdisjoint(need.split(" or ")):
             beside_k = need == "no l2 part" and "cardinality" in penalty.has
             sentence = SENTENCES["no ridge" if beside_k else need]

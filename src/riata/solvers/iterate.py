@@ -11,22 +11,22 @@ from riata.solvers.online.progressive_validation import ProgressiveValidation
 
 
 class Saved(NamedTuple):
-    """All that a solver needs to go on from a point: arrays, and plain facts that JSON can hold."""
+    """All that a solver needs to resume at a point: arrays, and facts that can be written as JSON."""
 
     arrays: dict[str, np.ndarray]
     facts: dict[str, Any]
 
 
 class Features(NamedTuple):
-    """Which features the coefficients are of, where that is not all of them in order: number -1 is of none."""
+    """Which features the coefficients belong to, where that is not all of them in order."""
 
-    ids: np.ndarray
-    names: dict[int, str]  # where they are known
-    deviations: np.ndarray
+    ids: np.ndarray  # their numbers; -1: no feature
+    names: dict[int, str]  # of those numbers whose names are known
+    deviations: np.ndarray  # standard deviations of their columns
 
 
 class Iterate(NamedTuple):
-    """A point on the way. A solver that knows F or a certified gap here says so; the driver does the rest."""
+    """A point of a solver after a pass, with F and the certified gap where the solver knows them."""
 
     coef: np.ndarray
     intercept: float
@@ -34,28 +34,30 @@ class Iterate(NamedTuple):
     objective: float | None = None
     gap: float | None = None
     progressive: ProgressiveValidation | None = None  # progressive validation over the rows of this pass
-    end_of_pass: bool = True  # False inside a pass, where nothing is decided
-    save: Callable[[], Saved] | None = None
-    features: Features | None = None  # which the coefficients are of; None: all of them
-    residual: float | None = None  # of the optimality conditions, relative to the slopes at the start, without a gap
-    proof: Proof | None = None  # what a method without a gap has proved about this point, which ends the solve
+    end_of_pass: bool = True  # False inside a pass, where the driver does not decide whether to stop
+    save: Callable[[], Saved] | None = None  # None: the solver cannot resume here
+    features: Features | None = None  # to which the coefficients belong; None: all of them
+    residual: float | None = (
+        None  # of the optimality conditions, relative to the slopes at the start, if no gap is known
+    )
+    proof: Proof | None = None  # by a method without a gap: the solve ends with it
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to solve, as opposed to what. Each solver reads the few that concern it."""
+    """How to solve a problem. Each solver uses those options that concern it."""
 
     max_passes: int
     max_steps: int | None = None
-    batch: int | str | None = None  # the method's own
-    rounds: bool = False
-    step: str | float | None = None
-    order: str | None = None  # the method's own
+    batch: int | str | None = None  # rows of a step, or "full"; None: the method's default
+    rounds: bool = False  # of Fobos: half the penalty in the first half of all steps
+    step: str | float | None = None  # None: the method's default
+    order: str | None = None  # of visits; None: the method's default
     seed: int | None = 0
     memory: int | None = None  # bytes
-    half_life: float | None = None  # rows after which one counts half
-    resume: Saved | None = None  # where to go on; from the beginning otherwise
+    half_life: float | None = None  # rows after which a row counts half
+    resume: Saved | None = None  # where to resume; None: start from the beginning
 
     def over(self, steps: int) -> bool:
-        """Whether so many steps are all that there may be."""
+        """Whether `max_steps` have been made."""
         return self.max_steps is not None and steps >= self.max_steps

@@ -13,13 +13,13 @@ from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.method import Method
 
-ALIKE = frozenset({"uniform", "any sign"})  # every feature is penalised alike
+ALIKE = frozenset({"uniform", "any sign"})  # the same penalty for every feature
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
 SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
-FEW = ALIKE | {"cardinality", "no l2 part", "no groups"}
+AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
 
 
 def at(place: str) -> Callable[..., Any]:
@@ -34,17 +34,17 @@ def at(place: str) -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Solver:
-    """How to start a solver, what it takes, and when it has done enough."""
+    """How to start a solver, what it can solve, and its defaults."""
 
     start: Callable[[Problem, Options], Iterator[Iterate]]
     takes: str  # "alpha", "k" or "alpha or k"
-    needs: frozenset[str]  # of the penalty and the loss, see `capabilities`
-    max_passes: int
-    stochastic: bool = False  # whether it reads batch, step, order and seed
-    finds_alpha: bool = False  # whether it finds an alpha, and scales, while it learns
-    saves: bool = False  # whether it can save where it is after a pass; those with a `method` can after a chunk
-    width_free: bool = False  # whether it keeps nothing for every feature
-    method: Callable[[Any], Method] | None = None  # of a penalty, for learning from a stream
+    needs: frozenset[str]  # properties of the penalty and the loss, see `capabilities`
+    max_passes: int  # by default
+    stochastic: bool = False  # whether it uses the options batch, step, order and seed
+    finds_alpha: bool = False  # whether it finds an alpha, and scales of the columns, while it learns
+    saves: bool = False  # whether it can save its state after a pass; those with a `method` can after a chunk
+    width_free: bool = False  # whether its memory does not depend on the number of features
+    method: Callable[[Any], Method] | None = None  # from a penalty, for learning from a stream
 
 
 SOLVERS = {
@@ -104,7 +104,7 @@ SOLVERS = {
     "sketch": Solver(
         at("online.sketch:sketch"),
         "k",
-        FEW | SWEEPS,
+        AT_MOST_K | SWEEPS,
         1,
         stochastic=True,
         finds_alpha=True,
@@ -113,18 +113,22 @@ SOLVERS = {
     ),
     "svrg": Solver(at("stochastic.svrg:svrg"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
     "saga": Solver(at("stochastic.saga:saga"), "alpha", LASSO | BOUNDED | SWEEPS, 100, stochastic=True, saves=True),
-    "hsg-ht": Solver(at("stochastic.hsg_ht:hsg_ht"), "k", FEW | BOUNDED | SWEEPS, 50, stochastic=True, saves=True),
-    "svrg-ht": Solver(at("stochastic.svrg_ht:svrg_ht"), "k", FEW | BOUNDED | SWEEPS, 20, stochastic=True, saves=True),
+    "hsg-ht": Solver(
+        at("stochastic.hsg_ht:hsg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 50, stochastic=True, saves=True
+    ),
+    "svrg-ht": Solver(
+        at("stochastic.svrg_ht:svrg_ht"), "k", AT_MOST_K | BOUNDED | SWEEPS, 20, stochastic=True, saves=True
+    ),
     "best-k": Solver(at("subset.best_k:best_k"), "k", BEST_K, 100, saves=True),
-    "omp": Solver(at("pursuits.omp:omp"), "k", FEW | BOUNDED, 10**9),
-    "iht": Solver(at("pursuits.iht:iht"), "k", FEW | BOUNDED, 1000),
-    "htp": Solver(at("pursuits.htp:htp"), "k", FEW | BOUNDED, 100),
-    "cosamp": Solver(at("pursuits.cosamp:cosamp"), "k", FEW | BOUNDED, 100),
-    "subspace-pursuit": Solver(at("pursuits.subspace_pursuit:subspace_pursuit"), "k", FEW | BOUNDED, 100),
+    "omp": Solver(at("pursuits.omp:omp"), "k", AT_MOST_K | BOUNDED, 10**9),
+    "iht": Solver(at("pursuits.iht:iht"), "k", AT_MOST_K | BOUNDED, 1000),
+    "htp": Solver(at("pursuits.htp:htp"), "k", AT_MOST_K | BOUNDED, 100),
+    "cosamp": Solver(at("pursuits.cosamp:cosamp"), "k", AT_MOST_K | BOUNDED, 100),
+    "subspace-pursuit": Solver(at("pursuits.subspace_pursuit:subspace_pursuit"), "k", AT_MOST_K | BOUNDED, 100),
     "l0-sgd": Solver(
         at("stochastic.l0_sgd:l0_sgd"),
         "k",
-        FEW | BOUNDED | SWEEPS,
+        AT_MOST_K | BOUNDED | SWEEPS,
         20,
         stochastic=True,
         method=lambda penalty: at("stochastic.l0_sgd:L0Sgd")(penalty.k),
@@ -134,7 +138,7 @@ AUTO = {"alpha": "exact", "k": "best-k"}
 
 
 def choose_solver(name: str, takes: str) -> str:
-    """The name of a solver that takes an alpha or a k, or a sentence that says which do."""
+    """The name of a solver that takes an alpha, or a k; an error names those that do."""
     if name == "auto":
         return AUTO[takes]
     fitting = sorted(s for s, solver in SOLVERS.items() if takes in solver.takes.split(" or "))

@@ -12,7 +12,6 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.matrices.csr import CsrMatrix
 from riata.matrices.moments import varies
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
@@ -33,11 +32,7 @@ class Origin(NamedTuple):
         y, x = self  # not self: this alone is sent to the workers of a cluster
 
         def part(chunk: Chunk) -> Chunk:
-            X = chunk.X
-            if x.any():
-                assert isinstance(X, CsrMatrix)  # only columns of sparse rows have an origin of their own
-                X = X.stored_less(x)
-            return chunk._replace(X=X, y=chunk.y - y)
+            return chunk._replace(X=chunk.X.stored_less(x) if x.any() else chunk.X, y=chunk.y - y)
 
         return data.map(part)
 

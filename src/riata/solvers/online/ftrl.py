@@ -1,19 +1,20 @@
-"""FTRL-Proximal (McMahan et al., KDD 2013, Algorithm 1): follow the leader of all past slopes, held near all past
-weights, each feature at its own rate, with the whole of the past penalty in closed form,
+"""FTRL-Proximal (McMahan et al., KDD 2013, Algorithm 1): follow the regularised leader of all past slopes, with
+proximity to all past weights, a rate for each feature, and the penalty of all past rows in closed form,
     g = a' loss'(y, a . w),    sigma_j = sqrt(n_j + g_j^2) - sqrt(n_j),    n_j += g_j^2,
     z_j += eta_t g_j - sigma_j w_j,    w_j = -soft(z_j, l1 sum_s eta_s) / (1 + sqrt(n_j) + l2 sum_s eta_s).
 The paper's z is this one divided by its constant step (and its beta is 1). Its fixed threshold grows here with the
 rows, because F is a mean: every row brings its share of the penalty (McMahan, AISTATS 2011).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from riata.kernels.ftrl import ftrl_sweep
 from riata.objective import Problem
-from riata.solvers.iterate import Options
-from riata.solvers.stochastic.method import Method, stochastic
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, stochastic
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,19 @@ class Ftrl(Method):
     schedule = "constant"
     order = "shuffled"
 
-    def memory(self, n_features):
-        return {"z": np.zeros((n_features + 1, 2)), "debt": np.zeros(1)}  # z and the root of n, of the intercept last
+    def memory(self, n_features: int) -> MethodMemory:
+        return {"z": np.zeros((n_features + 1, 2)), "debt": np.zeros(1)}  # columns z and sqrt(n); the intercept last
 
-    def mirrored(self, memory):
+    def mirrored(self, memory: MethodMemory) -> MethodMemory:
         return {"z": memory["z"] * [-1.0, 1.0], "debt": memory["debt"].copy()}
 
-    def sweep(self, sweep, state, learn_b):
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         z, debt = state.memory["z"], state.memory["debt"]
-        return ftrl_sweep(sweep.steps, self.l1, self.l2, z, debt, state.w, state.b, learn_b, state.largest)
+        moved: tuple[float, float]
+        moved = ftrl_sweep(sweep.steps, self.l1, self.l2, z, debt, state.w, state.b, learn_b, state.largest)
+        return moved
 
 
-def ftrl(problem: Problem, options: Options):
+def ftrl(problem: Problem, options: Options) -> Iterator[Iterate]:
     """FTRL-Proximal, a row or a batch at a time."""
     return stochastic(problem, Ftrl(*problem.standardised_strengths), options)

@@ -2,25 +2,28 @@
 
 FTRL-Proximal (see `ftrl.py`) with three changes.
 
-1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so
-   nothing is copied and units do not matter; steps are measured in the slopes of the empty model, so those of the
-   target do not matter either.
-2. A threshold as high as the noise. The sum of slopes of a feature that says nothing is a random walk, of size
+1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so that
+   nothing is copied and units of columns do not matter; steps are relative to the slopes of the empty model, so that
+   units of the target do not matter either.
+2. A threshold as high as the noise. The sum of slopes of a feature without information is a random walk, of size
    s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
        level = noise * sqrt(sum of u^2) + alpha T,
-   which is the scaled Lasso's choice of alpha (Sun & Zhang 2012) at every moment, falling as the model improves and the
-   rows grow in number. Rows met again are little new evidence: from the second pass on the level grows nearly like T.
-3. Four lanes learn side by side. Without an alpha they differ in `noise`, and the sparsest that explains nearly as much
-   as the best is taken; with an alpha, and a noise term that fades, or for k features, they differ in their steps. They
-   are judged by progressive validation (each row is predicted before it is learnt), the last half counting most. What
-   they share (moments, and how far a feature is held where it is) makes four cost little more than one.
+   which is the scaled Lasso's choice of alpha (Sun & Zhang 2012) after every row; relative to T it decreases as the
+   model improves and rows become more. Rows that are read again are little new evidence: from the second pass on the
+   level grows nearly like T.
+3. Four lanes (settings) learn from the same rows. Without an alpha they differ in `noise`, and the sparsest that
+   explains nearly as much as the best is chosen; with an alpha, beside which the noise term becomes negligible, or for
+   k features, they differ in their steps. They are compared by progressive validation (each row is predicted before it
+   is learnt), in which the last half of the rows counts most. They share moments and the proximal term of each feature,
+   so that four cost little more than one.
 
-With a half-life all sums fade, and the model follows a world that changes.
+With a half-life the weight of old rows decreases in all sums, and the model follows data that change over time.
 
-For exactly k the noise is steered until some 3k features are in, the second-order statistics of those are gathered on
-the way, and the model is cut to k and refitted on them at the end (see `cut.py`).
+For exactly k features the noise is adjusted until about 3k features are in the model, second-order statistics of those
+are summed meanwhile, and the model is cut to k and refitted on them at the end (see `top_k.py`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,23 +47,25 @@ from riata.kernels.online import (
 )
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
-from riata.solvers.iterate import Options
-from riata.solvers.online import top_k as cut
-from riata.solvers.stochastic.method import Method, stochastic
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.online import top_k
+from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, stochastic
 
-NOISES = np.array([9.0, 6.0, 4.0, 3.0])
-FADING = 1.0  # noise beside an alpha
-RATES = np.array([0.01, 0.02, 0.04, 0.08])  # first steps, as weights of standardised columns per unit of margin
-RATE = 0.02
-EXPLAINS = 0.97  # of what the best lane explains, for a sparser lane to be preferred
-REVIEW = 1.2  # rows grow by this factor between two reviews
+NOISES = np.array([9.0, 6.0, 4.0, 3.0])  # of the lanes, without an alpha
+NOISE_WITH_ALPHA = 1.0
+RATES = np.array(
+    [0.01, 0.02, 0.04, 0.08]
+)  # first steps of the lanes: weights of standardised columns per unit of margin
+RATE = 0.02  # that of all lanes, where they differ in their noise
+ENOUGH_EXPLAINED = 0.97  # of what the best lane explains: a sparser lane that explains more is preferred to it
+REVIEW = 1.2  # the number of rows grows by this factor from one review to the next
 PER_HALF_LIFE = 10  # reviews, at least
 CANDIDATES = 3  # for each of k
-LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows already well fitted hold the weights in place
+LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
-AGEING = {"losses", "xx", "xy"}
-FADING_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares"}
-PARTS: dict[str, Any] = {
+AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
+HALF_LIFE_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares"}  # besides those in block
+PARTS: dict[str, Any] = {  # of a row of `block`, which has all numbers of a feature (see `kernels.online`)
     "z": slice(LANES),
     "hold": HOLD,
     "sums": SUMS,
@@ -70,43 +75,43 @@ PARTS: dict[str, Any] = {
 
 
 def lines_of_zeros(n_features: int) -> np.ndarray:
-    """A row of WIDTH zeros for every feature, which begins where a line of the cache does: it costs one, not two."""
+    """A row of WIDTH zeros for every feature, aligned with the cache: reading it takes one cache line, not two."""
     flat = np.zeros((n_features + 1) * WIDTH)
     start = -(flat.ctypes.data // flat.itemsize) % WIDTH
     return flat[start : start + n_features * WIDTH].reshape(n_features, WIDTH)
 
 
-def of_features(memory: dict[str, np.ndarray], name: str) -> np.ndarray:
-    """One of the PARTS of what is remembered of every feature, to read or to write."""
+def of_features(memory: MethodMemory, name: str) -> np.ndarray:
+    """One of the PARTS of the numbers of every feature, to read or to write."""
     return memory["block"][:, PARTS[name]]
 
 
 @dataclass(frozen=True)
 class Online(Method):
-    """The method for an alpha or a k; with neither it finds an alpha of its own."""
+    """The method for an alpha or a k; with neither it finds an alpha itself."""
 
     alpha: float | None = None
     k: int | None = None
     standardize: bool = True
-    distinct: float = np.inf  # weight of the rows there are, if they come again
-    half_life: float | None = None  # rows after which one counts half; None: all rows count alike
+    distinct: float = np.inf  # the number of distinct rows, where they are read again
+    half_life: float | None = None  # rows after which a row counts half; None: all rows count alike
     schedule = "constant"
     order = "shuffled"
     sign_flips = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
 
-    def memory(self, n_features):
+    def memory(self, n_features: int) -> MethodMemory:
         memory = {
             "block": lines_of_zeros(n_features), "origin": np.zeros(1),
             "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
             "slope_squares": np.zeros(LANES + 1), "total": np.zeros(1), "losses": np.zeros(LANES + 2),
-            "noise": np.full(LANES, FADING) if self.alpha is not None else NOISES.copy(),
+            "noise": np.full(LANES, NOISE_WITH_ALPHA) if self.alpha is not None else NOISES.copy(),
             "stiffness": np.ones(LANES), "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
         }  # fmt: skip
         if self.k is not None:
-            memory |= cut.memory(min(self.n_candidates, n_features))
+            memory |= top_k.memory(min(self.n_candidates, n_features))
         return memory
 
-    def mirrored(self, memory):
+    def mirrored(self, memory: MethodMemory) -> MethodMemory:
         image = super().mirrored(memory)
         of_features(image, "z")[:] *= -1.0
         return image
@@ -124,8 +129,8 @@ class Online(Method):
         """First steps of the lanes."""
         return RATE if self.finds_alpha else RATES
 
-    def sweep(self, sweep, state, learn_b):
-        """Learn up to the next review, review, and so on: when reviews fall does not depend on the chunks."""
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
+        """Learn up to the next review, review, and so on: the rows of reviews do not depend on the chunks."""
         if sweep.batch != 1:
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
         memory, done = state.memory, 0
@@ -140,16 +145,16 @@ class Online(Method):
                 self._stop(state, state.steps + done)
         return self._intercept(memory), 0.0
 
-    def _due(self, memory) -> int:
-        """The step after which learning stops for a moment."""
+    def _due(self, memory: MethodMemory) -> int:
+        """The step after which `_stop` is called next."""
         return int(np.ceil(memory["review"][0]))
 
-    def _stop(self, state, steps):
-        """What is due between two runs of rows."""
+    def _stop(self, state: State, steps: int) -> None:
+        """What is done between two runs of rows: a review."""
         self._review(state.memory)
 
-    def _take(self, sweep, visits, state, learn_b):
-        """Learn these rows: their margins, each before it was learnt, of all lanes and the empty model."""
+    def _take(self, sweep: Sweep, visits: np.ndarray, state: State, learn_b: float) -> np.ndarray:
+        """Learn these rows; returns their margins before they were learnt, by all lanes and the empty model."""
         loss, memory = sweep.loss, state.memory
         margins = np.empty((len(visits), LANES + 1))
         settings = Settings(
@@ -162,42 +167,43 @@ class Online(Method):
             self._gather(sweep, visits, margins[:, memory["lane"][0]], memory)
         return margins
 
-    def _gather(self, sweep, visits, z, memory):
-        """Second-order statistics of the candidates on these rows, around the margins they had."""
+    def _gather(self, sweep: Sweep, visits: np.ndarray, z: np.ndarray, memory: MethodMemory) -> None:
+        """Add these rows to the second-order statistics of the candidates, about the margins z."""
         y, loss = sweep.y[visits], sweep.loss
         h = np.maximum(loss.second_derivative(y, z), LEAST_CURVATURE * min(loss.curvature, 1.0))
         responses = h * (z - memory["origin"][0]) - loss.derivative(y, z)
-        cut.gather(memory, sweep.rows, visits, of_features(memory, "shift"), sweep.weight[visits], h, responses)
+        top_k.gather(memory, sweep.rows, visits, of_features(memory, "shift"), sweep.weight[visits], h, responses)
 
-    def _review(self, memory):
-        """Now and then: which lane to believe, how much noise to let in, which features are candidates."""
+    def _review(self, memory: MethodMemory) -> None:
+        """Choose the best lane and, for k features, the candidates; adjust the noise to have enough of them."""
         memory["lane"][0] = self._best_lane(memory["losses"])
         self._age(memory)
         if self.k is None:
             return
         w, deviation = self._weights(memory)
-        cut.replace_candidates(memory, self._candidates(memory, w, deviation))
+        top_k.replace_candidates(memory, self._candidates(memory, w, deviation))
         entered = np.count_nonzero(w, axis=0)
         memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
 
-    def _candidates(self, memory, w, deviation):
-        """The largest weights of columns of unit deviation; where those in the model are too few, the steepest next."""
+    def _candidates(self, memory: MethodMemory, w: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+        """The features of largest weight, for columns of unit deviation; where these are too few, then the steepest."""
         lane = memory["lane"][0]
         size = np.abs(w[:, lane]) * deviation
         slope = np.divide(
             np.abs(of_features(memory, "z")[:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0
         )
         m = len(memory["candidates"])
-        steepest = np.argpartition(-slope, m - 1)[:m]  # the long sort is for these and those in the model only
+        steepest = np.argpartition(-slope, m - 1)[:m]  # so that only these and those in the model are sorted
         pool = np.union1d(np.flatnonzero(size), steepest)
         best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
-        return np.sort(best[slope[best] > 0])
+        chosen: np.ndarray = np.sort(best[slope[best] > 0])
+        return chosen
 
-    def _age(self, memory):
-        """Set the next review, and let what was seen so far count less by then.
+    def _age(self, memory: MethodMemory) -> None:
+        """Set the next review, and reduce the weight of the rows so far.
 
-        In the judgement of lanes and in the statistics of candidates a row counts half at twice the age, since it met
-        another model; with a half-life everything fades.
+        In the losses of lanes and in the statistics of candidates a row counts half when twice as many rows have been
+        read, since it was predicted by an earlier model; with a half-life all sums decay.
         """
         now = memory["review"][0]
         wait = max((REVIEW - 1.0) * now, 1.0)
@@ -208,21 +214,21 @@ class Online(Method):
         memory["review"][0] = now + wait
         for name in AGEING & memory.keys():
             memory[name] *= min(fade, now / (now + wait))
-        for name in FADING_SUMS & memory.keys() if fade < 1.0 else ():
+        for name in HALF_LIFE_SUMS & memory.keys() if fade < 1.0 else ():
             memory[name] *= fade
         if fade < 1.0:
             memory["block"][:, :SHIFT] *= fade
 
-    def _best_lane(self, losses):
-        """The lane to believe, by progressive validation."""
+    def _best_lane(self, losses: np.ndarray) -> int:
+        """The best lane by progressive validation; without an alpha, the sparsest that is nearly as good."""
         explained = losses[EMPTY] - losses[:LANES]
         best = int(np.argmax(explained))
         if self.finds_alpha and explained[best] > 0.0:
-            return int(np.argmax(explained >= EXPLAINS * explained[best]))
+            return int(np.argmax(explained >= ENOUGH_EXPLAINED * explained[best]))
         return best
 
-    def _weights(self, memory):
-        """(weights of all features, a column for each lane; deviations of their columns) from what is remembered."""
+    def _weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
+        """The current weights of all features, a column for each lane, and the deviations of the features' columns."""
         T, n_features = memory["total"][0], len(memory["block"])
         level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
         total_alpha = (self.alpha or 0.0) * T
@@ -231,17 +237,17 @@ class Online(Method):
         all_weights(memory["block"], T, level, flat, memory["stiffness"], w, deviation)
         return w, deviation
 
-    def _intercept(self, memory):
+    def _intercept(self, memory: MethodMemory) -> float:
         return float(memory["origin"][0] + memory["b"][memory["lane"][0]])
 
-    def model(self, state):
+    def model(self, state: State) -> tuple[np.ndarray, float]:
         memory = state.memory
         if self.k is None or np.count_nonzero(memory["candidates"] >= 0) < self.k:
             w, b = self._weights(memory)[0][:, memory["lane"][0]].copy(), self._intercept(memory)
             w = w if self.k is None else hard_threshold(w, self.k)
         else:
             w = np.zeros(len(of_features(memory, "sums")))
-            features, weights, b = cut.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
+            features, weights, b = top_k.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
             w[features] = weights
             b += memory["origin"][0]
         support = np.flatnonzero(w)
@@ -249,14 +255,14 @@ class Online(Method):
 
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:
-    """The recipe for k, for an alpha, or, where there is no penalty, for one that it finds itself."""
+    """The method for k, for an alpha, or, where the penalty is 0, for an alpha that it finds itself."""
     if isinstance(penalty, Cardinality):
         return Online(k=penalty.k)
     return Online(alpha=float(penalty.l1) or None)
 
 
-def online(problem: Problem, options: Options):
-    """The recipe on data that may be read several times."""
+def online(problem: Problem, options: Options) -> Iterator[Iterate]:
+    """The method on data that may be read several times."""
     penalty = problem.penalty
     if not isinstance(penalty, Cardinality):
         penalty = ElasticNet(problem.standardised_strengths[0])

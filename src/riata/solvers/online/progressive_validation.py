@@ -1,4 +1,4 @@
-"""Progressive validation: how good the predictions of rows were, each made before the row was learnt."""
+"""Progressive validation: the quality of predictions of rows, each made before the row was learnt."""
 
 from typing import NamedTuple
 
@@ -8,16 +8,16 @@ from riata.losses import Loss
 
 
 class ProgressiveValidation(NamedTuple):
-    """Sums over rows of their weight, times what the names say."""
+    """The number of rows, the sum of their weights, and weighted sums of quantities of each row."""
 
     rows: int = 0
     weight: float = 0.0
     loss: float = 0.0
-    right: float = 0.0  # whether the sign was
-    labelled: float = 0.0  # whether the target is -1 or +1
-    error: float = 0.0  # squared
+    right: float = 0.0  # 1 where the sign was right
+    labelled: float = 0.0  # 1 where the target is -1 or +1
+    error: float = 0.0  # squared error
     y: float = 0.0
-    squares: float = 0.0  # of y
+    squares: float = 0.0  # y^2
 
     def plus(self, other: "ProgressiveValidation") -> "ProgressiveValidation":
         return ProgressiveValidation(self.rows + other.rows, *(a + b for a, b in zip(self[1:], other[1:], strict=True)))
@@ -33,14 +33,14 @@ class ProgressiveValidation(NamedTuple):
 
     @property
     def r2(self) -> float | None:
-        """How much smaller errors were than about the mean of all targets, where those are numbers."""
+        """1 less the squared errors over those of the mean of all targets, where targets are not labels."""
         spread = self.squares - self.y**2 / max(self.weight, 1e-300)
         numbers = self.labelled < self.weight and spread > 1e-12 * self.squares
         return 1.0 - self.error / spread if numbers else None
 
 
 def progressive_validation(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> ProgressiveValidation:
-    """Of rows with these targets, and the margins they had."""
-    with np.errstate(over="ignore", invalid="ignore"):  # of a method that diverges: the driver says so
+    """The sums over rows with these targets, and the margins they had before they were learnt."""
+    with np.errstate(over="ignore", invalid="ignore"):  # where a method diverges, the driver reports it
         errors = loss.value(y, z), (z > 0) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
         return ProgressiveValidation(len(y), *(float(weight @ part) for part in (np.ones_like(y), *errors, y, y * y)))

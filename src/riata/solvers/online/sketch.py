@@ -1,21 +1,23 @@
-"""Features in the billions, in memory that does not depend on their number.
+"""Solver 'online' for billions of features, in memory that does not depend on their number.
 
-Solver 'online' learns on a table of the features that matter most (see `online.py`; the active set of AWM-Sketch, Tai
-et al., SIGMOD 2018). A feature outside has weight zero, so all there is to know of it is the sum of its slopes and of
-its squares, and those are linear: they go to one of many buckets, by a hash of the feature's number (a count-sketch, as
-in MISSION, Aghazadeh et al., ICML 2018).
+The method of `online.py` runs on a table of the features that matter most (the active set of AWM-Sketch, Tai et al.,
+SIGMOD 2018). A feature outside has weight zero, so that only its sum of slopes and its sum of squares are needed, and
+these are linear in the rows: they are added to one of many buckets, by a hash of the feature's number (a count-sketch,
+as in MISSION, Aghazadeh et al., ICML 2018).
 
-A feature stands out by
+Features are ranked by the score
     (sum of slopes)^2 / sum of squares,
-which for one that says nothing is a random walk over its length, whatever its units and however rare it is. While the
-table has room every feature gets a place when it is first met, and the method is solver 'online' itself. Then a place
-is for those that pass the bar: that of the better half when the table was last full. The other half then moves out,
-and leaves its sums in the buckets. Between reviews the bar sinks until the table is full again.
+which for a feature without information is the square of a random walk over its length, whatever its units and however
+rare it is. While the table has room every feature gets a place in its first row, and the method is that of solver
+'online'. When the table is full, the half of lower score leaves it, and adds its sums to the buckets; the lowest score
+of the other half becomes the bar that features outside must pass to enter. At every review the bar is lowered, until
+the table is full again.
 
-Rows are taken in pieces that grow with their number: who is in the table is settled between two of them, after the same
-rows whatever the chunks.
+Rows are taken in pieces whose length grows with the number of rows so far. Features enter and leave the table between
+two pieces, which end after the same rows whatever the chunks.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,17 +28,19 @@ from riata.kernels.rows import CsrRows
 from riata.kernels.sketch import NOWHERE, Places, count_outside, move_in, move_out, split_rows
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
-from riata.solvers.iterate import Features, Options
+from riata.solvers.iterate import Features, Iterate, Options
 from riata.solvers.online.online import Online, of_features
-from riata.solvers.stochastic.method import stochastic
+from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
 
-SKETCH_BYTES = 64 << 20
-SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the features in the table
-TABLE = 0.7  # of that share, beside the statistics of candidates; the rest is for buckets
-PIECE, LONGEST = 0.02, 256  # rows of a piece: a share of those before it, at most so many
-SINKS = 0.8  # the bar, from review to review
+SKETCH_BYTES = 64 << 20  # the budget by default
+METHOD_SHARE = 0.5  # of the budget; the rest is for rows, and for the names of the features in the table
+TABLE_SHARE = 0.7  # of that, less the statistics of candidates, for the table; the rest is for buckets
+PIECE_SHARE, LONGEST_PIECE = 0.02, 256  # rows of a piece: a share of those before it, at most so many
+BAR_FACTOR = 0.8  # on the bar at every review
 PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 1) + 1  # in block and ids, in table (at most four) and free, in waiting
 BUCKET_BYTES = 8
+
+Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of rows: where each begins; places or numbers of features; values
 
 
 def places_of(memory: dict[str, np.ndarray]) -> Places:
@@ -46,33 +50,33 @@ def places_of(memory: dict[str, np.ndarray]) -> Places:
 
 @dataclass(frozen=True)
 class Sketch(Online):
-    """Exactly k features of any number of them."""
+    """Exactly k of any number of features."""
 
     budget: int = SKETCH_BYTES  # bytes
 
     def sizes(self, n_features: int) -> tuple[int, int]:
         """How many places and buckets the budget allows."""
         statistics = 8 * (min(self.n_candidates, n_features) + 1) ** 2
-        room = int(SHARE * self.budget) - statistics
-        places = min(int(TABLE * room) // PLACE_BYTES, n_features + 1)  # a table that can hold all never is full
-        least = min(4 * self.n_candidates, n_features)  # half of them move out, and candidates stay
+        room = int(METHOD_SHARE * self.budget) - statistics
+        places = min(int(TABLE_SHARE * room) // PLACE_BYTES, n_features + 1)  # with room for all, it is never full
+        least = min(4 * self.n_candidates, n_features)  # when half of the features leave, all candidates must stay
         if places < least:
-            need = (least * PLACE_BYTES / TABLE + statistics) / SHARE
+            need = (least * PLACE_BYTES / TABLE_SHARE + statistics) / METHOD_SHARE
             raise OptionError(
                 f"solver 'sketch' needs at least {need / 1e6:.1f} MB for k={self.k}, and memory is "
                 f"{self.budget / 1e6:.1f} MB; give it more, or ask for a smaller k"
             )
-        return places, min(int((1.0 - TABLE) * room) // BUCKET_BYTES, n_features)
+        return places, min(int((1.0 - TABLE_SHARE) * room) // BUCKET_BYTES, n_features)
 
-    def width(self, n_features):
+    def width(self, n_features: int) -> int:
         return 0
 
     def rows(self, X: Matrix, scale: np.ndarray | float) -> CsrRows:
-        """Entries with their numbers; dense rows as sparse ones."""
+        """Sparse rows with the numbers of their features, of dense rows too."""
         entries = X.as_csr()
         return CsrRows(entries.indptr, entries.indices, entries.data, np.empty(0))
 
-    def memory(self, n_features):
+    def memory(self, n_features: int) -> MethodMemory:
         places, buckets = self.sizes(n_features)
         return super().memory(places) | {
             "ids": np.full(places, NOWHERE), "waiting": np.zeros(places, dtype=bool),
@@ -82,11 +86,13 @@ class Sketch(Online):
             "bar": np.zeros(1), "piece": np.ones(1, dtype=np.int64),
         }  # fmt: skip
 
-    def _due(self, memory):
+    def _due(self, memory: MethodMemory) -> int:
         return min(super()._due(memory), int(memory["piece"][0]))
 
-    def _take(self, sweep, visits, state, learn_b):
+    def _take(self, sweep: Sweep, visits: np.ndarray, state: State, learn_b: float) -> np.ndarray:
+        """Learn these rows: features in the table by `Online`, the others by their buckets."""
         memory, n_free = state.memory, state.memory["free"][-1]
+        assert isinstance(sweep.rows, CsrRows)  # as `rows` makes them
         inside, outside = self._split(sweep.rows, visits, memory)
         indptr, places, values = inside
         rows = CsrRows(indptr, places[: indptr[-1]], values[: indptr[-1]], np.ones(len(memory["ids"])))
@@ -104,8 +110,8 @@ class Sketch(Online):
             state.names |= sweep.names(memory["ids"][newcomers])
         return margins
 
-    def _split(self, rows, visits, memory):
-        """The entries of rows by whether their feature has a place: (indptr, places, values), (indptr, ids, values)."""
+    def _split(self, rows: CsrRows, visits: np.ndarray, memory: MethodMemory) -> tuple[Entries, Entries]:
+        """The entries of these rows whose features have a place, by places, and the others, by feature numbers."""
         n, room = len(visits), int((rows.indptr[visits + 1] - rows.indptr[visits]).sum())
         inside, outside = (
             (np.empty(n + 1, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room, dtype=rows.data.dtype))
@@ -114,19 +120,20 @@ class Sketch(Online):
         split_rows(rows, visits, memory["bar"][0] == 0.0, places_of(memory), inside, outside)
         return inside, outside
 
-    def _stop(self, state, steps):
+    def _stop(self, state: State, steps: int) -> None:
+        """Between two pieces: features enter and leave the table; a review where one is due."""
         memory = state.memory
         if steps == memory["piece"][0]:
-            memory["piece"][0] += min(max(int(PIECE * steps), 1), LONGEST)
+            memory["piece"][0] += min(max(int(PIECE_SHARE * steps), 1), LONGEST_PIECE)
             self._move_in(memory)
             if memory["free"][-1] == 0:
                 self._make_room(state)
         if steps == super()._due(memory):
             super()._stop(state, steps)
-            memory["bar"] *= SINKS
+            memory["bar"] *= BAR_FACTOR
 
-    def _move_in(self, memory):
-        """Features that waited get their places, with what their buckets know of them."""
+    def _move_in(self, memory: MethodMemory) -> None:
+        """Give waiting features their places, with estimates of their sums from the buckets."""
         waiting = memory["waiting"]
         if not waiting.any():
             return
@@ -134,12 +141,12 @@ class Sketch(Online):
         move_in(memory["ids"], waiting, memory["bucket_sums"], memory["bucket_squares"], sums, squares)
         of_features(memory, "z")[waiting] = sums[waiting, None]
         of_features(memory, "squares")[waiting] = squares[waiting]
-        # A slope is about `rest` in size, so a column's sum of squared pushes is its sum of squares.
+        # `hold` (see `kernels.online`) for slopes as large as those of the empty model: s_j sqrt(sum of squares).
         of_features(memory, "hold")[waiting] = squares[waiting] / np.sqrt(memory["total"][0])
         waiting[:] = False
 
-    def _make_room(self, state):
-        """Half of the features move out, those that stand out least; candidates stay."""
+    def _make_room(self, state: State) -> None:
+        """Remove the half of the features of lowest score from the table; candidates stay."""
         memory, lane = state.memory, state.memory["lane"][0]
         z, squares = of_features(memory, "z")[:, lane], of_features(memory, "squares")
         scores = np.divide(z * z, squares, out=np.zeros_like(z), where=squares > 0)
@@ -154,12 +161,12 @@ class Sketch(Online):
         )  # fmt: skip
         memory["block"][gone] = 0.0
 
-    def features(self, state):
+    def features(self, state: State) -> Features:
         return Features(state.memory["ids"], state.names, self._weights(state.memory)[1])
 
 
-def sketch(problem: Problem, options: Options):
-    """The recipe on data that may be read several times."""
+def sketch(problem: Problem, options: Options) -> Iterator[Iterate]:
+    """The method on data that may be read several times."""
     method = Sketch(
         k=problem.cardinality.k,
         distinct=float(problem.data.n_rows),

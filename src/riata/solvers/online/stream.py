@@ -11,7 +11,7 @@ from riata.solvers.stochastic.method import State, Stepper
 
 
 class Learnt(NamedTuple):
-    """A model: coefficients, intercept, and which features they are of (None: all of them)."""
+    """A model: coefficients, intercept, and the features that the coefficients belong to (None: all of them)."""
 
     coef: np.ndarray
     intercept: float
@@ -22,7 +22,8 @@ class Learnt(NamedTuple):
 class Stream:
     """A stepper and its state. Rows that do not fill a batch wait for the next portion.
 
-    A row's weight counts relative to the mean of those so far, its own included: the unit of weights does not matter.
+    A row's weight counts relative to the mean weight of the rows so far, itself included: only ratios of weights
+    matter.
     """
 
     stepper: Stepper
@@ -50,11 +51,12 @@ class Stream:
         sums = np.cumsum(np.append(self.weight, weight))[1:]
         counts = self.rows + np.arange(1, len(weight) + 1)
         self.rows, self.weight = int(counts[-1]), float(sums[-1])
-        return weight * counts / sums
+        relative: np.ndarray = weight * counts / sums
+        return relative
 
     @property
     def model(self) -> "Learnt":
-        """As of now: it costs as much as there are features."""
+        """The current model: computing it takes time proportional to the number of features."""
         method = self.stepper.method
         w, b = method.model(self.state)
         return Learnt(w / self.stepper.scale, b, method.features(self.state))

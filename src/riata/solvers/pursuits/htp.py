@@ -1,5 +1,5 @@
-"""Hard thresholding pursuit (Foucart, 2011): the k features that a gradient step likes best, then their best weights,
-S <- the k largest of |v - g / L|,    v <- the best weights on S,    until S repeats.
+"""Hard thresholding pursuit (Foucart, 2011): the k largest weights after a gradient step, then the best weights on
+them, S <- the k largest of |v - g / L|,    v <- the best weights on S,    until S repeats.
 """
 
 from collections.abc import Iterator

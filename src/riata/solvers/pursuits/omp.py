@@ -1,4 +1,4 @@
-"""Orthogonal matching pursuit (Pati, Rezaiifar & Krishnaprasad, 1993): one feature at a time, never taken back.
+"""Orthogonal matching pursuit (Pati, Rezaiifar & Krishnaprasad, 1993): one feature at a time, none ever removed.
 S <- S + argmax_j |a_j' r|,    v <- the best weights on S,    r the residual (the slopes of the loss).
 """
 

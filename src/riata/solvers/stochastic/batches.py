@@ -16,29 +16,29 @@ class Batches:
 
     problem: Problem
     k: int
-    eta: float | None = None  # a step for all times; by default the best one along each slope
+    eta: float | None = None  # a constant step; by default the best one along each slope
 
-    def slope(self, chunk: Chunk, w, b):
-        """(by w, by b): summed over the rows, with their weights."""
+    def slope(self, chunk: Chunk, w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
+        """The slopes in w and in b, summed over the rows with their weights."""
         scale = self.problem.scale
         u = chunk.weight * self.problem.loss.derivative(chunk.y, chunk.X.margins(w / scale, b))
         return chunk.X.slopes(u) / scale, float(u.sum()) * self.problem.fit_intercept
 
-    def step(self, chunk: Chunk, by_w, by_b, w, b):
+    def step(self, chunk: Chunk, by_w: np.ndarray, by_b: float, w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
         """Move against the mean slope and keep the k largest weights.
 
-        The step is the one that would minimise a quadratic of the loss's curvature over these rows, along the slope
-        of the features in play: those in the model and the k steepest (normalised IHT; Blumensath & Davies 2010).
+        The step minimises a quadratic with the loss's largest curvature over these rows, along the slope of the
+        features in the model and of the k steepest others (normalised IHT; Blumensath & Davies 2010).
         """
         steepest = hard_threshold(by_w, self.k)
-        in_play = np.where((w != 0) | (steepest != 0), by_w, 0.0)
-        z = chunk.X.margins(in_play / self.problem.scale, by_b)
-        bend = self.problem.loss.curvature * float(chunk.weight @ z**2) / chunk.weight.sum()
-        eta = self.eta if self.eta is not None else (float(in_play @ in_play) + by_b**2) / max(bend, 1e-300)
-        return self.problem.cardinality.prox(w - eta * in_play, eta), b - eta * by_b
+        direction = np.where((w != 0) | (steepest != 0), by_w, 0.0)
+        z = chunk.X.margins(direction / self.problem.scale, by_b)
+        curvature = self.problem.loss.curvature * float(chunk.weight @ z**2) / chunk.weight.sum()
+        eta = self.eta if self.eta is not None else (float(direction @ direction) + by_b**2) / max(curvature, 1e-300)
+        return self.problem.cardinality.prox(w - eta * direction, eta), b - eta * by_b
 
 
 def pieces(chunk: Chunk, visits: np.ndarray, size: int) -> Iterator[Chunk]:
-    """The visited rows of a chunk in equal batches of about `size`: a batch of a few rows says nothing of a step."""
+    """The visited rows of a chunk in batches of about `size`, all of nearly equal length: no last one of a few rows."""
     for rows in np.array_split(visits, max(1, len(visits) // size)):
         yield chunk.rows(rows)

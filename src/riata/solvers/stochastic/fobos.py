@@ -4,14 +4,15 @@ prox of the penalty,
 The variant by rounds uses half the penalty in the first half of all steps.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from riata.kernels.fobos import fobos_sweep
 from riata.objective import Problem
-from riata.solvers.iterate import Options
-from riata.solvers.stochastic.method import Method, stochastic, total_steps
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.stochastic.method import Method, State, Sweep, stochastic, total_steps
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,16 @@ class Fobos(Method):
     half_until: int = 0  # steps up to this one take half the penalty
     schedule = "1/sqrt(t)"
 
-    def sweep(self, sweep, state, learn_b):
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         t = state.steps + 1 + np.arange(len(sweep.etas))
         share = np.where(t <= self.half_until, 0.5, 1.0)
-        return fobos_sweep(sweep.steps, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest)
+        moved: tuple[float, float] = fobos_sweep(
+            sweep.steps, self.l1 * share, self.l2, state.w, state.b, learn_b, state.largest
+        )
+        return moved
 
 
-def fobos(problem: Problem, options: Options):
+def fobos(problem: Problem, options: Options) -> Iterator[Iterate]:
     """Stochastic, mini-batch or by rounds, as the options say."""
     l1, l2 = problem.standardised_strengths
     half = total_steps(problem, options) // 2 if options.rounds else 0

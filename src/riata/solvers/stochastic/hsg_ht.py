@@ -1,7 +1,7 @@
 """Hybrid stochastic gradient hard thresholding (Zhou, Yuan & Feng, NeurIPS 2018): gradient steps on batches that grow,
     w <- H_k(w - eta * mean slope of a batch),    batch_t = first * growth^t,
-so that the noise of the slopes falls as the weights settle. A batch may be longer than a chunk, and at most all rows:
-the method ends as iterative hard thresholding on the data.
+so that the noise of the slopes decreases as the weights converge. A batch may be longer than a chunk, up to all rows:
+in the end the method is iterative hard thresholding.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from riata.solvers.stochastic.resuming import chunk_arrays, chunk_of, generator,
 from riata.solvers.stochastic.schedules import parse_step
 from riata.solvers.stochastic.visits import ORDERS
 
-FIRST, GROWTH = 64, 1.02  # a few hundred steps in the first ten passes over thousands of rows
+FIRST_BATCH, GROWTH = 64, 1.02  # a few hundred steps in the first ten passes over thousands of rows
 
 
 def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -25,10 +25,10 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     eta = None if options.step is None else float(parse_step(options.step, "constant")(1))
     batches = Batches(problem, problem.cardinality.k, eta)
     order, rng = ORDERS[options.order or "shuffled"], generator(options)
-    size = float(FIRST if options.batch is None else data.n_rows if options.batch == "full" else options.batch)
+    size = float(FIRST_BATCH if options.batch is None else data.n_rows if options.batch == "full" else options.batch)
     w, b, steps = weights(options, data.n_features)
     rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
-    if options.resume is not None:  # in the middle of a batch, as a pass may end
+    if options.resume is not None:  # a pass may end in the middle of a batch
         arrays, facts = options.resume
         size, rows, weight, by_b = (facts[name] for name in ("size", "rows", "weight", "by_b"))
         by_w, sample = arrays["by_w"], chunk_of(arrays, data.n_features)
@@ -39,7 +39,7 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
                 room = max(1, int(size) - rows)
                 piece, visits = chunk.rows(visits[:room]), visits[room:]
                 if sample is None or piece.n_rows > sample.n_rows:
-                    sample = piece  # the rows that tell how long a step may be
+                    sample = piece  # the rows from which the length of the step is found
                 slope_w, slope_b = batches.slope(piece, w, b)
                 rows, weight = rows + piece.n_rows, weight + piece.weight.sum()
                 by_w, by_b = by_w + slope_w, by_b + slope_b

@@ -3,12 +3,13 @@ weights become zero,
     w <- H_k(w - eta_t a' loss'(y, a . w)),    constant steps.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from riata.kernels.l0_sgd import l0_sgd_sweep
 from riata.objective import Problem
-from riata.solvers.iterate import Options
-from riata.solvers.stochastic.method import Method, stochastic
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.stochastic.method import Method, State, Sweep, stochastic
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,12 @@ class L0Sgd(Method):
     k: int
     schedule = "constant"
 
-    def sweep(self, sweep, state, learn_b):
-        return l0_sgd_sweep(sweep.steps, self.k, state.w, state.b, learn_b, state.largest)
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
+        moved: tuple[float, float]
+        moved = l0_sgd_sweep(sweep.steps, self.k, state.w, state.b, learn_b, state.largest)
+        return moved
 
 
-def l0_sgd(problem: Problem, options: Options):
+def l0_sgd(problem: Problem, options: Options) -> Iterator[Iterate]:
     """Hard-thresholded SGD, a row or a batch at a time."""
     return stochastic(problem, L0Sgd(problem.cardinality.k), options)

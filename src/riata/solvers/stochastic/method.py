@@ -1,11 +1,11 @@
-"""The loop that all stochastic methods share: visit rows, let the method's sweep move the weights, yield.
+"""The loop that all stochastic methods share: visit rows, let the method's sweep change the weights, yield.
 
 A method works on the scaled row a = x / scale (standardisation) and on the weights of those columns. Its state between
-chunks is all that a restart or the next `partial_fit` needs: penalties owed are settled at the end of a chunk, or kept
-in the method's own memory.
+chunks is all that a resumed run or the next `partial_fit` needs: penalties that are still to be applied to a weight are
+applied at the end of a chunk, or kept in the method's memory.
 
 Default steps are safe on data of any scale: eta_t is divided by the loss's curvature times the largest squared row
-norm so far, so a step never overshoots its own row. On the paper's rows of unit norm that divides by one.
+norm so far, so that a step never overshoots on its own row. On the paper's rows of unit norm that divides by one.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,25 +25,27 @@ from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
-from riata.solvers.stochastic.schedules import STEPS, parse_step
+from riata.solvers.stochastic.schedules import STEPS, Schedule, parse_step
 from riata.solvers.stochastic.visits import ORDERS, within
+
+MethodMemory = dict[str, np.ndarray]  # the arrays that a method keeps from row to row, by name
 
 
 @dataclass
 class State:
-    """The weights of the scaled columns, the intercept, what the schedule has seen, and what the method remembers."""
+    """The weights of the scaled columns, the intercept, the number of steps, and the method's memory."""
 
     w: np.ndarray
     b: float = 0.0
     steps: int = 0
     largest: float = 0.0  # squared norm of the largest row
-    memory: dict[str, np.ndarray] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)  # of features known by numbers, where a method keeps them
+    memory: MethodMemory = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)  # of features by their numbers, where a method keeps them
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A run of steps over rows of one chunk, as the compiled sweeps take it."""
+    """Some steps over rows of one chunk, as `Method.sweep` takes them."""
 
     rows: Rows
     y: np.ndarray
@@ -52,8 +54,8 @@ class Sweep:
     batch: int
     loss: Loss
     etas: np.ndarray
-    safe: float  # the loss's curvature if steps adapt to the rows, 0 if they are taken as they are
-    margins: np.ndarray  # of the visited rows, each before it is learnt: to be filled in
+    safe: float  # the loss's curvature if steps are divided by that along the largest row so far; 0 if not
+    margins: np.ndarray  # output: those of the visited rows, each before it is learnt
     names: Callable[[np.ndarray], dict[int, str]] | None = None  # of features by their numbers
 
     @cached_property
@@ -63,7 +65,7 @@ class Sweep:
 
     @property
     def steps(self) -> Steps:
-        """The same for a kernel."""
+        """The same as kernels take it."""
         return Steps(
             self.rows, self.y, self.weight, self.visits, self.batch, code_of(self.loss), self.etas, self.safe,
             self.margins,
@@ -71,18 +73,18 @@ class Sweep:
 
 
 class Method(Protocol):
-    """An update: how a run of rows moves a state."""
+    """A stochastic method: how rows change a state."""
 
-    schedule: str  # its own decay of steps, a key of `STEPS`
-    order: str = "uniform"  # its own order of visits, a key of `ORDERS`
+    schedule: str  # its default decay of steps, a key of `STEPS`
+    order: str = "uniform"  # its default order of visits, a key of `ORDERS`
     sign_flips: frozenset[str] = frozenset()  # parts of its memory that change sign with the targets
 
-    def memory(self, n_features: int) -> dict[str, np.ndarray]:
-        """The arrays, besides the weights, that it carries from row to row, as they are before the first one."""
+    def memory(self, n_features: int) -> MethodMemory:
+        """The arrays, besides the weights, that it keeps from row to row, as they are before the first row."""
         return {}
 
-    def mirrored(self, memory: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """What it would remember had all targets the other sign."""
+    def mirrored(self, memory: MethodMemory) -> MethodMemory:
+        """The memory that it would have if all targets had the opposite sign."""
         return {name: -values if name in self.sign_flips else values.copy() for name, values in memory.items()}
 
     def width(self, n_features: int) -> int:
@@ -94,15 +96,15 @@ class Method(Protocol):
         return X.row_layout(scale)
 
     def features(self, state: State) -> Features | None:
-        """Which features the weights of its model are of; None: all of them."""
+        """The features that the weights of its model belong to; None: all of them."""
         return None
 
     def model(self, state: State) -> tuple[np.ndarray, float]:
-        """Weights of the scaled columns and intercept to predict with, as of now."""
+        """The current model: weights of the scaled columns, and intercept."""
         return state.w, state.b
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
-        """Move state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
+        """Change state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
         ...
 
 
@@ -112,8 +114,8 @@ class Stepper:
 
     method: Method
     loss: Loss
-    step: Callable[[np.ndarray], np.ndarray]
-    safe: bool
+    step: Schedule
+    safe: bool  # whether steps are divided by the curvature along the largest row so far
     batch: int
     learn_b: bool
     scale: np.ndarray | float = 1.0
@@ -122,7 +124,7 @@ class Stepper:
         """Visit these rows of the chunk; returns the margins they had before they were learnt."""
         n_steps = -(-len(visits) // self.batch)
         etas = self.step(np.arange(state.steps + 1, state.steps + n_steps + 1))
-        # Poisson's curvature has no bound: take what it is at margin 0, and leave the rest to the watch for divergence.
+        # Poisson's curvature has no bound: take that at margin 0. Should a fit diverge, the driver notices.
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = self.method.rows(chunk.X, self.scale)
         margins = np.empty(len(visits))
@@ -133,19 +135,26 @@ class Stepper:
 
 
 def first_state(method: Method, n_features: int) -> State:
-    """Before the first row."""
+    """The state before the first row."""
     return State(np.zeros(method.width(n_features)), memory=method.memory(n_features))
 
 
-def make_stepper(method: Method, loss: Loss, step, batch: int, learn_b: bool, scale=1.0) -> Stepper:
-    """The method with its own schedule, safe on any scale, unless the user named a step."""
+def make_stepper(
+    method: Method,
+    loss: Loss,
+    step: str | float | None,
+    batch: int,
+    learn_b: bool,
+    scale: np.ndarray | float = 1.0,
+) -> Stepper:
+    """The method with its default schedule, safe on any scale, unless the user gave a step."""
     schedule = STEPS[method.schedule](1.0) if step is None else parse_step(step, method.schedule)
     return Stepper(method, loss, schedule, step is None, batch, learn_b, scale)
 
 
 @dataclass
-class Course:
-    """Where a run over chunked data is: the state, the order of chunks of this pass, and how many of them are done."""
+class RunState:
+    """The state of a run over chunks: that of the method, the order of chunks in this pass, and how many are done."""
 
     state: State
     rng: np.random.Generator
@@ -154,7 +163,7 @@ class Course:
     progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)  # of this pass
 
     def saved(self) -> Saved:
-        """A copy: the course goes on."""
+        """A copy, since the run goes on."""
         state = self.state
         arrays = {"w": state.w.copy(), "chunks": self.chunks.copy()}
         arrays |= {f"memory.{name}": values.copy() for name, values in state.memory.items()}
@@ -166,50 +175,50 @@ class Course:
         return Saved(arrays, facts)
 
 
-def first_course(method: Method, data: Dataset, seed: int | None) -> Course:
-    """Before the first pass."""
+def first_run_state(method: Method, data: Dataset, seed: int | None) -> RunState:
+    """The state before the first pass."""
     rng = np.random.default_rng(seed)
-    return Course(first_state(method, data.n_features), rng, data.shuffled(rng))
+    return RunState(first_state(method, data.n_features), rng, data.shuffled(rng))
 
 
-def resumed_course(saved: Saved) -> Course:
-    """The course that was saved; JSON keeps every bit of its numbers."""
+def resumed_run_state(saved: Saved) -> RunState:
+    """The state that was saved; JSON keeps every bit of its numbers."""
     arrays, facts = saved
     memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
     state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))
-    return Course(state, rng, arrays["chunks"], facts["done"], ProgressiveValidation(*facts["progressive"]))
+    return RunState(state, rng, arrays["chunks"], facts["done"], ProgressiveValidation(*facts["progressive"]))
 
 
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
-    """One iterate after every chunk, whole after every pass, until max_steps."""
+    """One iterate after every chunk, until max_steps; `end_of_pass` says whether it ends a pass."""
     data = problem.data
     stepper = make_stepper(
         method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
     )
     order = ORDERS[options.order or method.order]
-    course = first_course(method, data, options.seed) if options.resume is None else resumed_course(options.resume)
-    state = course.state
-    mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: weights count relative to it
+    run = first_run_state(method, data, options.seed) if options.resume is None else resumed_run_state(options.resume)
+    state = run.state
+    mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: only relative weights matter
     while not options.over(state.steps):
-        if course.done == len(course.chunks):
-            course.chunks, course.done = data.shuffled(course.rng), 0
-            course.progressive = ProgressiveValidation()
-        for chunk in data.visit(course.chunks[course.done :]):
-            visits = order(chunk.n_rows, stepper.batch, course.rng)
+        if run.done == len(run.chunks):
+            run.chunks, run.done = data.shuffled(run.rng), 0
+            run.progressive = ProgressiveValidation()
+        for chunk in data.visit(run.chunks[run.done :]):
+            visits = order(chunk.n_rows, stepper.batch, run.rng)
             visits = within(visits, stepper.batch, state.steps, options.max_steps)
             weight = chunk.weight / mean_weight
             z = stepper.advance(state, chunk._replace(weight=weight), visits)
-            course.done += 1
+            run.done += 1
             validated = progressive_validation(problem.loss, chunk.y[visits], z, weight[visits])
-            course.progressive = course.progressive.plus(validated)
+            run.progressive = run.progressive.plus(validated)
             w, b = method.model(state)
             over = options.over(state.steps)
-            end_of_pass = over or course.done == len(course.chunks)
-            save = None if over else course.saved
+            end_of_pass = over or run.done == len(run.chunks)
+            save = None if over else run.saved
             yield Iterate(
-                w / problem.scale, b, state.steps, progressive=course.progressive, end_of_pass=end_of_pass, save=save,
+                w / problem.scale, b, state.steps, progressive=run.progressive, end_of_pass=end_of_pass, save=save,
                 features=method.features(state),
             )  # fmt: skip
             if over:
@@ -223,7 +232,7 @@ def batch_rows(problem: Problem, options: Options) -> int:
 
 
 def total_steps(problem: Problem, options: Options) -> int:
-    """How many steps the options allow in all: what the rounds of Fobos are halves of."""
+    """How many steps the options allow in all: Fobos by rounds halves them."""
     if options.max_steps is not None:
         return options.max_steps
     return options.max_passes * -(-problem.data.n_rows // batch_rows(problem, options))

@@ -1,8 +1,10 @@
-"""How solvers that go pass by pass save where they are, and go on from there.
+"""How solvers that work pass by pass save their state, and resume from it.
 
-A point is saved when it is yielded. A solver that goes on from one reads what it needs again, to the same bits, and
-does not yield the point a second time.
+A point is saved when it is yielded. A solver that resumes reads what it needs again, to the same bits, and does not
+yield that point a second time.
 """
+
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +13,13 @@ from riata.matrices.host import from_parts
 from riata.solvers.iterate import Options, Saved
 
 
-def saved(arrays, rng: np.random.Generator | None = None, **facts) -> Saved:
+def saved(arrays: dict[str, np.ndarray], rng: np.random.Generator | None = None, **facts: Any) -> Saved:
     """The arrays and facts of a point, with the state of a generator where there is one."""
     return Saved(arrays, facts if rng is None else facts | {"rng": rng.bit_generator.state})
 
 
 def generator(options: Options) -> np.random.Generator:
-    """That of a new run, or the one that was saved."""
+    """A generator with the seed of the options, or in the state that was saved."""
     rng = np.random.default_rng(options.seed)
     if options.resume is not None:
         rng.bit_generator.state = options.resume.facts["rng"]
@@ -41,7 +43,7 @@ def chunk_arrays(chunk: Chunk | None) -> dict[str, np.ndarray]:
 
 
 def chunk_of(arrays: dict[str, np.ndarray], n_features: int) -> Chunk | None:
-    """The chunk that `chunk_arrays` took apart."""
+    """The chunk of these `chunk_arrays`; None where there are none."""
     if "chunk.y" not in arrays:
         return None
     parts = {name.removeprefix("chunk."): part for name, part in arrays.items() if name.startswith("chunk.")}

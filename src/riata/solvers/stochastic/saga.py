@@ -1,7 +1,7 @@
-"""SAGA (Defazio, Bach & Lacoste-Julien, NIPS 2014): steps on single rows, with the last slope of every row remembered,
+"""SAGA (Defazio, Bach & Lacoste-Julien, NIPS 2014): steps on single rows, with the last slope of every row kept,
     w <- soft(w - eta (a_i (u_i(w) - u_i) + mean), eta l1),    mean += a_i (u_i(w) - u_i) / n,    u_i <- u_i(w).
-Of a row only the number u_i is kept, so the memory is one number per row; eta = 1 / (3 L) converges. Rows not met yet
-count as slope zero.
+Of a row only the number u_i is kept, so the memory is one number per row; eta = 1 / (3 L) converges. Rows that have not
+been visited count with slope zero.
 """
 
 from collections.abc import Iterator

@@ -1,35 +1,40 @@
 """Step schedules: a step is a function from the step numbers t = 1, 2, ... to the steps eta_t.
 
-They work on arrays of t, so a whole chunk's steps are made at once before the compiled sweep.
+They work on arrays of t, so that the steps of a chunk are computed at once before the compiled sweep.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from riata.errors import OptionError
 
+Schedule = Callable[[Any], np.ndarray]  # step numbers t (one, or an array of them) -> steps eta_t
 
-def constant(first):
+
+def constant(first: float) -> Schedule:
     """eta_t = first."""
     return lambda t: np.full(np.shape(t), float(first))
 
 
-def inverse(first):
+def inverse(first: float) -> Schedule:
     """eta_t = first / t, the paper's choice for sub-gradients."""
     return lambda t: first / np.asarray(t, dtype=float)
 
 
-def inverse_sqrt(first):
+def inverse_sqrt(first: float) -> Schedule:
     """eta_t = first / sqrt(t), the paper's choice for Fobos."""
     return lambda t: first / np.sqrt(np.asarray(t, dtype=float))
 
 
-STEPS = {"constant": constant, "1/t": inverse, "1/sqrt(t)": inverse_sqrt}
+STEPS: dict[str, Callable[[float], Schedule]] = {"constant": constant, "1/t": inverse, "1/sqrt(t)": inverse_sqrt}
 
 
-def parse_step(text, default_schedule):
-    """A schedule from the way people write one: `0.5`, `1/t`, `2/t`, `1/sqrt(t)`, `2/sqrt(t)`.
+def parse_step(text: str | float, default_schedule: str) -> Schedule:
+    """The schedule that a text such as `0.5`, `1/t`, `2/t`, `1/sqrt(t)` or `2/sqrt(t)` describes.
 
-    A bare number is the first step of `default_schedule`, the method's own.
+    A number alone is the first step of `default_schedule`, that of the method.
     """
     first, slash, decay = str(text).replace(" ", "").partition("/")
     schedule = {"": STEPS[default_schedule], "/t": inverse, "/sqrt(t)": inverse_sqrt}.get(slash + decay)

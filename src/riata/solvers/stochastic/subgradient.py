@@ -4,17 +4,20 @@ with eta_t = 1/t on rows or batches drawn at random. On all rows the step is con
 for the squared loss A'A and A'y are kept where they fit, so that no step reads the data again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.data.gram import gram_bytes, gram_of
 from riata.kernels.subgradient import subgradient_sweep
 from riata.objective import Problem, first_order
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.stochastic.method import Method, stochastic
+from riata.solvers.stochastic.method import Method, State, Sweep, stochastic
 from riata.solvers.stochastic.schedules import parse_step
+
+Smooth = Callable[[np.ndarray], tuple[float, np.ndarray]]  # weights -> mean loss and its slopes
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,10 @@ class Subgradient(Method):
     l1: float
     schedule = "1/t"
 
-    def sweep(self, sweep, state, learn_b):
-        return subgradient_sweep(sweep.steps, self.l1, state.w, state.b, learn_b, state.largest)
+    def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
+        moved: tuple[float, float]
+        moved = subgradient_sweep(sweep.steps, self.l1, state.w, state.b, learn_b, state.largest)
+        return moved
 
 
 def subgradient(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -54,7 +59,7 @@ def full_subgradient(problem: Problem, options: Options) -> Iterator[Iterate]:
         yield best._replace(steps=t)
 
 
-def _by_gram(problem):
+def _by_gram(problem: Problem) -> tuple[Smooth, float]:
     """The mean squared loss and its slope from B = A'A and C = A'y, and the largest eigenvalue of B: one pass."""
     gram = gram_of(problem.data)
     B, C, q = gram.normal(fit_intercept=False)
@@ -63,34 +68,35 @@ def _by_gram(problem):
         B = np.block([[B, mean[:, None]], [mean[None, :], np.ones((1, 1))]])
         C = np.append(C, gram.y_mean)
 
-    def smooth(v):
+    def smooth(v: np.ndarray) -> tuple[float, np.ndarray]:
         Bv = B @ v
-        return 0.5 * (v @ Bv - 2.0 * C @ v + q), Bv - C
+        return float(0.5 * (v @ Bv - 2.0 * C @ v + q)), Bv - C
 
     return smooth, largest_eigenvalue(lambda v: B @ v, len(C))
 
 
-def _by_passes(problem):
+def _by_passes(problem: Problem) -> tuple[Smooth, float]:
     """Any loss and its slope, a pass each time, and a bound on its curvature: a few passes."""
     data, scale, d = problem.data, problem.scale, problem.data.n_features
 
-    def smooth(v):
+    def smooth(v: np.ndarray) -> tuple[float, np.ndarray]:
         at = first_order(problem, v[:d] / scale, v[d:].sum())
         return at.loss, np.append(at.by_w / scale, [at.by_b] * problem.fit_intercept)
 
-    def hessian_bound(v):
-        def part(chunk):
+    def hessian_bound(v: np.ndarray) -> np.ndarray:
+        def part(chunk: Chunk) -> tuple[np.ndarray, float]:
             z = chunk.weight * chunk.X.margins(v[:d] / scale, v[d:].sum())
             return chunk.X.slopes(z), z.sum()
 
         by_w, by_b = data.sum(part)
-        return np.append(by_w / scale, [by_b] * problem.fit_intercept) / data.total_weight
+        product: np.ndarray = np.append(by_w / scale, [by_b] * problem.fit_intercept) / data.total_weight
+        return product
 
     return smooth, problem.loss.curvature * largest_eigenvalue(hessian_bound, d + problem.fit_intercept)
 
 
-def largest_eigenvalue(product, size) -> float:
-    """Of a positive semi-definite matrix given by its product with a vector, within some percent, from above."""
+def largest_eigenvalue(product: Callable[[np.ndarray], np.ndarray], size: int) -> float:
+    """An upper bound, within some percent, for a positive semi-definite matrix given by its product with a vector."""
     if size < 3:
         return float(max(np.linalg.eigvalsh(np.array([product(e) for e in np.eye(size)]))[-1], 1e-300))
     from scipy.sparse.linalg import LinearOperator, eigsh  # slow to import

@@ -26,11 +26,11 @@ def svrg(problem: Problem, options: Options) -> Iterator[Iterate]:
     steps_over = row_steps(problem, constant_step(problem, options, 0.25))
     order, rng = ORDERS[options.order or "uniform"], generator(options)
     w, b, steps = weights(options, data.n_features)
-    shown = steps  # those of an anchor that was yielded before it was saved
+    yielded = steps  # those of an anchor that was yielded before it was saved
     while True:
         at = first_order(problem, w / scale, b)
         coef = w / scale
-        if steps > shown:
+        if steps > yielded:
             F = at.loss + problem.penalty.value(coef)
             save = None if options.over(steps) else partial(saved, {"w": w}, rng, b=float(b), steps=steps)
             yield Iterate(coef, b, steps, float(F), duality_gap(problem, coef, at), save=save)

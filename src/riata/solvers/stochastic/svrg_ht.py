@@ -1,7 +1,7 @@
 """SVRG with hard thresholding (Li et al., ICML 2016; Shen & Li, JMLR 2018): batches around an anchor v whose full slope
 is known,
     w <- H_k(w - eta (slope of the batch at w - slope of the batch at v + full slope at v)).
-The noise of a batch vanishes as w and v meet, so the support settles where that of plain SGD keeps changing.
+The noise of a batch vanishes as w approaches v, so that the support converges where that of plain SGD keeps changing.
 """
 
 from collections.abc import Iterator
@@ -26,10 +26,10 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     order, rng = ORDERS[options.order or "shuffled"], generator(options)
     size = BATCH if options.batch is None else batch_rows(problem, options)
     w, b, steps = weights(options, data.n_features)
-    shown = steps  # those of an anchor that was yielded before it was saved
+    yielded = steps  # those of an anchor that was yielded before it was saved
     while True:
         at = first_order(problem, w / problem.scale, b)
-        if steps > shown:
+        if steps > yielded:
             save = None if options.over(steps) else partial(saved, {"w": w}, rng, b=float(b), steps=steps)
             yield Iterate(w / problem.scale, b, steps, at.loss, save=save)
         if options.over(steps):
@@ -40,7 +40,9 @@ def svrg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
             for piece in pieces(chunk, order(chunk.n_rows, size, rng), size):
                 if options.over(steps):
                     break
-                here, then = batches.slope(piece, w, b), batches.slope(piece, anchor, anchor_b)
-                by_w, by_b = ((now - before) / piece.weight.sum() for now, before in zip(here, then, strict=True))
+                by_w, by_b = batches.slope(piece, w, b)
+                anchor_by_w, anchor_by_b = batches.slope(piece, anchor, anchor_b)
+                total = piece.weight.sum()
+                by_w, by_b = (by_w - anchor_by_w) / total, (by_b - anchor_by_b) / total
                 w, b = batches.step(piece, by_w + full_w, by_b + full_b, w, b)
                 steps += 1

@@ -1,19 +1,23 @@
-"""Orders of visits: which rows of a chunk a stochastic method sees, one after the other.
+"""Orders of visits: which rows of a chunk a stochastic method visits, one after the other.
 
-Each function gives the rows of one pass over a chunk of n rows as a flat array, to be taken `batch` at a time. A batch
-ends with its chunk.
+Each function returns the rows of one pass over a chunk of n rows as a flat array, of which every step takes `batch`.
+The last batch of a chunk may be shorter.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
+Order = Callable[[int, int, np.random.Generator], np.ndarray]  # (n, batch, generator) -> rows
 
-def uniform(n, batch, rng):
+
+def uniform(n: int, batch: int, rng: np.random.Generator) -> np.ndarray:
     """Every batch drawn from all rows, without repeating a row inside a batch: the paper's choice."""
     batch = min(batch, n)
     n_steps = -(-n // batch)
     if batch == 1:
         return rng.integers(n, size=n_steps)
-    if batch**2 > n:  # redrawing would take long
+    if batch**2 > n:  # redrawing batches with repeats would take long
         return np.concatenate([rng.choice(n, batch, replace=False) for _ in range(n_steps)])
     visits = rng.integers(n, size=(n_steps, batch))
     while True:
@@ -24,19 +28,19 @@ def uniform(n, batch, rng):
         visits[repeats] = rng.integers(n, size=(len(repeats), batch))
 
 
-def shuffled(n, batch, rng):
+def shuffled(n: int, batch: int, rng: np.random.Generator) -> np.ndarray:
     """Every row once, in random order."""
     return rng.permutation(n)
 
 
-def sequential(n, batch, rng):
-    """Every row once, as they lie."""
+def sequential(n: int, batch: int, rng: np.random.Generator) -> np.ndarray:
+    """Every row once, in the order of the data."""
     return np.arange(n)
 
 
-def within(visits, batch, steps, max_steps):
-    """As many of the visits as there are steps left."""
+def within(visits: np.ndarray, batch: int, steps: int, max_steps: int | None) -> np.ndarray:
+    """The visits of as many steps as are left after `steps` of `max_steps`."""
     return visits if max_steps is None else visits[: (max_steps - steps) * batch]
 
 
-ORDERS = {"uniform": uniform, "shuffled": shuffled, "sequential": sequential}
+ORDERS: dict[str, Order] = {"uniform": uniform, "shuffled": shuffled, "sequential": sequential}

@@ -1,8 +1,8 @@
-"""The best model with at most k groups of features, such as the levels of a category: each enters or leaves whole.
+"""The best model with at most k groups of features, such as all levels of a category.
 
-As for single features (`best_k`): forward selection, then exchanges of one group for another until none helps; for
-losses that are not quadratic on their local model, every move refitted. The products of all columns are held, so one
-pass gives all that the squared loss needs, and what is proved is proved for all groups.
+As for single features (`best_k`): forward selection, then swaps of one group for another until none helps; for losses
+that are not quadratic the local quadratic proposes supports, which are refitted. The products of all columns are in
+memory, so that one pass is enough for the squared loss, and the proof covers all groups.
 """
 
 from collections.abc import Iterator
@@ -18,12 +18,12 @@ from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits
-from riata.solvers.subset.subset import PRECISION
+from riata.solvers.subset.subset import MIN_GAIN
 from riata.threads import one_blas_thread
 
 
 def groups_of(problem: Problem) -> GroupCardinality:
-    """The penalty, which is one of groups here."""
+    """The penalty, which must be a limit on groups."""
     assert isinstance(problem.penalty, GroupCardinality)
     return problem.penalty
 
@@ -38,14 +38,15 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
         search.backward(k)
         search.swap(k)
     if problem.loss.quadratic:
-        w, b = model.coefficients(search.look.support, search.look.weights)
-        yield Iterate(w, b, 1, model.loss - 0.5 * search.look.fall, proof=swap_optimal(search, groups_of(problem)))
+        w, b = model.coefficients(search.outlook.support, search.outlook.weights)
+        F = model.loss - 0.5 * search.outlook.reduction
+        yield Iterate(w, b, 1, F, proof=swap_optimal(search, groups_of(problem)))
     else:
-        yield from _by_refits(problem, options, search.look.support)
+        yield from _by_refits(problem, options, search.outlook.support)
 
 
-def _by_refits(problem, options, support) -> Iterator[Iterate]:
-    """From a support to better ones, until no swap that looks good is."""
+def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Iterator[Iterate]:
+    """From a support to better ones, until no promising swap is an improvement."""
     penalty, unit = groups_of(problem), gap_unit(problem)
     fit = refitted(problem, [support], options)[0]
     proof, t = None, 0
@@ -64,16 +65,18 @@ def _by_refits(problem, options, support) -> Iterator[Iterate]:
         fit = better or fit
 
 
-def _first_better(problem, fit: Fitted, proposals: list[Proposal], options, unit) -> Fitted | None:
+def _first_better(
+    problem: Problem, fit: Fitted, proposals: list[Proposal], options: Options, unit: float
+) -> Fitted | None:
     """The first of these supports, most promising first, whose refit has a lower objective, if any."""
     if not proposals or fit.objective <= SEPARATED * unit:
         return None
     refits = Refits(problem, np.unique(np.concatenate([support for support, _ in proposals])), options.memory)
-    return refits.first_below(fit.objective - PRECISION * unit, proposals)
+    return refits.first_below(fit.objective - MIN_GAIN * unit, proposals)
 
 
-def _proposals(model: LocalQuadratic, search: GroupSubset, k) -> list[Proposal]:
-    """Where exchanges lead on the local model, then the single ones that promise most."""
+def _proposals(model: LocalQuadratic, search: GroupSubset, k: int) -> list[Proposal]:
+    """The set that all swaps on the local quadratic end at, then the sets after one of the best single swaps."""
     moves = search.moves(k, REFITS)
     if moves:
         search.swap(k)
@@ -81,26 +84,27 @@ def _proposals(model: LocalQuadratic, search: GroupSubset, k) -> list[Proposal]:
     proposals = []
     for members in moves:
         search.go_to(members)
-        w, b = model.coefficients(search.look.support, search.look.weights)
-        proposals.append((search.look.support, (w[search.look.support], b)))
+        support = search.outlook.support
+        w, b = model.coefficients(support, search.outlook.weights)
+        proposals.append((support, (w[support], b)))
     return proposals
 
 
-def searched(problem: Problem, w, b) -> tuple[LocalQuadratic, GroupSubset]:
-    """The local model at (w, b) with the products of all columns, a pass or two, and a search from no group."""
+def searched(problem: Problem, w: np.ndarray, b: float) -> tuple[LocalQuadratic, GroupSubset]:
+    """The local quadratic at (w, b) with the products of all columns, a pass or two, and a search that has no group."""
     model = LocalQuadratic(problem, w, b, np.arange(problem.data.n_features))
-    search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * PRECISION * gap_unit(problem))
+    search = GroupSubset(model.products, model.h, groups_of(problem).groups, 2.0 * MIN_GAIN * gap_unit(problem))
     return model, search
 
 
-def refitted(problem: Problem, supports, options: Options) -> list[Fitted]:
+def refitted(problem: Problem, supports: list[np.ndarray], options: Options) -> list[Fitted]:
     """Every support fitted to the true loss, all in the same passes."""
     refits = Refits(problem, np.unique(np.concatenate(supports)), options.memory)
     return refits.fit(supports, [(np.zeros(len(support)), 0.0) for support in supports])
 
 
-def check_memory(d, memory):
-    """Refuse d x d numbers that the memory does not hold."""
+def check_memory(d: int, memory: int | None) -> None:
+    """An error if a few matrices of d x d numbers do not fit into the memory."""
     memory = MEMORY_UNTOLD if memory is None else memory
     need = 4 * 8 * d**2
     if need > memory:
@@ -111,5 +115,5 @@ def check_memory(d, memory):
 
 
 def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
-    """What is proved where a search ended; `n_refitted` where the local model is not the loss itself."""
+    """What is proved where a search ended; `n_refitted` where the local quadratic is not the loss itself."""
     return SwapOptimal(penalty.k, penalty.n_groups - penalty.k, len(search.members), "groups", n_refitted)

@@ -1,101 +1,109 @@
-"""Best k for losses that are not quadratic: supports that local models point to, judged by refits to the true loss.
+"""Best k for losses that are not quadratic: local quadratics propose supports, refits to the true loss decide.
 
-A candidate set is cut out of the data and held in memory, and supports compete there (`contest`). When none of them is
-better than the current fit, one pass over all d features says which swaps look best among all of them, to second
-order; those are tried in the true loss, and the best of them refitted. If one is better, the features that want in most
-become candidates, and the search goes on; otherwise it has ended.
+The columns of some candidates are copied into memory, and supports among them are searched (`support_search`). When
+none is better than the current fit, one pass over all d features finds the swaps that look best among all of them, to
+second order; those are tried in the true loss, and the best of them refitted. If one is better, the features of largest
+gain become candidates, and the search goes on; otherwise it has ended.
 """
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Options, Saved
-from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Refits
-from riata.solvers.subset.subset import PRECISION
+from riata.solvers.subset.subset import MIN_GAIN
 from riata.solvers.subset.support_search import SupportSearch
 
-CHECKED = 64  # swaps among all features that are tried before a support is called final
-REFITS = 16  # of them that are refitted
+CHECKED = 64  # swaps among all features that are tried before a support is final
+REFITS = 16  # how many of them are refitted
 NEWCOMERS = 256  # candidates that a check adds
 
 
-def by_refits(problem: Problem, options: Options, support, candidates) -> Iterator[Iterate]:
-    """From a support to better ones, until no swap that looks good is; the candidates last named matter most."""
+def by_refits(
+    problem: Problem, options: Options, start: tuple[np.ndarray, np.ndarray] | None = None
+) -> Iterator[Iterate]:
+    """From a support to better ones, until no promising swap is an improvement.
+
+    The start is a support and candidates, the most important last; None where the options resume a fit.
+    """
     k, unit = problem.cardinality.k, gap_unit(problem)
     room = _room(problem.data.n_rows, k, MEMORY_UNTOLD if options.memory is None else options.memory)
     t = 0
     if options.resume is not None:
         fit, candidates, t = _resumed(options.resume)
     else:
+        assert start is not None
+        support, candidates = start
         fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
         yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
-    shown = t > 0  # a point that was saved has been yielded
+    yielded = t > 0  # a point that was saved was yielded before
     while True:
-        if not shown:
+        if not yielded:
             t += 1
             candidates = candidates[-room:]
             columns = np.union1d(candidates, fit.support)
             fit = SupportSearch(problem, columns, options.memory, unit).improved(fit)
             yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
-        shown = False
+        yielded = False
         better, proof, gains = _checked(problem, fit, options.memory, unit)
         if better is None:
             yield _iterate(problem, fit, t + 1, proof=proof)
             return
-        fit, candidates = better, np.append(candidates, wanting(gains, candidates, min(NEWCOMERS, room)))
+        fit, candidates = better, np.append(candidates, largest_gains(gains, candidates, min(NEWCOMERS, room)))
 
 
-def _iterate(problem: Problem, fit: Fitted, t, **more) -> Iterate:
+def _iterate(problem: Problem, fit: Fitted, t: int, **more: Any) -> Iterate:
     w = np.zeros(problem.data.n_features)
     w[fit.support] = fit.coef
     return Iterate(w, fit.intercept, t, fit.objective, **more)
 
 
-def _checked(problem: Problem, fit: Fitted, memory, unit) -> tuple[Fitted | None, Proof, np.ndarray]:
-    """A better fit one swap away, if one is found, or else what was shown; and the gains of all features."""
+def _checked(problem: Problem, fit: Fitted, memory: int | None, unit: float) -> tuple[Fitted | None, Proof, np.ndarray]:
+    """A better fit one swap away, if one is found; what is proved otherwise; and the gains of all features."""
     k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
         return None, ZeroLoss(), np.zeros(d)
     w = np.zeros(d)
     w[fit.support] = fit.coef
     gains = LocalQuadratic(problem, w, fit.intercept).outlook(fit.support, k).gains
-    best = wanting(np.where(gains > 2.0 * PRECISION * unit, gains, -np.inf), [], CHECKED)
-    rivals = SupportSearch(problem, np.union1d(fit.support, best), memory, unit)
-    better, n_refitted = rivals.challenged(fit, REFITS)
+    best = largest_gains(np.where(gains > 2.0 * MIN_GAIN * unit, gains, -np.inf), NOTHING, CHECKED)
+    search = SupportSearch(problem, np.union1d(fit.support, best), memory, unit)
+    better, n_refitted = search.better_by_one_swap(fit, REFITS)
     return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains
 
 
-def _saved(fit: Fitted, candidates, rounds) -> Saved:
+def _saved(fit: Fitted, candidates: np.ndarray, rounds: int) -> Saved:
     arrays = {"support": fit.support, "coef": fit.coef, "candidates": candidates}
     return Saved(arrays, {"b": float(fit.intercept), "objective": float(fit.objective), "rounds": rounds})
 
 
-def _resumed(saved: Saved):
-    """(fit, candidates, rounds)"""
+def _resumed(saved: Saved) -> tuple[Fitted, np.ndarray, int]:
+    """(fit, candidates, rounds) as they were saved."""
     arrays, facts = saved
     fit = Fitted(arrays["support"], arrays["coef"], facts["b"], facts["objective"])
     return fit, arrays["candidates"], facts["rounds"]
 
 
-def _room(n_rows, k, memory):
-    """How many candidates to hold: as many as fit the memory beside a support, unless all are read at every pass."""
+def _room(n_rows: int, k: int, memory: int) -> int:
+    """How many candidates to copy: as many as fit into the memory beside a support, if those are enough."""
     room = memory // (8 * n_rows) - k
     return room if room >= next_count(k) else NEWCOMERS
 
 
-def wanting(gains, known, count):
-    """The `count` features of largest gain that are not known yet."""
+def largest_gains(gains: np.ndarray, known: np.ndarray, count: int) -> np.ndarray:
+    """The `count` features of largest gain that are not among the known ones."""
     gains = gains.copy()
     gains[known] = -np.inf
     order = np.argsort(-gains, kind="stable")[:count]
     return order[gains[order] > -np.inf]
 
 
-def next_count(k):
-    """How many candidates to add at a time: fewer would cost a pass all the same."""
+def next_count(k: int) -> int:
+    """How many candidates to add at a time: fewer would cost a pass as well."""
     return max(k, 64)

@@ -1,10 +1,10 @@
-"""The best models with 1, 2, ..., k features, together in about the passes of one.
+"""The best models with 1, 2, ..., k features, in about as many passes as one of them takes.
 
-All sizes search among the same candidates: a sweep upwards starts size k from the best k - 1 and one more, a sweep
-downwards from the best k + 1 and one less, and either swaps on from there. Then every size says which features outside
-it wants, the most wanted become candidates in one pass for all sizes, and the sweeps are run again, until no size wants
-any. For losses other than the squared one two local models propose supports, that at the empty model and that at the
-best model of the largest size; all of them are refitted in the same passes and the better one is kept.
+All sizes search among the same candidates: a sweep upwards starts size k from the best k - 1 features and one more, a
+sweep downwards from the best k + 1 and one less, and both go on with swaps. Then every size has gains for the features
+outside, those of largest gain become candidates in one pass for all sizes, and the sweeps are repeated, until no size
+has a gain. For losses other than the squared one two local quadratics propose supports, those at the empty model and at
+the best model of the largest size; all supports are refitted in the same passes, and the better ones are kept.
 """
 
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
 from riata.solvers.subset.best_k import first_count, make_room, row_limit
-from riata.solvers.subset.best_k_refits import next_count, wanting
+from riata.solvers.subset.best_k_refits import largest_gains, next_count
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Fitted
-from riata.solvers.subset.subset import PRECISION, Subset
+from riata.solvers.subset.subset import MIN_GAIN, Subset
 from riata.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
 class BestPerSize:
-    """A model for every number of features, the smallest first, as far as features are of use (or the empty one)."""
+    """A model for every number of features, the smallest first, up to the last that helps (or the empty model)."""
 
     models: list[Fitted]
     proof: SwapOptimalPath | RefittedSupports
@@ -39,13 +39,13 @@ class BestPerSize:
 def best_per_size(problem: Problem, k_max: int, options: Options) -> BestPerSize:
     """The best model found for every number of features up to k_max."""
     with one_blas_thread():  # hundreds of small factorisations
-        return (_groups_per_size if isinstance(problem.penalty, GroupCardinality) else _features_per_size)(
-            problem, k_max, options
-        )
+        if isinstance(problem.penalty, GroupCardinality):
+            return _groups_per_size(problem, k_max, options)
+        return _features_per_size(problem, k_max, options)
 
 
-def _groups_per_size(problem, k_max, options):
-    """One sweep upwards, exchanging groups at every size."""
+def _groups_per_size(problem: Problem, k_max: int, options: Options) -> BestPerSize:
+    """One sweep upwards, with swaps of groups at every size."""
     check_memory(problem.data.n_features, options.memory)
     model, search = searched(problem, np.zeros(problem.data.n_features), empty_intercept(problem))
     supports = []
@@ -54,25 +54,26 @@ def _groups_per_size(problem, k_max, options):
         if len(search.members) < k:
             break
         search.swap(k)
-        supports.append(search.look.support)
+        supports.append(search.outlook.support)
     if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
         return BestPerSize(models, SwapOptimalPath("groups"))
     return BestPerSize(refitted(problem, supports, options), RefittedSupports(1))
 
 
-def _features_per_size(problem, k_max, options):
+def _features_per_size(problem: Problem, k_max: int, options: Options) -> BestPerSize:
+    """Sweeps over sizes by the local quadratic, refitted where that is not the loss itself."""
     d = problem.data.n_features
-    limit, worthwhile = row_limit(k_max, d, options), 2.0 * PRECISION * gap_unit(problem)
+    limit, min_gain = row_limit(k_max, d, options), 2.0 * MIN_GAIN * gap_unit(problem)
     model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
-    supports = _settled(model, k_max, worthwhile, limit)
+    supports = _support_per_size(model, k_max, min_gain, limit)
     if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports]
         return BestPerSize(models, SwapOptimalPath())
     models = refitted(problem, supports, options)
     w = np.zeros(d)
     w[models[-1].support] = models[-1].coef
-    others = _settled(LocalQuadratic(problem, w, models[-1].intercept), len(supports), worthwhile, limit)
+    others = _support_per_size(LocalQuadratic(problem, w, models[-1].intercept), len(supports), min_gain, limit)
     found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
     return BestPerSize(best, RefittedSupports(2))
@@ -82,37 +83,37 @@ def _objective(model: Fitted) -> float:
     return model.objective
 
 
-def _settled(model: LocalQuadratic, k_max, worthwhile, limit) -> list[np.ndarray]:
-    """A support for every size, of which none wants a feature outside."""
+def _support_per_size(model: LocalQuadratic, k_max: int, min_gain: float, limit: int) -> list[np.ndarray]:
+    """A support for every size, for none of which a feature outside has a gain."""
     supports: list[np.ndarray] = []
-    wants = model.outlook(np.empty(0, dtype=np.int64), k_max).gains
+    gains = model.outlook(np.empty(0, dtype=np.int64), k_max).gains
     count = min(first_count(k_max), limit)
     while True:
-        new = wanting(wants, model.candidates, count)
-        make_room(model, np.unique(np.concatenate([*supports, new[:0]])), wants, len(new), limit)
+        new = largest_gains(gains, model.candidates, count)
+        make_room(model, np.unique(np.concatenate([*supports, new[:0]])), gains, len(new), limit)
         model.add_candidates(new)
-        search = model.search(np.empty(0, dtype=np.int64), k_max, worthwhile)
+        search = model.search(np.empty(0, dtype=np.int64), k_max, min_gain)
         place = {j: p for p, j in enumerate(model.candidates)}
         members = _sweeps(search, k_max, [np.array([place[j] for j in support]) for support in supports])
         supports = [np.sort(model.candidates[chosen]) for chosen in members]
         model.require(np.unique(np.concatenate([*supports, new[:0]])))
-        wants = np.max([model.outlook(S, len(S)).gains for S in supports], axis=0, initial=-np.inf)
-        outside = np.delete(wants, model.candidates)
-        if np.max(outside, initial=-np.inf) <= worthwhile:
+        gains = np.max([model.outlook(S, len(S)).gains for S in supports], axis=0, initial=-np.inf)
+        outside = np.delete(gains, model.candidates)
+        if np.max(outside, initial=-np.inf) <= min_gain:
             return supports or [np.empty(0, dtype=np.int64)]
         count = min(next_count(k_max), limit - k_max)
 
 
-def _sweeps(search: Subset, k_max, known) -> list[np.ndarray]:
-    """The best members found for every size, from those known before: one sweep upwards and one downwards."""
+def _sweeps(search: Subset, k_max: int, known: list[np.ndarray]) -> list[np.ndarray]:
+    """The best members found for every size, the known ones included: one sweep upwards and one downwards."""
     best: dict[int, tuple[float, np.ndarray]] = {}
 
-    def consider():
-        """Swap on, and go back to the best known of this size if that was better."""
+    def consider() -> None:
+        """Swap, and return to the best known members of this size if those are better."""
         search.swap()
-        fall, members = best.get(search.size, (-np.inf, search.members))
-        if search.fall > fall:
-            best[search.size] = search.fall, search.members
+        reduction, members = best.get(search.size, (-np.inf, search.members))
+        if search.reduction > reduction:
+            best[search.size] = search.reduction, search.members
         else:
             search.restart(members)
 
@@ -131,8 +132,8 @@ def _sweeps(search: Subset, k_max, known) -> list[np.ndarray]:
     return [best[k][1] for k in sorted(best)]
 
 
-def _fitted(model, support) -> Fitted:
-    """What the local model, where it is the loss itself, has for a support."""
+def _fitted(model: LocalQuadratic, support: np.ndarray) -> Fitted:
+    """The best model of a support, where the local quadratic is the loss itself."""
     outlook = model.outlook(support, len(support))
     w, b = model.coefficients(support, outlook.weights)
-    return Fitted(support, w[support], b, model.loss - 0.5 * outlook.fall)
+    return Fitted(support, w[support], b, model.loss - 0.5 * outlook.reduction)

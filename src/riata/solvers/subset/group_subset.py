@@ -1,14 +1,15 @@
 """The search for k groups of columns with the least squared loss, in memory, on the products of all columns.
 
-With the columns of the set S, the weights A h_S, A = H_SS^-1, and what S leaves of the others,
+With the columns of the set S, their weights A h_S, A = H_SS^-1, and the residuals of the other columns given S,
 
     c = h - H'_S A h_S,    V = H - H'_S A H_S,
 
-the squared loss (twice, as in `kernels.subset`) falls by c_g' V_gg^-1 c_g when group g comes in, and rises by
-w_i' A_ii^-1 w_i when group i leaves. A column that those before it explain, as the last level of a category is
-explained by the rest, keeps the weight 0.
+twice the squared loss (as in `kernels.subset`) decreases by c_g' V_gg^-1 c_g when group g enters, and increases by
+w_i' A_ii^-1 w_i when group i leaves. A column that is a combination of those before it, as the last level of a category
+is of the others, keeps the weight 0.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,63 +18,69 @@ from riata.kernels.subset import independent
 from riata.scipy_later import linalg
 from riata.solvers.subset.subset import COLLINEAR
 
-BLOCK_COLUMNS = 64  # columns from which on the speed of an algorithm counts for more than its calls
+BLOCK_COLUMNS = 64  # with more columns, the cost of an algorithm exceeds that of calling it
 
 
-class Look(NamedTuple):
-    """What a set of groups is worth."""
+class GroupOutlook(NamedTuple):
+    """The best weights on a set of groups, and what changes of the set would gain or cost."""
 
-    support: np.ndarray  # columns, none of them a combination of the others
+    support: np.ndarray  # its columns, without those that are combinations of others
     weights: np.ndarray
-    fall: float
-    gains: np.ndarray  # of every group outside, were it added; -inf inside
-    costs: np.ndarray  # of every member, were it to leave
+    reduction: float  # twice that of the squared loss, from the empty set
+    gains: np.ndarray  # of adding each group outside; -inf inside
+    costs: np.ndarray  # of removing each member
 
 
 class GroupSubset:
-    """A set of groups, changed by whole groups; a gain of no more than `worthwhile` is not worth a move."""
+    """A set of groups, to which groups are added and from which they are removed, all their columns together.
 
-    def __init__(self, H, h, groups, worthwhile):
-        self._H, self._h, self._worthwhile = H, h, worthwhile
+    Changes that gain no more than `min_gain` are not made.
+    """
+
+    def __init__(self, H: np.ndarray, h: np.ndarray, groups: np.ndarray, min_gain: float):
+        self._H, self._h, self._min_gain = H, h, min_gain
         order = np.argsort(groups, kind="stable")
         self._columns = np.split(order, np.cumsum(np.bincount(groups))[:-1])
         sizes = np.array([len(columns) for columns in self._columns])
-        self._alike = [np.flatnonzero(sizes == size) for size in np.unique(sizes)]  # groups of one size, at once
+        self._of_one_size = [
+            np.flatnonzero(sizes == size) for size in np.unique(sizes)
+        ]  # their gains are found at once
         self.go_to([])
 
-    def go_to(self, members):
-        """Make these groups the set."""
+    def go_to(self, members: Iterable[int]) -> None:
+        """Make these groups the members of the set."""
         self.members = sorted(int(g) for g in members)
-        self.look = self._looked(self.members)
+        self.outlook = self._outlook(self.members)
 
-    def forward(self, k):
-        """Take the group that helps most, until there are k."""
-        while len(self.members) < k and self.look.gains.max() > self._worthwhile:
-            self.go_to([*self.members, np.argmax(self.look.gains)])
+    def forward(self, k: int) -> None:
+        """Add the group that helps most, until there are k."""
+        while len(self.members) < k and self.outlook.gains.max() > self._min_gain:
+            self.go_to([*self.members, int(np.argmax(self.outlook.gains))])
 
-    def backward(self, k):
-        """Give back the group that helps least, until there are k."""
+    def backward(self, k: int) -> None:
+        """Remove the group that helps least, until there are k."""
         while len(self.members) > k:
-            self.go_to(np.delete(self.members, np.argmin(self.look.costs)))
+            self.go_to(self._without(int(np.argmin(self.outlook.costs))))
 
-    def swap(self, k):
-        """The best addition or exchange each time, until none is worth it."""
+    def swap(self, k: int) -> None:
+        """The best addition or swap each time, until none gains enough."""
         while moves := self.moves(k, 1):
             self.go_to(moves[0])
 
-    def moves(self, k, count) -> list[list[int]]:
-        """The sets one addition (where there is room) or one exchange away that are worth it, `count` at most."""
+    def moves(self, k: int, count: int) -> list[list[int]]:
+        """The best sets, `count` at most, one addition (below k members) or one swap away that gain enough."""
         bases = [self.members] if len(self.members) < k else [self._without(i) for i in range(len(self.members))]
-        looks = [self._looked(base) for base in bases]
-        rises = np.array([look.fall + look.gains - self.look.fall for look in looks]).reshape(len(looks), -1)
-        order = np.argsort(-rises, axis=None, kind="stable")[:count]
-        places = [np.unravel_index(place, rises.shape) for place in order]
-        return [[*bases[i], int(g)] for i, g in places if rises[i, g] > self._worthwhile]
+        outlooks = [self._outlook(base) for base in bases]
+        before = self.outlook.reduction
+        gains = np.array([after.reduction + after.gains - before for after in outlooks]).reshape(len(bases), -1)
+        order = np.argsort(-gains, axis=None, kind="stable")[:count]
+        places = [np.unravel_index(place, gains.shape) for place in order]
+        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > self._min_gain]
 
-    def _without(self, i):
+    def _without(self, i: int) -> list[int]:
         return self.members[:i] + self.members[i + 1 :]
 
-    def _looked(self, members) -> Look:
+    def _outlook(self, members: list[int]) -> GroupOutlook:
         inside = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(self._columns[g] for g in members)]))
         places, R = _independent(self._H[np.ix_(inside, inside)])
         support = inside[places]
@@ -82,28 +89,29 @@ class GroupSubset:
         weights, W = A @ self._h[support], A @ rows
         c = self._h - weights @ rows
         gains = np.full(len(self._columns), -np.inf)
-        for alike in self._alike:
-            outside = np.setdiff1d(alike, members)
+        for groups in self._of_one_size:
+            outside = np.setdiff1d(groups, members)
             if len(outside):
                 gains[outside] = self._gains(np.array([self._columns[g] for g in outside]), rows, W, c)
         costs = np.array([_cost(A, weights, np.isin(support, self._columns[g])) for g in members])
-        return Look(support, weights, float(weights @ self._h[support]), gains, costs)
+        return GroupOutlook(support, weights, float(weights @ self._h[support]), gains, costs)
 
-    def _gains(self, columns, rows, W, c):
-        """c_g' V_gg^-1 c_g for groups of one size, each a row of `columns`, along the directions that are new."""
+    def _gains(self, columns: np.ndarray, rows: np.ndarray, W: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """c_g' V_gg^-1 c_g for groups of one size, each a row of `columns`, without directions that S explains."""
         explained = np.moveaxis(rows[:, columns], 0, -1) @ np.swapaxes(np.moveaxis(W[:, columns], 0, -1), 1, 2)
         V = self._H[columns[:, :, None], columns[:, None, :]] - explained
         if columns.shape[1] > BLOCK_COLUMNS:
-            return np.array([_fall(V_g, c[its]) for V_g, its in zip(V, columns, strict=True)])
+            return np.array([_large_gain(V_g, c[its]) for V_g, its in zip(V, columns, strict=True)])
         values, vectors = np.linalg.eigh(V)
         along = np.einsum("gij,gi->gj", vectors, c[columns])
-        return np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
+        gains: np.ndarray = np.sum(np.where(values > COLLINEAR, along**2 / np.maximum(values, COLLINEAR), 0.0), axis=1)
+        return gains
 
 
-def _independent(H):
-    """The columns that those before them do not explain, and the Cholesky factor R of their products: R'R = H."""
+def _independent(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The columns that are no combination of those before them, and the Cholesky factor R of their products, R'R."""
     places, R = np.empty(0, dtype=np.int64), np.zeros((0, 0))
-    for start in range(0, len(H), BLOCK_COLUMNS):  # some columns at a time, for the speed of products of matrices
+    for start in range(0, len(H), BLOCK_COLUMNS):  # by blocks, for the speed of matrix products
         its = np.arange(start, min(start + BLOCK_COLUMNS, len(H)))
         Z = linalg.solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
         left = H[np.ix_(its, its)] - Z.T @ Z
@@ -114,13 +122,13 @@ def _independent(H):
     return places, R
 
 
-def _fall(V, c):
-    """c' V^-1 c along the directions that are new, for a large V: by Cholesky's factors with pivots."""
+def _large_gain(V: np.ndarray, c: np.ndarray) -> float:
+    """c' V^-1 c without directions that S explains, for a large V: by a Cholesky factorisation with pivots."""
     R, pivots, rank, _ = linalg.lapack.dpstrf(V, tol=COLLINEAR)
     z = linalg.solve_triangular(R[:rank, :rank], c[pivots[:rank] - 1], trans="T") if rank else np.zeros(0)
     return float(z @ z)
 
 
-def _cost(A, weights, its):
-    """w_i' A_ii^-1 w_i."""
-    return weights[its] @ np.linalg.solve(A[np.ix_(its, its)], weights[its]) if its.any() else 0.0
+def _cost(A: np.ndarray, weights: np.ndarray, its: np.ndarray) -> float:
+    """w_i' A_ii^-1 w_i, for the columns of the mask `its`."""
+    return float(weights[its] @ np.linalg.solve(A[np.ix_(its, its)], weights[its])) if its.any() else 0.0

@@ -3,47 +3,49 @@
     F(w) ~ const + w'Hw / 2 - h'w,    H = X~' D X~ / sum(s) + diag(l2),    h = H w0 - gradient(w0),
 
 where D holds s_i loss''(y_i, z_i) and X~ is X less its D-weighted means (less nothing where there is no intercept).
-For the squared loss this is the loss itself. H is d x d and never made as a whole. A search among candidates needs
-their products with each other; the rows of H of a support tell, exactly and for all d features, what a change of that
-support is worth. Either costs one pass for as many columns as one likes. In memory, where a pass is cheap and
-multiplying is not, only the rows of supports are made; from disk, those of all candidates in the pass that adds them.
+For the squared loss this is the loss itself. H is d x d and never computed completely. A search among candidates needs
+their products with each other; the rows of H of a support give, exactly and for all d features, the gain of every
+change of that support. Either costs one pass for any number of columns. In memory, where a pass is cheap and
+multiplying is not, only the rows of supports are computed; from disk, those of all candidates in the pass that adds
+them.
 
-Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model is sure
-of hardly bend the loss, and the others may be fewer than the features of a support.
+Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model
+predicts with near certainty have hardly any curvature, and the others may be fewer than the features of a support.
 
-Everything kept here is in units that give H a unit diagonal; `coefficients` gives those of the data.
+Weights and products here are in units that give H a unit diagonal; `coefficients` converts to those of the data.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.arrays import at_least, namespace
+from riata.data.chunk import Chunk
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
 from riata.solvers.subset.refit import solved
 from riata.solvers.subset.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
-DAMPING = 1e-8  # less than COLLINEAR, or copies would be told apart
-FLAT = 1e-6  # of the largest curvature: rows of less count for nothing, where the quadratic is not the loss
+DAMPING = 1e-8  # less than COLLINEAR, so that equal columns remain collinear
+DROPPED_CURVATURE = 1e-6  # of the largest: rows of less are left out, where the quadratic is an approximation anyway
 CONSTANT = 1e-12  # a deviation below this share of the mean is rounding
 NOTHING = np.empty(0, dtype=np.int64)
 
 
 class Outlook(NamedTuple):
-    """What the quadratic says about a support."""
+    """The best weights on a support, and what changes of the support would gain, by the quadratic."""
 
     weights: np.ndarray  # of its features, in units of the quadratic
-    fall: float  # twice the fall of the quadratic from w = 0
-    gains: np.ndarray  # for every feature outside, twice the fall that its best way in brings; -inf inside
+    reduction: float  # twice the reduction of the quadratic from w = 0
+    gains: np.ndarray  # for every feature outside, twice the reduction by its best swap or addition; -inf inside
     partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
 
 
 class LocalQuadratic:
     """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
 
-    def __init__(self, problem: Problem, w, b, candidates=NOTHING):
+    def __init__(self, problem: Problem, w: np.ndarray, b: float, candidates: np.ndarray = NOTHING):
         data, d = problem.data, problem.data.n_features
         self.problem, self.w, self.b = problem, w, b
         mean = data.moments.mean
@@ -65,7 +67,10 @@ class LocalQuadratic:
         norm2 = variance + l2
         self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
         self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
-        self._place, self._rows = np.full(d, -1), np.empty((0, d))  # of a column's row of H among those made
+        self._place, self._rows = (
+            np.full(d, -1),
+            np.empty((0, d)),
+        )  # rows of H, and each column's place in them (-1: none)
         self._store(at_once, products)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
         self.h = (w * self._unit)[support] @ self._rows[self._place[support]] - gradient / self._unit
@@ -73,19 +78,19 @@ class LocalQuadratic:
         if len(candidates):
             self.add_candidates(candidates)
 
-    def __getstate__(self):
-        """What chunks need of it, wherever they are: neither the data, nor the rows of H."""
-        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type]
+    def __getstate__(self) -> dict[str, Any]:
+        """What passes on other machines need of it: neither the data nor the rows of H."""
+        problem = Problem(None, self.problem.loss, None)  # type: ignore[arg-type] # (only its loss is used there)
         return {"problem": problem, "w": self.w, "b": self.b, "_shift": self._shift}
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All that it is made of, but for the problem."""
+        """All its attributes but the problem, for checkpoints."""
         return {f"model.{name}": np.asarray(value) for name, value in vars(self).items() if name != "problem"}
 
     @classmethod
     def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalQuadratic":
-        """The model of the problem with these `arrays`: no pass."""
+        """The quadratic that had these `arrays`: no pass."""
         model = cls.__new__(cls)
         model.problem = problem
         for name, value in arrays.items():
@@ -95,7 +100,7 @@ class LocalQuadratic:
 
     @property
     def n_rows(self) -> int:
-        """How many rows of H are held."""
+        """How many rows of H are in memory."""
         return len(self._rows)
 
     @property
@@ -103,8 +108,8 @@ class LocalQuadratic:
         """H among the candidates."""
         return self._among
 
-    def add_candidates(self, columns):
-        """Let searches choose among these columns too: one pass."""
+    def add_candidates(self, columns: np.ndarray) -> None:
+        """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
         if self.problem.data.cheap_passes and np.any(self._place[columns] < 0):
             new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
@@ -116,14 +121,14 @@ class LocalQuadratic:
         np.fill_diagonal(among, self._diagonal[everyone])
         self.candidates, self._among = everyone, among
 
-    def require(self, columns):
-        """Make the rows of H of these columns: one pass, if any is missing."""
+    def require(self, columns: np.ndarray) -> None:
+        """Compute the rows of H of these columns: one pass, if any is missing."""
         missing = columns[self._place[columns] < 0]
         if len(missing):
             self._store(missing, self._multiplied(missing, None))
 
-    def keep(self, columns):
-        """Forget all other candidates and their rows."""
+    def keep(self, columns: np.ndarray) -> None:
+        """Drop all other candidates and their rows."""
         places = np.flatnonzero(np.isin(self.candidates, columns))
         self.candidates, self._among = self.candidates[places], self._among[np.ix_(places, places)]
         kept = columns[self._place[columns] >= 0]
@@ -131,21 +136,22 @@ class LocalQuadratic:
         self._place[:] = -1
         self._place[kept] = np.arange(len(kept))
 
-    def search(self, support, capacity, worthwhile) -> Subset:
-        """A search among the candidates, from this support of some of them; it counts in places in `candidates`."""
-        search = Subset(self._among, self.h[self.candidates], capacity, worthwhile)
+    def search(self, support: np.ndarray, capacity: int, min_gain: float) -> Subset:
+        """A search among the candidates, from a support of some of them. Its members are places in `candidates`."""
+        search = Subset(self._among, self.h[self.candidates], capacity, min_gain)
         with one_blas_thread():
             search.restart(self.places(support))
         return search
 
-    def places(self, columns):
+    def places(self, columns: np.ndarray) -> np.ndarray:
         """Where these columns are among the candidates."""
         place = np.full(len(self.w), -1)
         place[self.candidates] = np.arange(len(self.candidates))
-        return place[columns]
+        found: np.ndarray = place[columns]
+        return found
 
-    def outlook(self, support, k) -> Outlook:
-        """The best weights on the support, and what every feature outside would bring: a pass if rows are missing."""
+    def outlook(self, support: np.ndarray, k: int) -> Outlook:
+        """The best weights on the support, and the gain of every feature outside: a pass if rows of H are missing."""
         rows = self._rows_of(support)
         with one_blas_thread():
             A = solved(rows[:, support], np.eye(len(support)))
@@ -159,53 +165,58 @@ class LocalQuadratic:
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, partners)
 
-    def glance(self, support, weights) -> Outlook:
-        """A first impression of a support with its best weights, from slopes alone: gains are those of additions,
-        and as if the support explained nothing of the features outside. A quick pass, or none if all rows are there."""
+    def rough_outlook(self, support: np.ndarray, weights: np.ndarray) -> Outlook:
+        """An outlook from slopes alone, given the best weights: gains are those of additions, as if the support were
+        uncorrelated with the features outside. A quick pass, or none if all rows of H are in memory."""
         c = self.h - self._times_H(support, weights)
         gains = np.where(self._diagonal > 0, c**2, -np.inf)
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, np.full(len(c), -1))
 
-    def pursued(self, k, worthwhile) -> np.ndarray:
-        """The support of orthogonal matching pursuit among all features: a pass a feature."""
+    def matching_pursuit(self, k: int, min_gain: float) -> np.ndarray:
+        """The support of orthogonal matching pursuit among all features: a pass for every feature."""
         support, weights = NOTHING, np.empty(0)
         while len(support) < k:
-            gains = self.glance(support, weights).gains
+            gains = self.rough_outlook(support, weights).gains
             best = int(np.argmax(gains))
-            if gains[best] <= worthwhile:
+            if gains[best] <= min_gain:
                 break
             support = np.append(support, best)
             rows = self._rows_of(support)
             weights = solved(rows[:, support], self.h[support])
         return support
 
-    def coefficients(self, support, weights):
-        """(w, b) in the units of the data; of columns of weights, a column of w and an entry of b each."""
+    def coefficients(self, support: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, Any]:
+        """(w, b) in the units of the data; for columns of weights, a column of w and an entry of b each."""
         w = np.zeros(self._unit.shape + weights.shape[1:])
         w[support] = (weights.T / self._unit[support]).T
         return w, self.b + self._intercept_step - (w.T - self.w) @ (self._centre + self._shift)
 
-    def _rows_of(self, columns):
+    def _rows_of(self, columns: np.ndarray) -> np.ndarray:
         self.require(columns)
-        return self._rows[self._place[columns]]
+        rows: np.ndarray = self._rows[self._place[columns]]
+        return rows
 
-    def _times_H(self, support, weights):
+    def _times_H(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """H w, for all d features."""
+        product: np.ndarray
         if (self._place[support] >= 0).all():
-            return weights @ self._rows[self._place[support]]
+            product = weights @ self._rows[self._place[support]]
+            return product
         w = weights / self._unit[support]
         all_w = np.zeros_like(self.w)
         all_w[support] = w
 
-        def part(chunk):
+        def part(chunk: Chunk) -> np.ndarray:
             u = self._by_row(chunk)[2] * chunk.X.margins(all_w, -self._shift @ all_w)
             return chunk.X.sums(self._shift, u, u)[0]
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
-        return by_z / self.problem.data.total_weight / self._unit
+        product = by_z / self.problem.data.total_weight / self._unit
+        return product
 
-    def _store(self, columns, products):
+    def _store(self, columns: np.ndarray, products: np.ndarray) -> None:
+        """Append the rows of H of these columns, from their products with all columns."""
         rows = self._scaled(columns, slice(None), products)
         rows[np.arange(len(columns)), columns] = self._diagonal[columns]
         known = len(self._rows)
@@ -213,8 +224,8 @@ class LocalQuadratic:
         self._rows.resize((known + len(columns), rows.shape[1]), refcheck=False)  # a copy of both would be large
         self._rows[known:] = rows
 
-    def _scaled(self, left, right, H):
-        """Entries of H from the products of x - shift with x, in their place."""
+    def _scaled(self, left: np.ndarray, right: np.ndarray | slice, H: np.ndarray) -> np.ndarray:
+        """Entries of H, computed in place from products of columns x - shift (left) with columns x (right)."""
         off = (self._shift + self._centre)[right]
         for row, by_d in zip(H, self._by_d[left], strict=True):  # an outer product would be as large as H
             row -= by_d * off
@@ -222,25 +233,27 @@ class LocalQuadratic:
         H /= self._unit[left, None]
         return H
 
-    def _by_row(self, chunk):
-        """Of every row s loss, s loss' and s loss''."""
+    def _by_row(self, chunk: Chunk) -> tuple[Any, Any, Any]:
+        """s loss, s loss' and s loss'' of every row."""
         X, y, weight = chunk
         z = X.margins(self.w, self.b)
         loss = self.problem.loss
         curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
         D = weight * curvature
         if not loss.quadratic and namespace(D) is np:
-            D[D <= FLAT * D.max(initial=0.0)] = 0.0
+            D[D <= DROPPED_CURVATURE * D.max(initial=0.0)] = 0.0
         return weight * loss.value(y, z), weight * loss.derivative(y, z), D
 
-    def _part(self, chunk, columns):
-        """What a chunk adds to the sums over rows, then to those over columns, and to the products of some columns."""
+    def _part(self, chunk: Chunk, columns: np.ndarray) -> tuple[tuple[Any, ...], np.ndarray]:
+        """What a chunk adds to the sums over its rows, and to the products of some columns with all."""
         loss, u, D = self._by_row(chunk)
         total = namespace(D).sum
         sums = float(total(loss)), float(total(D)), float(total(u)), *chunk.X.sums(self._shift, u, D)
         return sums, chunk.X.column_products(D, self._shift, columns)
 
-    def _multiplied(self, left, right):
-        return self.problem.data.sum(
+    def _multiplied(self, left: np.ndarray, right: np.ndarray | None) -> np.ndarray:
+        """Products of columns `left` with columns `right` (None: all), weighted by D: one pass."""
+        products: np.ndarray = self.problem.data.sum(
             lambda chunk: chunk.X.column_products(self._by_row(chunk)[2], self._shift, left, right)
         )
+        return products

@@ -1,14 +1,15 @@
 """The least objective with given features: damped Newton steps, for several supports in the same passes.
 
-Inside, columns are standardised, so that the steps are as good for any units, and the last column is the intercept's.
+Internally columns are standardised, so that the steps do not depend on units, and the last one is the intercept.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.arrays import at_least, namespace, to_host
-from riata.data.chunk import copied
+from riata.data.chunk import Chunk, copied
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
@@ -17,13 +18,13 @@ from riata.objective import Problem, gap_unit
 from riata.positive import solve_positive, upper_squares
 from riata.threads import one_blas_thread
 
-PRECISION = 1e-12  # of the empty model's loss: how far from the least objective a fit may end
-SEPARATED = 1e-6  # of it: below, the classes are told apart and the coefficients would grow for ever
+REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
+SEPARATED = 1e-6  # of the empty model's loss: below it classes are separated, and coefficients would grow without end
 STEPS = 100
-FAR = 0.05  # of the objective: a step that promises more is long, and worth looking for its best length
-LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])
-NEAR = 1e-3  # of the largest coefficient: Newton's last step is no longer
-FLAT = 1e-10  # of the largest curvature: rows of less leave Newton's steps as good
+LONG_STEP = 0.05  # of the objective: where a step should gain more, its best length is searched
+LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])  # that are tried
+LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
+NEGLIGIBLE_CURVATURE = 1e-10  # of the largest: Newton's steps leave out rows of less
 MEMORY_UNTOLD = 1 << 30  # bytes of columns and products to hold where nobody gave a budget
 
 
@@ -40,9 +41,9 @@ Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (co
 
 
 class Refits:
-    """Fits supports within some columns, which are read once and held if they fit the memory."""
+    """Fits supports within some columns, which are read once and kept if they fit into the memory budget."""
 
-    def __init__(self, problem: Problem, columns, memory=None):
+    def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None = None):
         data, moments = problem.data, problem.data.moments
         self._problem, self._columns = problem, columns
         self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
@@ -52,13 +53,15 @@ class Refits:
         self._memory = MEMORY_UNTOLD if memory is None else memory
         self._rows = None if data.cheap_passes else self._narrowed(columns)
 
-    def fit(self, supports, starts, target=np.inf) -> list[Fitted]:
-        """The best model of each support, from the (coefficients, intercept) it starts at: a pass a step for all.
+    def fit(
+        self, supports: Sequence[np.ndarray], starts: Sequence[tuple[np.ndarray, float]], target: float = np.inf
+    ) -> list[Fitted]:
+        """The best model of each support, from a start (coefficients, intercept): every step is one pass for all.
 
-        A fit that cannot end below the target is given up early.
+        A fit that cannot end below the target is abandoned early.
         """
         rows, columns = self._rows, self._columns
-        if rows is None:  # what is in memory is cut again at once, and then no wider than these supports
+        if rows is None:  # in memory the columns of just these supports are selected for every call
             columns = np.unique(np.concatenate(supports))
             rows = self._narrowed(columns)
         newtons = [self._newton(columns, *task) for task in zip(supports, starts, strict=True)]
@@ -70,10 +73,10 @@ class Refits:
                     break
                 for newton, sums in zip(active, rows.sum(self._second_order(active)), strict=True):
                     newton.take(*(part / total for part in sums))
-                    # Newton's decrement says how far down it still is, within a factor once steps converge.
-                    lost = newton.F - 4.0 * newton.decrement > target
-                    newton.done = newton.done or lost or newton.F <= SEPARATED * self._unit
-                far = [newton for newton in active if not newton.done and newton.decrement > FAR * newton.F]
+                    # Newton's decrement is the distance to the minimum of F, within a factor once steps converge.
+                    hopeless = newton.F - 4.0 * newton.decrement > target
+                    newton.done = newton.done or hopeless or newton.F <= SEPARATED * self._unit
+                far = [newton for newton in active if not newton.done and newton.decrement > LONG_STEP * newton.F]
                 if self.cheap_passes and far:
                     for newton, losses in zip(far, rows.sum(self._lengths(far)), strict=True):
                         newton.lengthen(losses / total)
@@ -81,69 +84,69 @@ class Refits:
 
     @property
     def cheap_passes(self) -> bool:
-        """Whether a step of one support costs no pass."""
+        """Whether the columns are in memory, so that a step of one support alone is cheap."""
         return self._rows is None or self._rows.cheap_passes
 
-    def best_below(self, target, proposals: list[Proposal]) -> Fitted | None:
+    def best_below(self, target: float, proposals: list[Proposal]) -> Fitted | None:
         """The best of these supports, all fitted in the same passes, if its objective is below the target."""
-        supports, starts = zip(*proposals, strict=True) if proposals else ((), ())
+        supports, starts = [support for support, _ in proposals], [start for _, start in proposals]
         fits = self.fit(supports, starts, target) if proposals else []
         return min((fit for fit in fits if fit.objective < target), key=lambda fit: fit.objective, default=None)
 
-    def first_below(self, target, proposals: list[Proposal]) -> Fitted | None:
+    def first_below(self, target: float, proposals: list[Proposal]) -> Fitted | None:
         """The first of these supports, most promising first, whose objective is below the target, if any."""
         if not self.cheap_passes:
             return self.best_below(target, proposals)
         return next(filter(None, (self.best_below(target, [proposal]) for proposal in proposals)), None)
 
-    def _narrowed(self, columns) -> Dataset:
+    def _narrowed(self, columns: np.ndarray) -> Dataset:
         mean, scale, constant = self._mean[columns], self._scale[columns], float(self._problem.fit_intercept)
 
-        def cut(chunk):
+        def cut(chunk: Chunk) -> Chunk:
             return chunk._replace(X=chunk.X.standardised(columns, mean, scale, constant))
 
-        return held(self._problem.data, cut, len(columns), self._memory)
+        return cut_data(self._problem.data, cut, len(columns), self._memory)
 
-    def _newton(self, columns, support, start):
+    def _newton(self, columns: np.ndarray, support: np.ndarray, start: tuple[np.ndarray, float]) -> "_Newton":
         coef, intercept = start
         places = np.append(np.searchsorted(columns, support), len(columns))
         v = np.append(coef * self._scale[support], intercept + self._mean[support] @ coef)
         l2 = np.append(self._l2[support] / self._scale[support] ** 2, 0.0)
-        return _Newton(places, v, l2, PRECISION * self._unit)
+        return _Newton(places, v, l2, REFIT_PRECISION * self._unit)
 
-    def _second_order(self, newtons):
+    def _second_order(self, newtons: list["_Newton"]) -> Callable[[Chunk], tuple[Any, ...]]:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
         loss = self._problem.loss
 
-        def sums(newton, A, y, weight):
+        def sums(newton: _Newton, A: Any, y: Any, weight: Any) -> tuple[float, np.ndarray, np.ndarray]:
             xp = namespace(A)
             z = A @ xp.asarray(newton.trial)
             curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
             slope = to_host(A.T @ (weight * loss.derivative(y, z)))
             root = xp.sqrt(weight * curvature)
-            rows = curved(root, FLAT) if xp is np else slice(None)
+            rows = curved(root, NEGLIGIBLE_CURVATURE) if xp is np else slice(None)
             return float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])
 
         return _of_each(newtons, sums)
 
-    def _lengths(self, newtons):
-        """What a chunk adds to the loss of every support at LENGTHS of its step."""
+    def _lengths(self, newtons: list["_Newton"]) -> Callable[[Chunk], tuple[Any, ...]]:
+        """What a chunk adds to the losses of every support at all LENGTHS of its step."""
         loss = self._problem.loss
 
-        def losses(newton, A, y, weight):
+        def losses(newton: _Newton, A: Any, y: Any, weight: Any) -> np.ndarray:
             z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
             with np.errstate(over="ignore"):
                 return np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
 
         return _of_each(newtons, losses)
 
-    def _in_units_of_the_data(self, support, newton):
+    def _in_units_of_the_data(self, support: np.ndarray, newton: "_Newton") -> Fitted:
         coef = newton.v[:-1] / self._scale[support]
         return Fitted(support, coef, float(newton.v[-1] - self._mean[support] @ coef), float(newton.F))
 
 
-def held(data: Dataset, cut, n_columns, memory) -> Dataset:
-    """The data with every chunk cut to some columns: read once, if they fit the memory, and otherwise at every pass."""
+def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memory: int) -> Dataset:
+    """The data with every chunk cut to some columns: read once, if they fit into the memory, or else at every pass."""
     if data.cheap_passes or 8 * data.n_rows * n_columns > memory:
         return data.map(cut)
     if isinstance(data, Remote):
@@ -152,55 +155,56 @@ def held(data: Dataset, cut, n_columns, memory) -> Dataset:
 
 
 class _Newton:
-    """Where the steps of one support are."""
+    """Newton's method for one support: its current point v and the next one, `trial`."""
 
-    def __init__(self, places, v, l2, slack):
+    def __init__(self, places: np.ndarray, v: np.ndarray, l2: np.ndarray, slack: float):
         self.places, self.v, self.trial, self._l2, self._slack = places, v, v, l2, slack
         self.F, self.decrement, self.done = np.inf, np.inf, False
         self.step = np.zeros_like(v)
 
-    def take(self, loss, slope, H):
+    def take(self, loss: float, slope: np.ndarray, H: np.ndarray) -> None:
         """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
-        F = loss + 0.5 * self._l2 @ self.trial**2
+        F = float(loss + 0.5 * self._l2 @ self.trial**2)
         if F <= self.F:
             self.v, self.F = self.trial, F
             slope = slope + self._l2 * self.v
             self.step = -solved(H + np.diag(self._l2), slope)
-            self.decrement = -0.5 * slope @ self.step
+            self.decrement = float(-0.5 * slope @ self.step)
             self.done = bool(self.decrement <= self._slack)
-            if self.done and np.max(np.abs(self.step)) <= NEAR * np.max(np.abs(self.v)):
-                self.v = self.v + self.step  # on trust: F has no digits left that would show it, coefficients have
+            if self.done and np.max(np.abs(self.step)) <= LAST_STEP * np.max(np.abs(self.v)):
+                self.v = self.v + self.step  # unchecked: it improves digits of the coefficients that F does not show
         else:
             self.step = 0.5 * self.step
             self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self.step
 
-    def lengthen(self, losses):
-        """Try the length of the step, of LENGTHS, with the least objective."""
+    def lengthen(self, losses: np.ndarray) -> None:
+        """Make the best of the LENGTHS of the step, whose losses are given, the next trial."""
         ends = self.v + LENGTHS[:, None] * self.step
         self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
 
 
-def _of_each(newtons: list[_Newton], f):
+def _of_each(newtons: list[_Newton], f: Callable[[_Newton, Any, Any, Any], Any]) -> Callable[[Chunk], tuple[Any, ...]]:
     """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
     return lambda chunk: tuple(f(newton, chunk.X.columns(newton.places), chunk.y, chunk.weight) for newton in newtons)
 
 
-def _squares(A):
-    """The upper half of A'A."""
+def _squares(A: Any) -> np.ndarray:
+    """A'A, of which only the upper triangle is used."""
     return upper_squares(A) if namespace(A) is np else to_host(A.T @ A)
 
 
-def solved(H, right):
-    """H^-1 times the right side, from the upper half of H.
+def solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """H^-1 times the right side, from the upper triangle of H.
 
-    Where H is flat (no intercept, separated classes), or indefinite by rounding, it is bent a little.
+    A small ridge is added, and a larger one where H is singular (no intercept, separated classes) or indefinite by
+    rounding.
     """
     if len(H) == 0:
         return right
-    bend = 1e-14 * max(np.trace(H), 1e-300)
-    while np.isfinite(bend):
-        if (x := solve_positive(H + bend * np.eye(len(H)), right)) is not None:
-            return x
-        bend *= 100.0
+    ridge = 1e-14 * max(np.trace(H), 1e-300)
+    while np.isfinite(ridge):
+        if (solution := solve_positive(H + ridge * np.eye(len(H)), right)) is not None:
+            return solution
+        ridge *= 100.0
     raise ValueError("the curvature is not finite")

@@ -1,40 +1,40 @@
 """The search for k of m columns with the least squared loss, in memory, on their products.
 
-Forward selection takes twice as many columns as wanted and gives the least useful back one by one; then single swaps,
-the best one each time, until none helps. `overshoot` leaves such a point: take e more columns, give e back, swap on,
-and stay only where that was better.
+Forward selection adds twice as many columns as wanted, and backward elimination removes the least useful one by one;
+then single swaps, the best one each time, until none helps. `overshoot` leaves such a local minimum: it adds e more
+columns, removes e, swaps again, and keeps the result only if it is better.
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.kernels import subset as kernel
 from riata.solvers.subset.refit import solved
 
-PRECISION = 1e-9  # of the empty model's loss: a smaller gain is not worth a move
-COLLINEAR = 1e-7  # a column whose squared norm the others explain up to this share adds nothing
-OVERSHOOTS = (2, 4, 8, 16, 32)
+MIN_GAIN = 1e-9  # of the empty model's loss: changes of the support that gain less are not made
+COLLINEAR = 1e-7  # a column is taken for a combination of others if they explain all but this share of its square
+OVERSHOOTS = (2, 4, 8, 16, 32)  # the values of e
 
 
 class Lines(NamedTuple):
-    """The ways of some single swaps: all other members follow as least squares says."""
+    """Lines from the weights without the leaving member to those after the swap, for some swaps: least squares."""
 
-    columns: np.ndarray  # the members, then the columns that come in
-    start: np.ndarray  # a column of weights for every swap, the leaving member gone
+    columns: np.ndarray  # the members, then the columns that enter
+    start: np.ndarray  # for every swap a column of weights: the best ones without the leaving member
     step: np.ndarray  # from there to the best weights with the new column
 
 
 class Subset:
-    """A set of columns and its least-squares fit, kept up to date while columns come and go.
+    """A set of columns and its least-squares fit, updated whenever a column enters or leaves.
 
-    H has a unit diagonal (or zeros for a column that never varies), h holds the products with y.
-    A gain below `worthwhile` is not worth a move.
+    H, the products of the columns, has a unit diagonal (zeros for columns that do not vary); h has those with y.
+    Changes that gain no more than `min_gain` are not made.
     """
 
-    def __init__(self, H, h, capacity, worthwhile):
-        self.H, self.h, self.worthwhile = H, h, worthwhile
+    def __init__(self, H: np.ndarray, h: np.ndarray, capacity: int, min_gain: float):
+        self.H, self.h, self.min_gain = H, h, min_gain
         m, capacity = len(h), min(capacity, len(h))
         self._members = np.zeros(capacity, dtype=np.int64)
         self._W, self._A, self._w = np.zeros((capacity, m)), np.zeros((capacity, capacity)), np.zeros(capacity)
@@ -42,25 +42,25 @@ class Subset:
 
     @property
     def capacity(self) -> int:
-        """How many members there may be on the way."""
+        """The most members that the set may have during a search."""
         return len(self._w)
 
     @property
-    def members(self):
+    def members(self) -> np.ndarray:
         return self._members[: self.size].copy()
 
     @property
-    def weights(self):
+    def weights(self) -> np.ndarray:
         """Of the members."""
         return self._w[: self.size].copy()
 
     @property
-    def fall(self) -> float:
-        """How far below that of the empty set twice the squared loss is."""
+    def reduction(self) -> float:
+        """Twice the difference of the squared losses of the empty set and of this one."""
         return float(self.h[self.members] @ self._w[: self.size])
 
-    def restart(self, members):
-        """Make the set these columns, none of them a combination of the others, from scratch: no rounding piles up."""
+    def restart(self, members: np.ndarray) -> None:
+        """Set the members, which must be linearly independent, and compute everything anew: rounding starts at zero."""
         self.size = size = len(members)
         self._inside = np.zeros(len(self.h), dtype=bool)
         self._inside[members] = True
@@ -71,43 +71,43 @@ class Subset:
         self._c = self.h - self._w[:size] @ rows
         self._v = self.H.diagonal() - np.einsum("sj,sj->j", rows, self._W[:size])
 
-    def forward(self, size):
-        """Take the column that helps most, until there are `size`."""
+    def forward(self, size: int) -> None:
+        """Add the column that helps most, until there are `size`."""
         while self.size < min(size, len(self._w)):
             j, gain = kernel.best_addition(self._inside, self._c, self._v, COLLINEAR)
-            if gain <= self.worthwhile:
+            if gain <= self.min_gain:
                 break
             self._add(j)
 
-    def backward(self, size):
-        """Give back the column that helps least, until there are `size`."""
+    def backward(self, size: int) -> None:
+        """Remove the column that helps least, until there are `size`."""
         while self.size > size:
             w, A = self._w[: self.size], self._A.diagonal()[: self.size]
             self._remove(int(np.argmin(w**2 / A)))
 
-    def swap(self):
-        """Exchange one column for one outside, the best exchange each time, until none is worth it."""
+    def swap(self) -> None:
+        """Swap a member for a column outside, the best swap each time, until none gains enough."""
         for _ in self.swaps():
             pass
 
     def swaps(self) -> Iterator[None]:
-        """The same, with a stop after every exchange."""
+        """The same, yielding after every swap."""
         while True:
             i, j, gain = kernel.best_swap(
                 self._inside, self.size, self._W, self._A, self._w, self._c, self._v, COLLINEAR
             )
-            if gain <= self.worthwhile:
+            if gain <= self.min_gain:
                 return
             self._remove(i)
             self._add(j)
             yield
 
-    def bar(self, columns):
-        """Take none of these columns, until a restart."""
+    def exclude(self, columns: np.ndarray | list[int]) -> None:
+        """Add none of these columns until the next restart."""
         self._inside[columns] = True
 
-    def lines(self, columns, partners) -> Lines:
-        """The ways of taking each of these columns for the member in its place of `partners` (-1: for none)."""
+    def lines(self, columns: np.ndarray, partners: np.ndarray) -> Lines:
+        """The lines of swaps: each of these columns for the member whose place `partners` names (-1: for none)."""
         T, weights, A = len(columns), self._w[: self.size], self._A[: self.size, : self.size]
         start, follow = np.tile(weights[:, None], T), self._W[: self.size, columns]
         c, v = self._c[columns], self._v[columns]
@@ -120,42 +120,42 @@ class Subset:
         members = np.append(self.members, columns)
         return Lines(members, np.vstack([start, np.zeros((T, T))]), np.vstack([-best * follow, np.diag(best)]))
 
-    def rival(self, members, k):
-        """Go where swaps lead from these columns, if that is better."""
-        best, fall = self._saved(), self.fall
+    def try_start(self, members: np.ndarray, k: int) -> None:
+        """Search from these columns, and keep the result if it is better than the current set."""
+        best, reduction = self._saved(), self.reduction
         self.restart(members[kernel.independent(self.H[np.ix_(members, members)], COLLINEAR)])
         self.forward(k)
         self.swap()
-        if self.fall <= fall:
+        if self.reduction <= reduction:
             self._restore(best)
 
-    def overshoot(self, k):
-        """Leave a point that no swap improves, by taking several columns more and giving as many back."""
-        best, fall, tries = self._saved(), self.fall, list(OVERSHOOTS)
+    def overshoot(self, k: int) -> None:
+        """Leave a set that no swap improves, by adding several columns and removing as many."""
+        best, reduction, tries = self._saved(), self.reduction, list(OVERSHOOTS)
         while tries:
             extra = tries.pop(0)
             self.forward(k + extra)
             self.backward(k)
             self.swap()
-            if self.fall > fall + self.worthwhile:
-                best, fall, tries = self._saved(), self.fall, list(OVERSHOOTS)
+            if self.reduction > reduction + self.min_gain:
+                best, reduction, tries = self._saved(), self.reduction, list(OVERSHOOTS)
             else:
                 self._restore(best)
 
-    def _saved(self):
+    def _saved(self) -> tuple[Any, ...]:
         arrays = (self._inside, self._members, self._W, self._A, self._w, self._c, self._v)
         return self.size, *(array.copy() for array in arrays)
 
-    def _restore(self, saved):
+    def _restore(self, saved: tuple[Any, ...]) -> None:
         self.size, *arrays = saved
         self._inside, self._members, self._W, self._A, self._w, self._c, self._v = (a.copy() for a in arrays)
 
-    def _add(self, j):
+    def _add(self, j: int) -> None:
         kernel.add(self.H, self._members, self.size, self._W, self._A, self._w, self._c, self._v, j)
         self._inside[j] = True
         self.size += 1
 
-    def _remove(self, i):
+    def _remove(self, i: int) -> None:
         self._inside[self._members[i]] = False
         kernel.remove(self._members, self.size, self._W, self._A, self._w, self._c, self._v, i)
         self.size -= 1
