@@ -134,7 +134,17 @@ sys.stdin.read()
 """
 
 
-def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere(client, rows, tmp_path):
+@pytest.fixture
+def healthy():
+    """The client of a cluster that no test has harmed."""
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere(healthy, rows, tmp_path):
     X, y = da.from_array(rows[0], chunks=(500, -1)), da.from_array(rows[1], chunks=500)
     spec = replace(SPEC, checkpoint=str(tmp_path), every=0, tol=1e-12)
     server = subprocess.Popen([sys.executable, "-c", SERVE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -153,7 +163,7 @@ def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere
     finally:
         server.kill()
         server.communicate()
-    data = riata.open(X, y, task="regression", engine=client)
+    data = riata.open(X, y, task="regression", engine=healthy)
     before = data.passes
     resumed = fit(data, replace(spec, resume=True)).result
     again = data.passes - before

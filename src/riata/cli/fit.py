@@ -88,7 +88,7 @@ def fit(
 
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:
-    """How stable the fit is at the strength that it has; None where nobody asked."""
+    """How stable the fit is at the strength that it has; None where it was not asked for."""
     from riata.training.stability import train_halves
 
     if rounds is None:

@@ -12,7 +12,7 @@ class Group(click.Group):
     """Errors that riata raises on purpose are one sentence and exit code 2, never a traceback."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.meta["riata.words"] = list(args)  # as somebody typed them, for reports
+        ctx.meta["riata.words"] = list(args)  # as they were typed, for reports
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -32,7 +32,7 @@ def say_note(sentence: str) -> None:
 
 
 def nothing(sentence: str) -> None:
-    """For those who want to hear nothing."""
+    """Say nothing: --quiet."""
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

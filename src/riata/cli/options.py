@@ -135,5 +135,5 @@ def check_one_of(options: dict[str, Any]) -> None:
 
 
 def shows_progress(quiet: bool = False) -> bool:
-    """Whether anybody would see a progress bar."""
+    """Whether a progress bar can be seen: not with --quiet, nor where standard error is no terminal."""
     return not quiet and sys.stderr.isatty()

@@ -45,6 +45,7 @@ class Dataset(ABC):
         self.ledger = ledger or Ledger(facts.n_rows)
         self._moments: Moments | None = None
         self._target_moments: Moments | None = None
+        self._shared_moments: Callable[[bool], Moments] | None = None
         self._starts: np.ndarray | None = None
 
     @property
@@ -179,11 +180,16 @@ class Dataset(ABC):
         """How many times the data has been read so far."""
         return self.ledger.passes
 
+    def sharing_moments(self, find: Callable[[bool], Moments]) -> Self:
+        """This view with moments that several views find in one pass; find(True) is of the target alone."""
+        self._shared_moments = find
+        return self
+
     @property
     def moments(self) -> Moments:
         """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
         if self._moments is None:
-            self._moments = self.sum(_moments_of)
+            self._moments = self.sum(_moments_of) if self._shared_moments is None else self._shared_moments(False)
         return self._moments
 
     @property
@@ -192,7 +198,10 @@ class Dataset(ABC):
         if self._moments is not None or not self.wide:
             return self.moments
         if self._target_moments is None:
-            self._target_moments = Columns(self, np.empty(0, dtype=np.int64)).moments
+            if self._shared_moments is None:
+                self._target_moments = Columns(self, np.empty(0, dtype=np.int64)).moments
+            else:
+                self._target_moments = self._shared_moments(True)
         return self._target_moments
 
     @property

@@ -15,10 +15,10 @@ import scipy.sparse as sp
 
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
+from riata.data.encoded_checks import check_encoded
 from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
-from riata.data.sound import check_encoded
 from riata.machine import forget_pages
 
 META = b"riata"

@@ -60,7 +60,7 @@ class OutOfCore(Dataset):
 
     @property
     def in_order(self) -> bool:
-        return self._rows is None and not self._caching and not self.source.jumps
+        return self._rows is None and not self._caching and not self.source.random_access
 
     @property
     def n_bytes(self) -> float:
@@ -96,7 +96,7 @@ class OutOfCore(Dataset):
             assert chunk is not None
             return f(chunk) if chunk.n_rows else None
 
-        if self._rows is None and self.source.fast and self.source.jumps:  # each thread reads its own chunks
+        if self._rows is None and self.source.fast and self.source.random_access:  # each thread reads its own chunks
             numbers = watched(range(self.n_chunks), "reading rows", lambda _: self.chunk_rows, self.n_rows)
             values = in_parallel(of_own, numbers, in_memory_bytes(self._budget))
         else:
@@ -136,7 +136,7 @@ class OutOfCore(Dataset):
     def _slice(self, i: int) -> Chunk | None:
         """Chunk i from the source; None where that offers no random access."""
         rows = self._encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
-        found = self.source.matrix_apart(*rows) if self._needs_no_encoding else None
+        found = self.source.matrix_slice(*rows) if self._needs_no_encoding else None
         batch, matrix = found or (self.source.slice(*rows), None)
         return None if batch is None else self._encode(batch, rows[1], matrix)
 

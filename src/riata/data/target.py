@@ -86,15 +86,15 @@ class GrowingTarget(Target):
     def encode(self, column: pa.Array) -> np.ndarray:
         known: Any = self.classes
         text = isinstance(known[0], str)
-        whole = pa.types.is_integer(column.type) and all(map(is_whole, known))
-        values = column if whole else as_strings(column) if text else None
+        integers = pa.types.is_integer(column.type) and all(map(is_whole, known))
+        values = column if integers else as_strings(column) if text else None
         if values is None:
             values = pa.array(as_floats(column, self.column), from_pandas=True)
         for label in values.unique().drop_null().to_pylist():
             if label not in known:
                 known.append(int(label) if not text and is_whole(label) else label)
         check_labels(known, self.column)
-        if whole:
+        if integers:
             return _positions(column, known)
         found = pc.index_in(values, value_set=pa.array(known, values.type))
         return values_of(found.cast(pa.float64()))

@@ -37,11 +37,11 @@ def with_encoding(data: Dataset, encoding: Encoding, n_features: int, names: Col
             "itself, or open it with encoding=train.encoding, where train is what the model was fitted to"
         )
     encoding = replace(encoding, weight=None)  # the weights of the rows that the model was fitted to do not matter
-    anew = open_data(
+    again = open_data(
         data.opened.source, data.opened.target, encoding=encoding, n_features=n_features, **data.opened.options
     )
-    check_alike(anew, encoding, names)
-    return anew
+    check_alike(again, encoding, names)
+    return again
 
 
 def check_alike(data: Dataset, encoding: Encoding, names: Collection[str] | None = None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
-from riata.kernels.rows import FAST, axpy, entries
+from riata.kernels.rows import FAST, Rows, axpy, entries
 
 
 class Coordinates(NamedTuple):
@@ -23,7 +23,15 @@ class Coordinates(NamedTuple):
 
 
 @compiled(fastmath=FAST)
-def slope(features, values, loss, y, z, b, weight):
+def slope(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    loss: int,
+    y: np.ndarray,
+    z: np.ndarray,
+    b: float,
+    weight: np.ndarray,
+) -> float:
     """sum_i weight_i x_ij loss'(y_i, z_i + b) for one column."""
     total = 0.0
     for p in range(values.shape[0]):
@@ -33,7 +41,16 @@ def slope(features, values, loss, y, z, b, weight):
 
 
 @compiled()
-def coordinate_pass(columns, coordinates, loss, y, weight, w, z, b):
+def coordinate_pass(
+    columns: Rows,
+    coordinates: Coordinates,
+    loss: int,
+    y: np.ndarray,
+    weight: np.ndarray,
+    w: np.ndarray,
+    z: np.ndarray,
+    b: float,
+) -> float:
     """One cyclic pass; updates w and z = X w in place, returns b. `weight` sums to one."""
     curvatures, means, l1, l2 = coordinates
     for j in range(w.shape[0]):

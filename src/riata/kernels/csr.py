@@ -1,12 +1,14 @@
 """What compiled loops take for granted of sparse rows, looked at for real: one pass over the indices."""
 
+import numpy as np
+
 from riata.kernels.compiled import compiled
 
 SOUND, DISORDERED, OUT_OF_RANGE, BROKEN = range(4)
 
 
 @compiled(nogil=True)
-def worst_fault(indptr, indices, width):
+def worst_fault(indptr: np.ndarray, indices: np.ndarray, width: int) -> tuple[int, int]:
     """(fault, row): broken or out of range at the first row that is so; otherwise disordered or twice, or sound."""
     found, where = SOUND, 0
     if indptr[0] != 0:

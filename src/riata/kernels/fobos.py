@@ -12,13 +12,15 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, entries
-from riata.kernels.steps import descend, safe_step, slopes_of
+from riata.kernels.steps import Steps, descend, safe_step, slopes_of
 
 LARGEST_GROWTH = 1e100
 
 
 @compiled(fastmath=FAST)
-def settle(features, debt, growth, w, paid, grown):
+def settle(
+    features: np.ndarray | None, debt: float, growth: float, w: np.ndarray, paid: np.ndarray, grown: np.ndarray
+) -> None:
     """Bring the weights of some features (None: all) up to date; `paid`, `grown` are what each has seen."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
         j = p if features is None else features[p]
@@ -29,7 +31,9 @@ def settle(features, debt, growth, w, paid, grown):
 
 
 @compiled()
-def fobos_sweep(steps, l1, l2, w, b, learn_b, largest):
+def fobos_sweep(
+    steps: Steps, l1: np.ndarray, l2: float, w: np.ndarray, b: float, learn_b: float, largest: float
+) -> tuple[float, float]:
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     `l1` holds a strength per step. With `safe`, eta_t is divided by the curvature along the largest row so far.

@@ -12,19 +12,29 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
-from riata.kernels.rows import FAST, entries
+from riata.kernels.rows import FAST, Rows, entries
+from riata.kernels.steps import Steps
 
 Z, ROOT = 0, 1
 
 
 @compiled(inline="always")
-def weight_of(z, root, l1, l2):
+def weight_of(z: float, root: float, l1: float, l2: float) -> float:
     """-soft(z, l1) / (1 + root + l2)"""
     return -math.copysign(max(abs(z) - l1, 0.0), z) / (1.0 + root + l2)
 
 
 @compiled(fastmath=FAST)
-def predict_row(features, values, shrink, plain, l1, l2, memory, w):
+def predict_row(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    shrink: np.ndarray,
+    plain: bool,
+    l1: float,
+    l2: float,
+    memory: np.ndarray,
+    w: np.ndarray,
+) -> tuple[float, float]:
     """The weights of a row's features, into w; returns a . w and a . a for the scaled row a (`plain`: scales are 1)."""
     margin, norm2 = 0.0, 0.0
     for p in range(values.shape[0]):
@@ -38,7 +48,16 @@ def predict_row(features, values, shrink, plain, l1, l2, memory, w):
 
 
 @compiled(fastmath=FAST)
-def learn_row(features, values, shrink, plain, slope, eta, memory, w):
+def learn_row(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    shrink: np.ndarray,
+    plain: bool,
+    slope: float,
+    eta: float,
+    memory: np.ndarray,
+    w: np.ndarray,
+) -> None:
     """Add a row's slopes to the memory of its features, whose weights are w."""
     for p in range(values.shape[0]):
         j = p if features is None else features[p]
@@ -50,7 +69,9 @@ def learn_row(features, values, shrink, plain, slope, eta, memory, w):
 
 
 @compiled(fastmath=FAST)
-def gather_row(features, values, shrink, slope, slopes):
+def gather_row(
+    features: np.ndarray | None, values: np.ndarray, shrink: np.ndarray, slope: float, slopes: np.ndarray
+) -> None:
     """Add a row's slopes to those of its batch."""
     for p in range(values.shape[0]):
         j = p if features is None else features[p]
@@ -58,7 +79,9 @@ def gather_row(features, values, shrink, slope, slopes):
 
 
 @compiled(fastmath=FAST)
-def learn_batch(features, n, l1, l2, eta, slopes, memory):
+def learn_batch(
+    features: np.ndarray | None, n: int, l1: float, l2: float, eta: float, slopes: np.ndarray, memory: np.ndarray
+) -> None:
     """Add a batch's slopes to the memory of a row's features; what is taken becomes zero, so a feature counts once."""
     for p in range(n):
         j = p if features is None else features[p]
@@ -72,7 +95,7 @@ def learn_batch(features, n, l1, l2, eta, slopes, memory):
 
 
 @compiled()
-def longest(rows, visits):
+def longest(rows: Rows, visits: np.ndarray) -> int:
     """Entries of the longest of these rows."""
     width = 1
     for i in visits:
@@ -82,7 +105,17 @@ def longest(rows, visits):
 
 
 @compiled()
-def ftrl_sweep(steps, l1, l2, memory, debt, w, b, learn_b, largest):
+def ftrl_sweep(
+    steps: Steps,
+    l1: float,
+    l2: float,
+    memory: np.ndarray,
+    debt: np.ndarray,
+    w: np.ndarray,
+    b: float,
+    learn_b: float,
+    largest: float,
+) -> tuple[float, float]:
     """Steps over `visits`, `batch` rows each, updating memory, debt and w in place.
 
     `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the root of the curvature along the

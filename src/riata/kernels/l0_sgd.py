@@ -8,11 +8,11 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import entries
-from riata.kernels.steps import descend, safe_step, slopes_of
+from riata.kernels.steps import Steps, descend, safe_step, slopes_of
 
 
 @compiled()
-def kth_largest(values, k):
+def kth_largest(values: np.ndarray, k: int) -> float:
     """The k-th largest of `values` (k >= 1), which it reorders."""
     low, high, target = 0, values.shape[0] - 1, k - 1
     while low < high:
@@ -37,7 +37,7 @@ def kth_largest(values, k):
 
 
 @compiled()
-def merge(support, features, out):
+def merge(support: np.ndarray, features: np.ndarray | None, out: np.ndarray) -> int:
     """The union of two increasing lists, in order, into `out`; returns its length. No features: nothing to do."""
     if features is None:
         return 0
@@ -56,7 +56,7 @@ def merge(support, features, out):
 
 
 @compiled()
-def narrow(features, n, w, smallest, k, candidates):
+def narrow(features: np.ndarray | None, n: int, w: np.ndarray, smallest: float, k: int, candidates: np.ndarray) -> int:
     """The candidates on a dense row (features is None): weights of `smallest` or more, if those are k; else all.
 
     The others become zero. On a sparse row the n candidates at hand are few already.
@@ -79,7 +79,9 @@ def narrow(features, n, w, smallest, k, candidates):
 
 
 @compiled()
-def keep_largest(w, candidates, k, scratch, support):
+def keep_largest(
+    w: np.ndarray, candidates: np.ndarray, k: int, scratch: np.ndarray, support: np.ndarray
+) -> tuple[int, float]:
     """Zero all candidates but the k largest; of equals the first stay. Lists them in `support`.
 
     Returns how many there are and the smallest magnitude kept.
@@ -109,7 +111,7 @@ def keep_largest(w, candidates, k, scratch, support):
 
 
 @compiled()
-def l0_sgd_sweep(steps, k, w, b, learn_b, largest):
+def l0_sgd_sweep(steps: Steps, k: int, w: np.ndarray, b: float, learn_b: float, largest: float) -> tuple[float, float]:
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     With `safe`, eta_t is divided by the curvature along the largest row so far.

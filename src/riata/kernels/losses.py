@@ -20,7 +20,7 @@ def code_of(loss: Loss) -> int:
 
 
 @compiled(inline="always")
-def derivative(code, y, z):
+def derivative(code: int, y: float, z: float) -> float:
     """d loss / dz."""
     if code == 0:
         return z - y
@@ -34,7 +34,7 @@ def derivative(code, y, z):
 
 
 @compiled(inline="always")
-def second_derivative(code, y, z):
+def second_derivative(code: int, y: float, z: float) -> float:
     """d^2 loss / dz^2."""
     if code == 0:
         return 1.0
@@ -49,7 +49,7 @@ def second_derivative(code, y, z):
 
 
 @compiled(inline="always")
-def value(code, y, z):
+def value(code: int, y: float, z: float) -> float:
     """The loss itself."""
     if code == 0:
         return 0.5 * (y - z) ** 2
@@ -66,7 +66,7 @@ def value(code, y, z):
 
 
 @compiled(inline="always")
-def value_and_derivative(code, y, z):
+def value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
     """Both, with one exponential for the logistic loss."""
     if code == 1:
         m = y * z

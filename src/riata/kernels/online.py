@@ -16,7 +16,7 @@ All numbers of a feature lie side by side in a row of `block`, which is a line o
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import uint64
@@ -24,7 +24,7 @@ from numba import uint64
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import value_and_derivative
 from riata.kernels.prefetch import fetch_memory, fetch_row
-from riata.kernels.rows import FAST, entries
+from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.simd4 import load, soft, store
 
 LANES = 4
@@ -35,7 +35,7 @@ CONSTANT = 1e-12  # a column whose variance is this share of its mean square doe
 
 
 @compiled(nogil=True, inline="always")
-def variance_of(first, second, share):
+def variance_of(first: float, second: float, share: float) -> float:
     """Of a column with these sums of x and of x^2 in rows of weight 1 / share; 0 if it does not vary."""
     mean, square = first * share, second * share
     variance = square - mean * mean
@@ -43,7 +43,7 @@ def variance_of(first, second, share):
 
 
 @compiled(nogil=True, inline="always")
-def v_of(block, j, variance, s, levels, flat):
+def v_of(block: np.ndarray, j: int, variance: float, s: float, levels: Any, flat: float) -> Any:
     """v_j of all lanes."""
     return soft(load(block, j), levels * s + flat) * (-1.0 / (variance + block[j, HOLD]))
 
@@ -57,7 +57,18 @@ class Predicted(NamedTuple):
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def predict_row(features, values, shrink, plain, weight, total, level, flat, block, row):
+def predict_row(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    shrink: np.ndarray,
+    plain: bool,
+    weight: float,
+    total: float,
+    level: np.ndarray,
+    flat: float,
+    block: np.ndarray,
+    row: Predicted,
+) -> None:
     """Count a row into the moments and work out v of its features, and what else `row` gets."""
     deviation, v, sums = row
     share = 1.0 / (total + weight)
@@ -81,7 +92,16 @@ def predict_row(features, values, shrink, plain, weight, total, level, flat, blo
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def learn_row(features, values, shrink, plain, slopes, push, block, row):
+def learn_row(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    shrink: np.ndarray,
+    plain: bool,
+    slopes: np.ndarray,
+    push: float,
+    block: np.ndarray,
+    row: Predicted,
+) -> None:
     """Add the slopes of a row to the memory of its features."""
     deviation, v, _ = row
     slope = load(slopes, 0)
@@ -98,7 +118,9 @@ def learn_row(features, values, shrink, plain, slopes, push, block, row):
 
 
 @compiled(nogil=True, inline="always")
-def learn_intercepts(slopes, unit, curvature, b_z, b_hold, b):
+def learn_intercepts(
+    slopes: np.ndarray, unit: float, curvature: float, b_z: np.ndarray, b_hold: np.ndarray, b: np.ndarray
+) -> None:
     """The same for the intercepts of all lanes and of the empty model, which no penalty holds back."""
     for g in range(LANES + 1):
         pushed = slopes[g] * curvature / unit
@@ -109,7 +131,15 @@ def learn_intercepts(slopes, unit, curvature, b_z, b_hold, b):
 
 
 @compiled(nogil=True)
-def first_row(features, values, shrink, y, relative, block, origin):
+def first_row(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    shrink: np.ndarray,
+    y: float,
+    relative: bool,
+    block: np.ndarray,
+    origin: np.ndarray,
+) -> None:
     """Dense columns, and a target of which only differences matter, are counted from the first row."""
     if features is None:
         for j in range(values.shape[0]):
@@ -119,7 +149,17 @@ def first_row(features, values, shrink, y, relative, block, origin):
 
 
 @compiled(nogil=True, inline="always")
-def judge_row(loss, y, weight, T, new, margin, slopes, slope_squares, losses):
+def judge_row(
+    loss: int,
+    y: float,
+    weight: float,
+    T: float,
+    new: bool,
+    margin: np.ndarray,
+    slopes: np.ndarray,
+    slope_squares: np.ndarray,
+    losses: np.ndarray,
+) -> float:
     """Slopes of all lanes and the empty model, and their losses if the row is new; returns the lanes' mean of u^2."""
     cap, lane_squares = math.inf, 0.0
     for g in range(EMPTY, -1, -1):
@@ -164,7 +204,16 @@ class Memory(NamedTuple):
 
 
 @compiled(nogil=True)
-def online_sweep(rows, plain, y, weight, visits, settings, memory, margins):
+def online_sweep(
+    rows: Rows,
+    plain: bool,
+    y: np.ndarray,
+    weight: np.ndarray,
+    visits: np.ndarray,
+    settings: Settings,
+    memory: Memory,
+    margins: np.ndarray,
+) -> None:
     """Learn from `visits`, updating the memory in place; `margins` gets each row's before it is learnt.
 
     `losses` sums the losses of the lanes, of the empty model and the weights, over rows that are new (T < distinct).
@@ -206,7 +255,15 @@ def online_sweep(rows, plain, y, weight, visits, settings, memory, margins):
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def all_weights(block, total, level, flat, stiffness, w, deviation):
+def all_weights(
+    block: np.ndarray,
+    total: float,
+    level: np.ndarray,
+    flat: float,
+    stiffness: np.ndarray,
+    w: np.ndarray,
+    deviation: np.ndarray,
+) -> None:
     """The weights of all features, a column for each lane, and the deviations of their columns, as of now."""
     levels, softness, share = load(level, 0), load(1.0 / stiffness, 0), 1.0 / max(total, 1e-300)
     w[:] = 0.0

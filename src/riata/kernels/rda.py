@@ -11,11 +11,11 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, entries
-from riata.kernels.steps import descend, safe_step, slopes_of
+from riata.kernels.steps import Steps, descend, safe_step, slopes_of
 
 
 @compiled(fastmath=FAST)
-def refresh(features, threshold, divisor, z, w):
+def refresh(features: np.ndarray | None, threshold: float, divisor: float, z: np.ndarray, w: np.ndarray) -> None:
     """The weights of some features (None: all) from the sum of their slopes."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
         j = p if features is None else features[p]
@@ -23,7 +23,7 @@ def refresh(features, threshold, divisor, z, w):
 
 
 @compiled(inline="always")
-def strength(eta, safe, largest, total):
+def strength(eta: float, safe: float, largest: float, total: float) -> float:
     """beta_T: the quadratic that keeps w near zero. `safe` adds the curvature along the largest row so far."""
     if safe > 0.0 and largest > 0.0:
         return safe * largest + math.sqrt(safe * largest * total) / eta
@@ -31,7 +31,17 @@ def strength(eta, safe, largest, total):
 
 
 @compiled()
-def rda_sweep(steps, l1, l2, z, total, w, b, learn_b, largest):
+def rda_sweep(
+    steps: Steps,
+    l1: float,
+    l2: float,
+    z: np.ndarray,
+    total: np.ndarray,
+    w: np.ndarray,
+    b: float,
+    learn_b: float,
+    largest: float,
+) -> tuple[float, float]:
     """Steps over `visits`, `batch` rows each, updating z, total and w in place; the intercept is the last of z.
 
     `margins` gets each row's before it is learnt. Returns b and the largest row norm.

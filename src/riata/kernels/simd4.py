@@ -5,6 +5,8 @@ its own, with +, - and * by another one or by a float: a sweep over lanes then r
 """
 
 import operator
+from collections.abc import Callable
+from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -19,7 +21,7 @@ ALIGNMENT = 8  # bytes: a four may begin at any float64
 class Four(types.Type):
     """Numba's type of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__("Four")
 
 
@@ -28,28 +30,28 @@ FOUR = Four()
 
 @register_model(Four)
 class FourModel(models.PrimitiveModel):
-    def __init__(self, manager, kind):
+    def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, VECTOR)
 
 
-def _let(operation, instruction):
+def _let(operation: Callable[[Any, Any], Any], instruction: str) -> None:
     """Let an operator take two fours, or one and a float."""
 
     @type_callable(operation)
-    def typer(context):
-        def result(a, b):
+    def typer(context: Any) -> Any:
+        def result(a: Any, b: Any) -> Any:
             return FOUR if FOUR in (a, b) and {a, b} <= {FOUR, types.float64} else None
 
         return result
 
-    def compiled(context, builder, signature, arguments):
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return getattr(builder, instruction)(*(_spread(builder, value) for value in arguments))
 
     for pair in ((Four, Four), (Four, types.Float), (types.Float, Four)):
         lower_builtin(operation, *pair)(compiled)
 
 
-def _spread(builder, value):
+def _spread(builder: Any, value: Any) -> Any:
     """A float in all four places; a four as it is."""
     if value.type == VECTOR:
         return value
@@ -64,10 +66,10 @@ _let(operator.mul, "fmul")
 
 
 @intrinsic
-def load(typing_context, array, row):
+def load(typing_context: Any, array: Any, row: Any) -> Any:
     """The first four of a row of a matrix; those of a vector from `row` on."""
 
-    def compiled(context, builder, signature, arguments):
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address = row_address(VECTOR.as_pointer(), context, builder, signature, arguments)
         return builder.load(address, align=ALIGNMENT)
 
@@ -75,10 +77,10 @@ def load(typing_context, array, row):
 
 
 @intrinsic
-def store(typing_context, array, row, four):
+def store(typing_context: Any, array: Any, row: Any, four: Any) -> Any:
     """Put a four where `load` would find it."""
 
-    def compiled(context, builder, signature, arguments):
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address = row_address(VECTOR.as_pointer(), context, builder, signature, arguments)
         builder.store(arguments[2], address, align=ALIGNMENT)
         return context.get_dummy_value()
@@ -87,10 +89,10 @@ def store(typing_context, array, row, four):
 
 
 @intrinsic
-def soft(typing_context, z, level):
+def soft(typing_context: Any, z: Any, level: Any) -> Any:
     """z - clip(z, -level, level), of fours."""
 
-    def compiled(context, builder, signature, arguments):
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         z, high = arguments
         low = builder.fsub(ir.Constant(VECTOR, [0.0] * 4), high)
         clipped = builder.select(builder.fcmp_ordered(">", z, low), z, low)

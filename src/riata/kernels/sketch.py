@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled
+from riata.kernels.rows import CsrRows
 
 NOWHERE = np.int64(-1)
 GOLDEN, LOW = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
@@ -27,7 +28,7 @@ class Places(NamedTuple):
 
 
 @compiled(inline="always")
-def mixed(number):
+def mixed(number: int) -> np.uint64:
     """64 bits, each of which depends on every bit of the number (splitmix64)."""
     h = np.uint64(number) + GOLDEN
     h = (h ^ (h >> np.uint64(30))) * MIX1
@@ -36,14 +37,14 @@ def mixed(number):
 
 
 @compiled(inline="always")
-def bucket(number, n_buckets):
+def bucket(number: int, n_buckets: int) -> tuple[np.int64, float]:
     """(bucket, sign) of a feature."""
     h = mixed(number)
     return np.int64(((h & LOW) * np.uint64(n_buckets)) >> np.uint64(32)), 1.0 if h >> np.uint64(63) else -1.0
 
 
 @compiled()
-def find(number, ids, table):
+def find(number: int, ids: np.ndarray, table: np.ndarray) -> np.int64:
     """The place of a feature, or NOWHERE."""
     mask = table.shape[0] - 1
     at = np.int64((mixed(number) >> np.uint64(31)) & np.uint64(mask))
@@ -55,7 +56,7 @@ def find(number, ids, table):
 
 
 @compiled()
-def enter(place, ids, table):
+def enter(place: int, ids: np.ndarray, table: np.ndarray) -> None:
     """Make the feature of a place known to the table."""
     mask = table.shape[0] - 1
     at = np.int64((mixed(ids[place]) >> np.uint64(31)) & np.uint64(mask))
@@ -65,7 +66,7 @@ def enter(place, ids, table):
 
 
 @compiled()
-def take_place(number, ids, table, free):
+def take_place(number: int, ids: np.ndarray, table: np.ndarray, free: np.ndarray) -> np.int64:
     """A free place for a feature, or NOWHERE. `free` holds the free places, its last entry how many there are."""
     last = free.shape[0] - 1
     if free[last] == 0:
@@ -78,7 +79,14 @@ def take_place(number, ids, table, free):
 
 
 @compiled()
-def split_rows(rows, visits, first_come, places, inside, outside):
+def split_rows(
+    rows: CsrRows,
+    visits: np.ndarray,
+    first_come: bool,
+    places: Places,
+    inside: tuple[np.ndarray, np.ndarray, np.ndarray],
+    outside: tuple[np.ndarray, np.ndarray, np.ndarray],
+) -> None:
     """Part the entries of some rows into those of features with a place and all others.
 
     Fills `inside` = (indptr, places, values) and `outside` = (indptr, numbers, values). With `first_come` a new
@@ -105,7 +113,15 @@ def split_rows(rows, visits, first_come, places, inside, outside):
 
 
 @compiled()
-def count_outside(outside, slopes, weights, bar, sums, squares, places):
+def count_outside(
+    outside: tuple[np.ndarray, np.ndarray, np.ndarray],
+    slopes: np.ndarray,
+    weights: np.ndarray,
+    bar: float,
+    sums: np.ndarray,
+    squares: np.ndarray,
+    places: Places,
+) -> None:
     """Count rows of features without a place into their buckets; one whose sum^2 / squares passes the bar gets to wait
     in a free place."""
     indptr, numbers, values = outside
@@ -122,7 +138,14 @@ def count_outside(outside, slopes, weights, bar, sums, squares, places):
 
 
 @compiled()
-def move_in(ids, waiting, sums, squares, place_sums, place_squares):
+def move_in(
+    ids: np.ndarray,
+    waiting: np.ndarray,
+    sums: np.ndarray,
+    squares: np.ndarray,
+    place_sums: np.ndarray,
+    place_squares: np.ndarray,
+) -> None:
     """Waiting features take the content of their buckets with them."""
     for place in range(ids.shape[0]):
         if waiting[place]:
@@ -132,7 +155,16 @@ def move_in(ids, waiting, sums, squares, place_sums, place_squares):
 
 
 @compiled()
-def move_out(gone, ids, table, free, sums, squares, place_sums, place_squares):
+def move_out(
+    gone: np.ndarray,
+    ids: np.ndarray,
+    table: np.ndarray,
+    free: np.ndarray,
+    sums: np.ndarray,
+    squares: np.ndarray,
+    place_sums: np.ndarray,
+    place_squares: np.ndarray,
+) -> None:
     """The features of these places leave their sums in buckets."""
     last = free.shape[0] - 1
     for place in gone:

@@ -24,7 +24,17 @@ class Steps(NamedTuple):
 
 
 @compiled()
-def slopes_of(rows, members, y, weight, loss, w, b, slopes, margins):
+def slopes_of(
+    rows: Rows,
+    members: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    loss: int,
+    w: np.ndarray,
+    b: float,
+    slopes: np.ndarray,
+    margins: np.ndarray,
+) -> float:
     """Each row's share of the mean slope in its margin, into `slopes`, and the margin; returns the sum of slopes."""
     shrink = rows.shrink
     total = 0.0
@@ -38,7 +48,9 @@ def slopes_of(rows, members, y, weight, loss, w, b, slopes, margins):
 
 
 @compiled()
-def safe_step(rows, members, weight, learn_b, curvature, eta, largest):
+def safe_step(
+    rows: Rows, members: np.ndarray, weight: np.ndarray, learn_b: float, curvature: float, eta: float, largest: float
+) -> tuple[float, float]:
     """eta over the curvature along the largest row so far, and that row's squared norm; eta itself if there is none."""
     if curvature == 0.0:
         return eta, largest
@@ -50,7 +62,7 @@ def safe_step(rows, members, weight, learn_b, curvature, eta, largest):
 
 
 @compiled()
-def descend(rows, members, eta, slopes, w):
+def descend(rows: Rows, members: np.ndarray, eta: float, slopes: np.ndarray, w: np.ndarray) -> None:
     """w -= eta times the slope, row by row."""
     shrink = rows.shrink
     for r, i in enumerate(members):

@@ -9,11 +9,11 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import entries
-from riata.kernels.steps import descend, safe_step, slopes_of
+from riata.kernels.steps import Steps, descend, safe_step, slopes_of
 
 
 @compiled()
-def settle(features, now, debts, w, last):
+def settle(features: np.ndarray | None, now: int, debts: np.ndarray, w: np.ndarray, last: np.ndarray) -> None:
     """Make the moves of steps last_j + 1 .. now for some features (None: all); `debts` is the running sum."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
         j = p if features is None else features[p]
@@ -32,7 +32,9 @@ def settle(features, now, debts, w, last):
 
 
 @compiled()
-def subgradient_sweep(steps, l1, w, b, learn_b, largest):
+def subgradient_sweep(
+    steps: Steps, l1: float, w: np.ndarray, b: float, learn_b: float, largest: float
+) -> tuple[float, float]:
     """Steps over `visits`, `batch` rows each, updating w and margins in place; returns b and the largest row norm.
 
     With `safe`, eta_t is divided by the curvature along the largest row so far.

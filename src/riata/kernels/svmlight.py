@@ -26,7 +26,7 @@ PLUS, MINUS, POINT, ZERO, NINE = 43, 45, 46, 48, 57
 
 
 @compiled(inline="always")
-def _two_product(a, b):
+def _two_product(a: float, b: float) -> tuple[float, float]:
     """a b as a float and what rounding lost (Dekker)."""
     p = a * b
     t = SPLITTER * a
@@ -39,7 +39,7 @@ def _two_product(a, b):
 
 
 @compiled(nogil=True)
-def scaled(mantissa, exponent):
+def scaled(mantissa: int, exponent: int) -> float:
     """mantissa * 10^exponent, for a whole number below 2^63."""
     hi = float(mantissa)
     if exponent == 0 or mantissa == 0:
@@ -61,7 +61,7 @@ def scaled(mantissa, exponent):
 
 
 @compiled(nogil=True)
-def read_number(text, at, stop):
+def read_number(text: np.ndarray, at: int, stop: int) -> tuple[float, int]:
     """The number that begins at a position: (value, the position after it); that position is unchanged if none does."""
     i = at
     negative = False
@@ -104,7 +104,7 @@ def read_number(text, at, stop):
 
 
 @compiled(nogil=True)
-def line_before(text, at):
+def line_before(text: np.ndarray, at: int) -> int:
     """The last position up to `at` where a line begins; 0 if that is in the first one."""
     while at > 0 and text[at - 1] != NEWLINE:
         at -= 1
@@ -112,7 +112,7 @@ def line_before(text, at):
 
 
 @compiled(nogil=True)
-def most_rows(text, start, stop):
+def most_rows(text: np.ndarray, start: int, stop: int) -> tuple[int, int]:
     """How many (rows, non-zeros) there can be at most in text[start:stop]."""
     lines, pairs = 1, 0
     for c in text[start:stop]:
@@ -122,7 +122,16 @@ def most_rows(text, start, stop):
 
 
 @compiled(nogil=True)
-def read_lines(text, start, stop, skip_bad, y, indptr, indices, values):
+def read_lines(
+    text: np.ndarray,
+    start: int,
+    stop: int,
+    skip_bad: bool,
+    y: np.ndarray,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    values: np.ndarray,
+) -> tuple[int, int, int, int, int, int]:
     """Parse whole lines of text[start:stop] into the arrays, from their beginning.
 
     Returns (rows, non-zeros, lines begun, lines skipped, problem, line of the problem). Blank lines and comments are
@@ -157,7 +166,9 @@ def read_lines(text, start, stop, skip_bad, y, indptr, indices, values):
 
 
 @compiled(nogil=True)
-def _read_pairs(text, i, stop, indices, values, nnz):
+def _read_pairs(
+    text: np.ndarray, i: int, stop: int, indices: np.ndarray, values: np.ndarray, nnz: int
+) -> tuple[int, int, int]:
     """The pairs of a line into the arrays from nnz on: (the position where they end, the new nnz, problem)."""
     last = np.int64(-1)
     while True:

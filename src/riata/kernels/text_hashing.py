@@ -14,13 +14,13 @@ SHIFT = np.uint64(32)
 
 
 @compiled(inline="always")
-def _mixed(h):
+def _mixed(h: np.uint64) -> np.uint64:
     h = (h ^ (h >> SHIFT)) * MIX
     return h ^ (h >> SHIFT)
 
 
 @compiled(inline="always")
-def _letter(c):
+def _letter(c: int) -> int:
     """The byte as it counts in a word, lower-cased; 0 if it separates words."""
     if 65 <= c <= 90:
         return c + 32
@@ -30,7 +30,7 @@ def _letter(c):
 
 
 @compiled(nogil=True)
-def hash_strings(prefix, text, offsets):
+def hash_strings(prefix: np.ndarray, text: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """One hash per string, of the prefix and the string."""
     start = OFFSET
     for c in prefix:
@@ -45,7 +45,7 @@ def hash_strings(prefix, text, offsets):
 
 
 @compiled(nogil=True)
-def joined_hashes(first, hashes):
+def joined_hashes(first: np.uint64, hashes: np.ndarray) -> np.ndarray:
     """The hash of a pair for a first one and each of the others."""
     joined = np.empty_like(hashes)
     for i in range(len(hashes)):
@@ -54,7 +54,15 @@ def joined_hashes(first, hashes):
 
 
 @compiled(nogil=True)
-def hash_words(text, offsets, pairs, starts, ends, hashes, indptr):
+def hash_words(
+    text: np.ndarray,
+    offsets: np.ndarray,
+    pairs: bool,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    hashes: np.ndarray,
+    indptr: np.ndarray,
+) -> int:
     """Words of every string (and, if asked, pairs of words that follow each other): where they are, and their hashes.
 
     Fills the arrays, which must have room for every byte, twice with pairs; indptr tells the words of each string.
@@ -84,7 +92,7 @@ def hash_words(text, offsets, pairs, starts, ends, hashes, indptr):
 
 
 @compiled(nogil=True)
-def make_table(hashes):
+def make_table(hashes: np.ndarray) -> np.ndarray:
     """An open-addressing table of positions in `hashes`, at most half full."""
     size = 1
     while size < 2 * len(hashes) + 2:
@@ -99,7 +107,7 @@ def make_table(hashes):
 
 
 @compiled(nogil=True)
-def look_up(table, known, hashes):
+def look_up(table: np.ndarray, known: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """The position of each hash in `known`, -1 for one that is not there."""
     mask = np.uint64(len(table) - 1)
     found = np.empty(len(hashes), dtype=np.int64)

@@ -11,11 +11,11 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST, entries
-from riata.kernels.steps import descend, safe_step, slopes_of
+from riata.kernels.steps import Steps, descend, safe_step, slopes_of
 
 
 @compiled(fastmath=FAST)
-def settle(features, debt, ceiling, w, paid):
+def settle(features: np.ndarray | None, debt: float, ceiling: float, w: np.ndarray, paid: np.ndarray) -> None:
     """Make the truncations since `paid` on some features (None: all)."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
         j = p if features is None else features[p]
@@ -25,7 +25,18 @@ def settle(features, debt, ceiling, w, paid):
 
 
 @compiled()
-def truncated_sweep(steps, l1, ceiling, every, before, pending, w, b, learn_b, largest):
+def truncated_sweep(
+    steps: Steps,
+    l1: float,
+    ceiling: float,
+    every: int,
+    before: int,
+    pending: np.ndarray,
+    w: np.ndarray,
+    b: float,
+    learn_b: float,
+    largest: float,
+) -> tuple[float, float]:
     """Steps over `visits`, `batch` rows each, updating w and pending in place, after `before` earlier steps.
 
     `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the curvature along the largest row

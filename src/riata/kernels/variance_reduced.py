@@ -29,13 +29,13 @@ class RowSteps(NamedTuple):
 
 
 @compiled(inline="always")
-def soft(v, threshold):
+def soft(v: float, threshold: float) -> float:
     """v moved towards zero by `threshold`, and no further than zero."""
     return math.copysign(max(abs(v) - threshold, 0.0), v)
 
 
 @compiled()
-def drift(w, steps, eta, mean, l1):
+def drift(w: float, steps: int, eta: float, mean: float, l1: float) -> float:
     """So many steps w <- soft(w - eta mean, eta l1) at once: on each side of zero they are all of one length."""
     while steps > 0:
         if w == 0.0 and abs(mean) <= l1:
@@ -54,7 +54,9 @@ def drift(w, steps, eta, mean, l1):
 
 
 @compiled()
-def settle(features, now, eta, l1, mean, w, last):
+def settle(
+    features: np.ndarray | None, now: int, eta: float, l1: float, mean: np.ndarray, w: np.ndarray, last: np.ndarray
+) -> None:
     """Make the steps last_j .. now for some features (None: all)."""
     for p in range(w.shape[0] if features is None else features.shape[0]):
         j = p if features is None else features[p]
@@ -63,7 +65,18 @@ def settle(features, now, eta, l1, mean, w, last):
 
 
 @compiled()
-def step(features, values, shrink, now, eta, l1, change, mean, w, last):
+def step(
+    features: np.ndarray | None,
+    values: np.ndarray,
+    shrink: np.ndarray,
+    now: int,
+    eta: float,
+    l1: float,
+    change: float,
+    mean: np.ndarray,
+    w: np.ndarray,
+    last: np.ndarray,
+) -> None:
     """The step of the features that the row holds, whose slope has changed by `change`."""
     for p in range(values.shape[0]):
         j = p if features is None else features[p]
@@ -72,7 +85,9 @@ def step(features, values, shrink, now, eta, l1, change, mean, w, last):
 
 
 @compiled()
-def svrg_sweep(steps, anchor, anchor_b, mean, mean_b, w, b):
+def svrg_sweep(
+    steps: RowSteps, anchor: np.ndarray, anchor_b: float, mean: np.ndarray, mean_b: float, w: np.ndarray, b: float
+) -> float:
     """Steps over `visits` with the slopes at the anchor as reference, updating w in place; returns b."""
     rows, y, weight, visits, loss, eta, l1, learn_b = steps
     last = np.zeros(w.shape[0], dtype=np.int64)
@@ -90,7 +105,9 @@ def svrg_sweep(steps, anchor, anchor_b, mean, mean_b, w, b):
 
 
 @compiled()
-def saga_sweep(steps, share, slopes, mean, mean_b, w, b):
+def saga_sweep(
+    steps: RowSteps, share: float, slopes: np.ndarray, mean: np.ndarray, mean_b: float, w: np.ndarray, b: float
+) -> tuple[float, float]:
     """Steps over `visits` with each row's last slope as reference, updating slopes, mean and w in place.
 
     `share` is one over the number of all rows. Returns mean_b and b.

@@ -12,7 +12,7 @@ PerClass = int | float | None | list[Any]  # a value, or one for every class whe
 
 @dataclass(frozen=True)
 class TrainingFacts:
-    """How a model was made, in plain values. None is what nobody knows: of a stream that goes on, nearly all."""
+    """How a model was made, in plain values. None: not known, as nearly all is while a stream goes on."""
 
     solver: str | None = None
     k: PerClass = None

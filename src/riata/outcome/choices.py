@@ -1,4 +1,4 @@
-"""Which model of a path was chosen, and what spoke for it."""
+"""Which model of a path was chosen, and why."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -14,20 +14,20 @@ class PathModel:
 
 
 class ScoredOn(Enum):
-    """What the scores of models are of."""
+    """Which rows the models were scored on."""
 
     FOLDS = "folds"
     HELD_OUT_ROWS = "held-out-rows"
-    TRAINING_ROWS = "training-rows"  # a criterion, which makes up for that
+    TRAINING_ROWS = "training-rows"  # by a criterion, which adds a price for every parameter
 
 
 @dataclass(frozen=True)
 class Scores:
-    """A score by its name, and what it is of: so many folds, rows held out, or models with a criterion each."""
+    """A score by its name, and what it was measured on: folds, held-out rows, or the training rows by a criterion."""
 
     name: str
     on: ScoredOn
-    count: int
+    count: int  # of folds, of held-out rows, or of models compared by a criterion
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class SwapOptimalPath:
 
 @dataclass(frozen=True)
 class RefittedSupports:
-    """Supports that are best for local models of the loss, refitted to the loss itself: no proof, but how they came."""
+    """Supports that are best for local models of the loss, refitted to the loss itself: this is no proof."""
 
     reason: ClassVar = StopReason.SUPPORTS_REFITTED
     n_local_models: int  # of which the better support was taken
@@ -94,7 +94,7 @@ class AllTaken:
 
 @dataclass(frozen=True)
 class SameSupport:
-    """A gradient step chooses the features that are chosen."""
+    """A gradient step would choose the same features again."""
 
     reason: ClassVar = StopReason.PURSUIT_ENDED
 

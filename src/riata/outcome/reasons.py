@@ -23,7 +23,7 @@ class StopReason(Enum):
 
     @property
     def converged(self) -> bool:
-        """Whether the method came to where it was going."""
+        """Whether the method reached what it aims for, with a proof or without."""
         return self in CONVERGED
 
     @property

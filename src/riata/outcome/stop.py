@@ -27,5 +27,5 @@ class Stop:
 
     @property
     def converged(self) -> bool:
-        """Whether the method came to where it was going."""
+        """Whether the method reached what it aims for, with a proof or without."""
         return self.reason.converged

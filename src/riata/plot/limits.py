@@ -6,7 +6,7 @@ RESOLUTION = 1e-10  # of a number: what differs by less does so by rounding
 
 
 def limits(values: np.ndarray, margin: float) -> tuple[float, float]:
-    """Room for these numbers with a little air; numbers that are all but equal lie in the middle of much."""
+    """Ends of an axis: a little room around these numbers, and much around numbers that differ by rounding alone."""
     low, high = float(values.min()), float(values.max())
     size = max(abs(low), abs(high))
     air = margin * (high - low) if high - low > RESOLUTION * size else 0.5 * size or 1.0

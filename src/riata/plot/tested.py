@@ -42,7 +42,7 @@ def calibration(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = No
 
 
 def confusion(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None) -> ConfusionMatrixDisplay:
-    """What was taken for what. `test`: a dataset or (X, y)."""
+    """The confusion matrix: true classes against predicted ones. `test`: a dataset or (X, y)."""
     found = _of_classes(fitted, test)
     return _drawn(ConfusionMatrixDisplay(found.confusion, display_labels=found.labels), ax, values_format=".4g")
 

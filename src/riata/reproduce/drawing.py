@@ -14,7 +14,7 @@ from riata.reporting.html.numbers import short
 from riata.reporting.html.scales import Axis, scale_of
 from riata.reproduce.figures import Figure, Panel
 
-# The colours of the page (report/templates/page.css), so that a method looks the same everywhere.
+# The colours of the page (reporting/html/templates/page.css), so that a method looks the same everywhere.
 COLOURS = ("#2a6fd1", "#d9541e", "#1c8f6a", "#8a4fd0", "#b8860b", "#c43d80", "#0d8fa8", "#7a5230", "#6b7785", "#4f8f1f")
 PALE = "#b4bcc6"
 MARKERS = "os^Dv<>Pp*"

@@ -1,4 +1,4 @@
-"""Every number as CSV: cells, ways, tables and the points of figures."""
+"""Every number as CSV: cells, their records, tables and the points of figures."""
 
 import csv
 import io
@@ -24,7 +24,7 @@ def write_csv(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def write_cells(findings: Findings, folder: Path) -> None:
-    """What was run: fits, the way of each, times of steps, peaks of memory."""
+    """What was run: fits, the records of each, times of steps, peaks of memory."""
     fits = [result for result in findings.results if result["kind"] == "fit"]
     known = ("algorithm", "reading", "strength", "seed")
     write_csv(folder / "fits.csv", [{k: v for k, v in fit.items() if k not in ("kind", "trace")} for fit in fits])

@@ -45,7 +45,7 @@ class FitCell:
         return Spec(**algorithm.spec_options(self.reading, self.effort), **strength, seed=self.seed)
 
     def run(self, rows: Rows) -> dict[str, Any]:
-        """How good the model is, what it holds, what it cost and how it came there."""
+        """How good the model is, what it holds, what it cost and its records on the way."""
         spec = self.spec
         problem, _ = make_problem(rows.training(), spec)
         options = solver_options(spec)
@@ -79,11 +79,11 @@ class FitCell:
 
     @property
     def _from_the_first_step(self) -> bool:
-        """Whether the way within the first pass is looked at: by the first seed of the paper's stochastic methods."""
+        """Whether records are made within the first pass, too: for the first seed of the paper's stochastic methods."""
         return self.seed == 0 and self.reading != "riata" and ALGORITHMS[self.algorithm].random
 
     def _beginning(self, rows: Rows, problem: Problem, first_pass: float) -> list[dict[str, float]]:
-        """The way within the first pass: short runs of the same seed visit the same rows as the long one."""
+        """Records within the first pass: short runs of the same seed visit the same rows as the long one."""
         spec = self.spec
         if spec.rounds and spec.alpha is not None:
             spec = replace(spec, rounds=False, alpha=0.5 * spec.alpha)  # all of it is in the first half

@@ -22,7 +22,7 @@ class Rows(NamedTuple):
     y: np.ndarray
     X_test: sp.csr_array
     y_test: np.ndarray
-    probes: np.ndarray | None  # a mask; None where nobody says
+    probes: np.ndarray | None  # a mask; None where that is not known
 
     def training(self) -> InMemory:
         return InMemory(self.X, self.y)

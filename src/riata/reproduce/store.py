@@ -1,4 +1,4 @@
-"""Finished cells in a folder, one JSON file each, written whole or not at all: a killed run goes on where it was."""
+"""Finished cells in a folder, one JSON file each, written in full or not at all: a killed run goes on where it was."""
 
 import json
 from dataclasses import asdict, dataclass

@@ -86,7 +86,7 @@ def run(
     checkpoints: Checkpoints | None = None,
     resumed: Saved | None = None,
 ) -> Result:
-    """Consume a solver until its certificate, or the change of F, is within `tol` of the empty model's loss.
+    """Run a solver until its duality gap, or the change of F, is within `tol` of the empty model's loss.
 
     Interrupted (Ctrl-C) after its first point, it returns the last one. `resumed` is what the solver went on from.
     """
@@ -181,7 +181,7 @@ def _objective_at(problem: Problem, point: Iterate) -> float:
 
 
 def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iterate]:
-    """The iterates, up to a Ctrl-C; why there are no more is noted in `ending`, as the solver returns it if it does."""
+    """The iterates, up to a Ctrl-C. Why there are no more goes to `ending`: the solver may return a reason."""
     try:
         ending.append((yield from iterates) or StopReason.LAST_STEP)
     except KeyboardInterrupt:

@@ -20,7 +20,7 @@ from riata.training.spec import Spec
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
-NOT_SHAPING = {  # options that leave the fit of one margin as it is, or have shaped its data or its k before
+NOT_SHAPING = {  # options that do not change the fit of one margin, or that have shaped its data or its k already
     "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "debias",
     "select", "cv", "n_alphas", "alpha_reach", "k_max",
 }  # fmt: skip
@@ -38,7 +38,7 @@ class Fit:
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
-    """The problem of a spec on data, and the alpha that it came to."""
+    """The problem of a spec on data, and its alpha as a number; None where there is none, or the solver finds it."""
     if SOLVERS[spec.solver_name].finds_alpha and spec.alpha is None and spec.alpha_ratio is None:
         free = spec.family.at(0.0) if spec.k is None else spec.family
         return Problem(data, spec.loss_function, free, spec.fit_intercept), None
@@ -54,7 +54,7 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
 
 
 def bare_problem(data: Dataset, spec: Spec) -> Problem:
-    """The problem of a spec of k, or of an alpha at alpha = 1."""
+    """The problem of a spec; a penalty whose strength is alpha has strength 1 here."""
     scale = data.moments.scale if spec.standardize else 1.0
     penalty = spec.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
     return Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale)
@@ -92,7 +92,7 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
 
 
 def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
-    """Where a fit is saved, known by its data and by the options that shape the result; None if nobody asked."""
+    """Where a fit is saved, identified by its data and the options that shape the result; None without a folder."""
     if spec.checkpoint is None:
         return None
     every = parse_seconds(spec.every)
@@ -118,7 +118,7 @@ def describe(fitted: Fit) -> str:
 
 
 def solver_options(spec: Spec) -> Options:
-    """The part of a spec that says how to solve. Enough steps are a limit of their own."""
+    """The part of a spec that says how to solve. With max_steps there is no limit of passes by default."""
     passes = spec.max_passes
     if passes is None:
         passes = SOLVERS[spec.solver_name].max_passes if spec.max_steps is None else 10**9

@@ -26,7 +26,7 @@ LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share
 
 @dataclass(frozen=True)
 class ModelPath:
-    """One model per row."""
+    """The models of a path: each array has a row, or an entry, for every model."""
 
     by: str  # "alpha" or "k"
     values: np.ndarray  # of alpha, or of k
@@ -55,7 +55,7 @@ class ModelPath:
 
     @property
     def alphas(self) -> np.ndarray:
-        """The values of alpha, along one."""
+        """The values of alpha of a path along alpha."""
         if self.by != "alpha":
             raise AttributeError("a path along k has no alphas: its `values` are the numbers of features")
         return self.values
@@ -74,7 +74,7 @@ class ModelPath:
         return named(self.model(i))
 
     def model(self, i: int) -> PathModel:
-        """Which model of the path it is."""
+        """Model i by its alpha or k and its number of features."""
         return PathModel(self.by, self.values[i].item(), int(np.count_nonzero(self.coefs[i])))
 
 

@@ -13,7 +13,7 @@ from riata.training.spec import Spec
 
 
 def rows_seen(data: Dataset, spec: Spec) -> Dataset:
-    """The data as the model sees it, in the place where it is summed."""
+    """The rows as the model sees them, of unit norm if asked for, and on the GPU if a device is given."""
     data = data.map(_unit_rows_of) if spec.normalize == "rows" else data
     if spec.device is None or isinstance(data, OnDevice):
         return data

@@ -1,6 +1,7 @@
 """Classes: how many rows each has, what they weigh, and one of them against the rest."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
+from riata.training.class_moments import ClassMoments
 
 ClassWeight = Mapping[Any, float] | str | None
 
@@ -29,7 +31,7 @@ def count_classes(data: Dataset) -> np.ndarray:
 
 
 def check_class_weight(class_weight: ClassWeight) -> None:
-    """Refuse weights that are none."""
+    """Refuse class weights that are neither "balanced" nor numbers of zero or more."""
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():
             if not 0 <= weight < np.inf:
@@ -51,8 +53,8 @@ def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.nda
     return np.array([by_label.get(label, 1.0) for label in labels], dtype=np.float64)
 
 
-def one_against_rest(data: Dataset, position: int, weights: np.ndarray) -> Dataset:
-    """The data with target +1 for one class and -1 for all others."""
+def one_against_rest(data: Dataset, position: int, weights: np.ndarray, moments: ClassMoments | None = None) -> Dataset:
+    """The data with target +1 for one class and -1 for all others, and the moments that all classes share, if any."""
 
     def relabel(chunk: Chunk) -> Chunk:
         xp = namespace(chunk.y)
@@ -61,7 +63,8 @@ def one_against_rest(data: Dataset, position: int, weights: np.ndarray) -> Datas
         weight = chunk.weight * xp.take(xp.asarray(weights), codes, axis=0)
         return chunk._replace(y=mine, weight=weight)
 
-    return data.map(relabel)
+    view = data.map(relabel)
+    return view if moments is None else view.sharing_moments(partial(moments.of, position))
 
 
 def with_classes(data: Dataset, classes: np.ndarray) -> Dataset:

@@ -32,7 +32,7 @@ from riata.training.selection.search import search_of
 from riata.training.spec import Spec
 from riata.training.trained import Course, Trained
 
-PATIENCE = 1.0  # seconds in which somebody wants to see something new
+PATIENCE = 1.0  # seconds between two looks at the model for the progress bar
 
 
 def open_stream(spec: Spec, n_features: int) -> Stream:
@@ -77,7 +77,7 @@ class Margins:
         self.progressive = self.progressive.plus(self._validated(learnt))
 
     def _validated(self, learnt: list[Any]) -> ProgressiveValidation:
-        """Of the margins' losses the mean, of several labels the one of the largest margin."""
+        """The mean of the margins' losses; the predicted label is that of the largest margin."""
         loss = self.spec.loss_function
         parts = [progressive_validation(loss, y, z, weight) for y, z, weight in learnt]
         if len(parts) == 1:
@@ -102,7 +102,7 @@ def targets_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
 
 
 def runs_of_known_labels(labels: np.ndarray, known: list[Any]) -> Iterator[tuple[slice, list[Any]]]:
-    """(rows, labels known up to them): the rows cut before every label that has not been there."""
+    """(rows, labels known up to them): the rows, cut before every row with a new label."""
     places = {label: i for i, label in enumerate(known)}
     found, first = np.unique(labels, return_index=True)
     news = sorted((int(i), label) for label, i in zip(found.tolist(), first, strict=True) if label not in places)
@@ -171,7 +171,7 @@ class Learner:
 
 
 def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
-    """Learn the rows of a stream as they come, until it ends or somebody presses Ctrl-C; `rows` are as seen of `data`.
+    """Learn the rows of a stream as they come, until it ends or Ctrl-C; `rows` are those of `data`, prepared.
 
     The learner, which can go on from there, is kept in what it leaves behind.
     """
@@ -237,7 +237,7 @@ class StreamHistory:
         return self.records[-1].steps if self.records else 0
 
     def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
-        """A line of history, from the model as of now."""
+        """Add a record of the model as it is now."""
         self._looked = time.perf_counter()
         seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
         record = with_progressive(

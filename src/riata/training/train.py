@@ -15,6 +15,7 @@ from riata.data.features import factors_of, groups_of
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import check_request, check_same_features, check_target_varies
+from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
 from riata.training.origin import far_origin
@@ -90,19 +91,21 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     data = rows_seen(data, spec)
+    shared = ClassMoments(data, weights)
+    moments = shared if shared.worth_sharing else None
     fits = []
     for position in [1] if len(classes) == 2 else range(len(classes)):
         of_class = spec
         if spec.checkpoint is not None:
             of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
-        rows = one_against_rest(data, position, weights)
+        rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
         fits.append(_fit_margin(rows, of_class, chosen_by, warn, str(classes[position])))
     return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts)
 
 
 def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn, label: str = "") -> Fit:
-    """Fit one linear function, with a bar if asked for and a warning if it did not get there."""
+    """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
     search, origin = search_of(spec), far_origin(data, spec)
     spec = replace(
         spec,
@@ -133,7 +136,7 @@ def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
 def _trained(
     fits: list[Fit], data: Dataset, spec: Spec, passes_before: float, classes: np.ndarray | None = None
 ) -> Trained:
-    """What the fits of all margins come to; the ledger stood at `passes_before` when they began."""
+    """The fits of all margins as one result; the ledger stood at `passes_before` when they began."""
     results = [one.result for one in fits]
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]

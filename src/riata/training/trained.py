@@ -42,7 +42,7 @@ class Course:
 
     @property
     def converged(self) -> bool:
-        """Whether all of them came to where they were going."""
+        """Whether the fits of all margins converged."""
         return all(stop.converged for stop in self.stops)
 
     @property
@@ -99,7 +99,7 @@ class Trained:
 
     @property
     def all_names(self) -> list[str]:
-        """The names of all features, or of the chosen ones where nobody knows the others."""
+        """The names of all features, or of the chosen ones where only those have names."""
         return self.names_of(known_numbers(self.coef, self.n_features))
 
     @property
@@ -138,7 +138,7 @@ class Trained:
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:
-        """The deviations of some columns: those of the data, those a method has kept, or 1 where nobody knows."""
+        """The deviations of some columns: those of the data, those a method has kept, or 1 where there are none."""
         if self.scale is not None:
             return [float(deviation) for deviation in self.scale[features]]
         return [self.known.get(j, (None, 1.0))[1] for j in features.tolist()]
@@ -179,7 +179,7 @@ def one_or_all(values: Sequence[Any]) -> Any:
 
 
 def _as_plain(value: Any) -> Any:
-    """A number of NumPy's, or a list of them, as Python's own, which JSON can say; of a loss its name."""
+    """Numbers of NumPy as Python's own, which JSON can hold; a loss by its name, a penalty as it prints."""
     if isinstance(value, Loss):
         return value.name
     if isinstance(value, Penalty):
@@ -190,5 +190,5 @@ def _as_plain(value: Any) -> Any:
 
 
 def _plain(value: Any) -> bool:
-    """Whether JSON can say it."""
+    """Whether JSON can hold it."""
     return value is None or isinstance(value, str | bool | int | float)

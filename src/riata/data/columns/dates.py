@@ -46,16 +46,16 @@ class Date(Encoder):
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> np.ndarray | sp.csr_array:
         instants = as_instants(columns[0], self.column)
-        gone = values_of(instants.is_null())
-        days = np.where(gone, self.mean, days_of(instants)) - self.origin
+        null = values_of(instants.is_null())
+        days = np.where(null, self.mean, days_of(instants)) - self.origin
         blocks = [sp.csr_array(days[:, None].astype(dtype))]
         for part, codes in self.parts.items():
             position = np.full(PARTS[part], -1)
             position[codes] = np.arange(len(codes))
             code = part_of(instants, part)
-            blocks.append(one_hot(np.where(gone, -1, position[code]), len(codes), dtype))
+            blocks.append(one_hot(np.where(null, -1, position[code]), len(codes), dtype))
         if self.missing:
-            blocks.append(one_hot(np.where(gone, 0, -1), 1, dtype))
+            blocks.append(one_hot(np.where(null, 0, -1), 1, dtype))
         return sp.hstack(blocks, format="csr")
 
 
@@ -73,16 +73,16 @@ class DateLearner(Learner):
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
         instants = as_instants(columns[0], self.column)
-        there = values_of(instants.is_valid())
+        valid = values_of(instants.is_valid())
         self.n_missing += instants.null_count
-        if not there.any():
+        if not valid.any():
             return
-        days, weight = days_of(instants)[there], weight[there]
+        days, weight = days_of(instants)[valid], weight[valid]
         self.least, self.largest = min(self.least, days.min()), max(self.largest, days.max())
         self.weight += weight.sum()
         self.mean += weight @ (days - self.mean) / self.weight
         for part, seen in self.seen.items():
-            seen[part_of(instants, part)[there]] = True
+            seen[part_of(instants, part)[valid]] = True
 
     def merge(self, later: Self) -> None:
         self.n_missing += later.n_missing

@@ -1,4 +1,4 @@
-"""Columns of numbers: the value itself, the mean where it is missing, and a feature that says it was."""
+"""Columns of numbers: the value, or the mean where it is missing, and a feature that marks missing values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

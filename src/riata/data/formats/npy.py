@@ -67,7 +67,7 @@ class Npy(FileSource):
         if not 1 <= len(shape) <= 2:
             raise DataError(f"{files[0].path} holds an array of {len(shape)} dimensions; riata needs rows and columns")
         if shape[1:] == (n_features,):
-            target = None  # the rows hold features only
+            target = None  # all columns are features
         if target is not None and not (len(shape) == 2 and -shape[1] <= target < shape[1]):
             raise DataError(f"{files[0].path} has no column {target}; it has {shape[-1]}, counted from 0")
         self.n_rows, self._target = shape[0], target
@@ -88,7 +88,7 @@ class Npy(FileSource):
         names = list(arrays) if columns is None else list(columns)
         return pa.RecordBatch.from_arrays([as_column(arrays[name]) for name in names], names=names)
 
-    def matrix_apart(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
+    def matrix_slice(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
         if self._target is None:
             return None
         arrays = self._arrays(start, stop)

@@ -18,7 +18,7 @@ from riata.data.formats.filesource import FileSource
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.npy import Npy
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import Beside, OneColumn, Source
+from riata.data.formats.source import OneColumn, Source, WithColumns
 from riata.data.formats.svmlight import Svmlight
 from riata.errors import DataError
 
@@ -40,7 +40,7 @@ def parts_of(source: Source, n_parts: int) -> list[Source]:
 
 def by_rows(source: Source) -> bool:
     """Whether any process can read any rows of the source without the others."""
-    if isinstance(source, Beside):
+    if isinstance(source, WithColumns):
         return all(map(by_rows, source.sources))
     return by_rows(source.inner) if isinstance(source, OneColumn) else isinstance(source, Npy)
 
@@ -49,7 +49,7 @@ def files_of(source: Source) -> list[File]:
     """The files that a source reads."""
     if isinstance(source, FileSource):
         return source.files
-    if isinstance(source, Beside):
+    if isinstance(source, WithColumns):
         return [file for other in source.sources for file in files_of(other)]
     return files_of(source.inner) if isinstance(source, OneColumn | RowRange) else []
 

@@ -36,15 +36,15 @@ class Source(ABC):
         """These columns of all rows, in batches of not much more than `rows`."""
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
-        """The rows from `start` up to `stop`, without reading others; None without random access (see `jumps`)."""
+        """The rows from `start` up to `stop`, without reading others; None without `random_access`."""
         return None
 
-    def matrix_apart(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
+    def matrix_slice(self, columns: Sequence[str], start: int, stop: int) -> tuple[pa.RecordBatch, np.ndarray] | None:
         """Like `slice`, with the matrix returned as an array, by a source that would have to copy it into a column."""
         return None
 
     @property
-    def jumps(self) -> bool:
+    def random_access(self) -> bool:
         """Whether it offers random access: rows can be read without those before them."""
         return type(self).slice is not Source.slice
 
@@ -81,7 +81,7 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
-class Beside(Source):
+class WithColumns(Source):
     """The rows of a source, joined row by row with columns of other sources (targets, weights)."""
 
     def __init__(self, source: Source, others: Sequence[Source]) -> None:
@@ -108,8 +108,8 @@ class Beside(Source):
         return None if any(part is None for part in parts) else _side_by_side(parts)
 
     @property
-    def jumps(self) -> bool:
-        return all(source.jumps for source in self.sources)
+    def random_access(self) -> bool:
+        return all(source.random_access for source in self.sources)
 
     def _shares(self, columns: Sequence[str]) -> list[tuple[Source, list[str]]]:
         """The sources that have these columns, each with those it has."""
@@ -148,8 +148,8 @@ class OneColumn(Source):
         return None if batch is None else batch.rename_columns(self.schema.names)
 
     @property
-    def jumps(self) -> bool:
-        return self.inner.jumps
+    def random_access(self) -> bool:
+        return self.inner.random_access
 
     def fingerprint(self) -> object | None:
         return self.inner.fingerprint()

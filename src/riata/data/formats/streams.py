@@ -1,7 +1,7 @@
 """Rows that can be read only once: a generator of chunks, an Arrow reader, standard input.
 
-Either they are written to a temporary Arrow IPC file while they are read (`Kept`), so that every solver can read them
-again, or they are not (`Once`), for methods that need one pass.
+Either they are written to a temporary Arrow IPC file while they are read (`StoredStream`), so that every solver can
+read them again, or they are not (`UnstoredStream`), for methods that need one pass.
 """
 
 import weakref
@@ -35,7 +35,7 @@ class Stream(Source):
                 yield batch.select(list(columns)).slice(start, rows)
 
 
-class Once(Source):
+class UnstoredStream(Source):
     """A stream that is not stored: its first batch can be inspected (`first`), and all of it read once."""
 
     single_pass = True
@@ -62,7 +62,7 @@ class Once(Source):
         self._stream.close()
 
 
-class Kept(Source):
+class StoredStream(Source):
     """A stream that is written to a temporary file while it is read for the first time."""
 
     def __init__(self, stream: Source, folder: str | None = None) -> None:

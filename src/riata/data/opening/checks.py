@@ -42,7 +42,7 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         classes = encoding.target.classes if encoding and encoding.target else None
         return value in ("auto", "regression" if classes is None else "classification")
     if not isinstance(value, str | list | tuple):
-        return False  # an array beside the rows
+        return False  # an array, where the rows have their own
     if encoding is None or not value:
         return not value
     if name == "target":

@@ -34,7 +34,7 @@ LEAK = 0.5  # a column that alone explains more of the target than this deserves
 def learn_profile(source: Source, options: ColumnOptions, rows: int) -> Profile:
     """The profile of a source: one pass, in batches of `rows`."""
     look = FirstPass(source, options)
-    if source.fast and source.jumps and source.n_rows:
+    if source.fast and source.random_access and source.n_rows:
         starts = watched(range(0, source.n_rows, rows), LOOKING, lambda _: rows, source.n_rows)
         head = source.slice(look.columns, 0, rows)
         look.begin(head)

@@ -25,7 +25,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.source import Source
-from riata.data.formats.streams import Kept, Once
+from riata.data.formats.streams import StoredStream, UnstoredStream
 from riata.data.opening.arrays import open_array
 from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
 from riata.data.opening.column_options import ColumnOptions
@@ -146,9 +146,9 @@ def open_data(
     if n_features is not None:
         rows.width = n_features
     if rows.single_pass and cache:
-        rows = Kept(rows, cache if isinstance(cache, str) else None)
+        rows = StoredStream(rows, cache if isinstance(cache, str) else None)
     elif rows.single_pass:
-        rows = Once(rows, _first_rows(rows, budget))
+        rows = UnstoredStream(rows, _first_rows(rows, budget))
     column_options = ColumnOptions(
         target=roles["target"], weight=roles["weight"], features=None if features is None else tuple(features),
         drop=tuple(drop), categorical=tuple(categorical), text=tuple(text), crosses=as_crosses(crosses),
@@ -162,7 +162,7 @@ def open_data(
         return remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
     if encoding is not None:
         profile = known_profile(rows, encoding, batch_rows, target_name)
-    elif isinstance(rows, Once):
+    elif isinstance(rows, UnstoredStream):
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
         profile = profile_of(rows, column_options, batch_rows)
@@ -171,7 +171,9 @@ def open_data(
     return data.load() if fits else data
 
 
-def _profile_of_stream(rows: Once, options: ColumnOptions, batch_rows: int, n_features: int | None) -> Profile:
+def _profile_of_stream(
+    rows: UnstoredStream, options: ColumnOptions, batch_rows: int, n_features: int | None
+) -> Profile:
     """The profile of the first rows of a stream, which may not have all labels and features yet."""
     profile = profile_of(rows.first, options, batch_rows)
     profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, options.task))

@@ -14,7 +14,7 @@ from riata.data.formats.ipc import Ipc
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import TARGET, WEIGHT, Beside, OneColumn, Source
+from riata.data.formats.source import TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
@@ -117,7 +117,7 @@ def with_roles(
         roles["weight"] = WEIGHT  # of tuples (X, y, weight)
     if roles["target"] is None and need_target:
         raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
-    return (Beside(rows, others) if others else rows), roles
+    return (WithColumns(rows, others) if others else rows), roles
 
 
 def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:

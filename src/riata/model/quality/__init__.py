@@ -18,5 +18,5 @@ __all__ = ["ClassQuality", "NumberQuality", "quality"]
 
 def quality(model: "Model", data: Dataset) -> ClassQuality | NumberQuality:
     """How good the model is on these rows: one pass."""
-    data = model.rows(data)  # whoever opened them
+    data = model.rows(data)  # with the model's features, however they were opened
     return (number_quality if model.task == "regression" else class_quality)(model, data)

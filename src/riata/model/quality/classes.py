@@ -28,7 +28,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class ClassQuality:
-    """Scores, what was taken for what, and curves of classes against the rest."""
+    """Scores, the confusion matrix, and curves of classes against the rest."""
 
     n_rows: int
     scores: dict[str, float | None]

@@ -21,7 +21,7 @@ class ScoreTable:
         self._together = False  # whether there is one part, in order
 
     def add(self, z: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
-        """Learn the scores of some rows."""
+        """Add the scores of some rows."""
         self._parts.append((z, np.where([~positive, positive], weight, 0.0)))
         self._together = False
         if sum(len(z) for z, _ in self._parts) > KEPT:

@@ -50,7 +50,7 @@ def number_quality(model: "Model", data: Dataset) -> NumberQuality:
 
 
 class Sample:
-    """Some of the rows that go by, all equally likely: those of the smallest random marks."""
+    """A uniform sample of rows that are seen once: each draws a random number, and the smallest are kept."""
 
     def __init__(self) -> None:
         self._rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from riata.training.trained import Trained
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a fit came from, as far as somebody said: its data by name, how it was opened, how to repeat it."""
+    """Where a fit came from, as far as it is known: its data by name, how it was opened, how to repeat it."""
 
     data: str | None = None
     opened: Mapping[str, Any] = field(default_factory=dict)  # options of riata.open that are not the defaults

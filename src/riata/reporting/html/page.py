@@ -31,7 +31,7 @@ class Tile:
 
 
 def page(title: str, lead: str, sections: Sequence[Section], *, tiles: Sequence[Tile] = ()) -> str:
-    """A whole page."""
+    """A complete page."""
     return rendered(
         "page.html",
         title=title,
@@ -46,6 +46,6 @@ def page(title: str, lead: str, sections: Sequence[Section], *, tiles: Sequence[
 
 
 def write_page(path: str | Path, html: str) -> None:
-    """Write a page; the file appears whole or not at all."""
+    """Write a page; the file appears complete or not at all."""
     with replacing(path) as file:
         file.write(html.encode())

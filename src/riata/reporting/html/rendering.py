@@ -30,7 +30,7 @@ def rendered(template: str, **values: Any) -> Markup:
 
 
 def source(name: str) -> Markup:
-    """A style sheet or a script of the folder `templates`, as it is."""
+    """A style sheet or a script of the folder `templates`, unchanged."""
     environment = _environment()
     assert environment.loader is not None
     return Markup(environment.loader.get_source(environment, name)[0])

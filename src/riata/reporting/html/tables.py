@@ -23,7 +23,7 @@ class Column:
 def data_table(
     name: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]], *, search: str = "", sortable: bool = True
 ) -> Markup:
-    """A table with an id; `search` says what to search for. Numbers are shown short and carried whole."""
+    """A table with an id; `search` says what to search for. Numbers are shown with few digits and stored with all."""
     return rendered(
         "table.html",
         name=name,

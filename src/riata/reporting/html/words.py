@@ -1,4 +1,4 @@
-"""Sentences about a fit that somebody who was not there understands."""
+"""Sentences about a fit, for readers who did not make it."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -12,9 +12,10 @@ from contextlib import nullcontext
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from riata.kernels.quadratic import descend, largest_slope, take_step
+from riata.kernels.quadratic import Limits, descend, largest_slope, minimise_small, take_step
 from riata.threads import one_blas_thread
 
+FEW_COORDINATES = 128  # up to which loops of our own are as fast as LAPACK's, and calling it costs more
 MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
 SWEEPS = 8  # of coordinate descent between two Newton steps
 MAX_ROUNDS = 200  # of coordinate descent and a Newton step
@@ -28,8 +29,11 @@ def minimise_quadratic(
 
     `precision` is that of the optimality conditions, relative to the largest slope, each in units of its coordinate.
     """
-    tol = precision * largest_slope(H, slope, l1, w)
-    v, now = w.copy(), slope.copy()
+    v = w.copy()
+    if len(w) <= FEW_COORDINATES:
+        minimise_small(H, slope, l1, lower, v, Limits(precision, SWEEPS, MAX_ROUNDS, LEAST_RIDGE, MOST_RIDGE))
+        return v
+    tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
         for _ in range(MAX_ROUNDS):
             if descend(H, l1, lower, v, now, SWEEPS, tol) <= tol:

@@ -20,7 +20,7 @@ from riata.losses import Loss
 from riata.training.path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
-ROWS_AT_ONCE = 4096  # a margin for every model is held of so many rows
+ROWS_AT_ONCE = 4096  # rows whose margins, one for every model, are in memory at once
 
 
 class HeldOut(NamedTuple):
