@@ -276,7 +276,7 @@ def test_no_penalty_at_all_is_least_squares():
         ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors and no nonnegative"),
         (
             {"loss": "poisson", "solver": "cd"},
-            "loss 'poisson' has no bound on its curvature, and solver 'cd' needs one",
+            "solver 'cd' needs a bound on the curvature, and 'poisson' has none",
         ),
         ({"alpha": 1e-4, "alpha_ratio": None, "memory": 1000}, "features want to be in the model at this alpha"),
     ],

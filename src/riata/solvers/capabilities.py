@@ -37,7 +37,7 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
-    "bounded curvature": "loss {loss!r} has no bound on its curvature, and solver {solver!r} needs one; take solver 'exact'",
+    "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
 }
 
