@@ -198,6 +198,10 @@ class Matrix(ABC):
         wrong = np.flatnonzero(~np.isfinite(sums))
         return int(wrong[0]) if len(wrong) else None
 
+    def stored_less(self, shift: np.ndarray) -> "Matrix":
+        """Sparse rows in memory with `shift` subtracted from stored entries alone."""
+        raise NotImplementedError(f"{type(self).__name__}: only sparse rows in memory have entries that are not stored")
+
     def stacked(self, others: "Sequence[Matrix]") -> "Matrix":
         """These rows and those of the others, one after the other."""
         raise self._on_device()

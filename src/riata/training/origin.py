@@ -12,7 +12,6 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.matrices.csr import CsrMatrix
 from riata.matrices.moments import varies
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
@@ -35,8 +34,7 @@ class Origin(NamedTuple):
         def part(chunk: Chunk) -> Chunk:
             X = chunk.X
             if x.any():
-                assert isinstance(X, CsrMatrix)  # only columns of sparse rows have an origin of their own
-                X = X.stored_less(x)
+                X = X.stored_less(x)  # only columns of sparse rows have an origin of their own
             return chunk._replace(X=X, y=chunk.y - y)
 
         return data.map(part)
