@@ -43,6 +43,16 @@ def test_four_times_the_rows_keep_the_same_peak_memory(tmp_path):
     assert four_times - once < 40
 
 
+def test_rows_that_just_fit_in_memory_keep_to_the_budget(tmp_path):
+    """Decoded and encoded they are a quarter of the budget each, and are never there as a whole at the same time."""
+    few, path = tmp_path / "few.parquet", tmp_path / "fits.parquet"
+    write_rows(few, 1000)
+    write_rows(path, 100_000)
+    assert BUDGET_MB / 5 < 100_000 * 8 * (N_FEATURES + 2) / 1e6 < BUDGET_MB / 4
+    _, peak = peaks_mb(*(command(rows, "--alpha-ratio", "0.3") for rows in (few, path)))  # the first runs twice
+    assert peak < BUDGET_MB
+
+
 def test_the_best_k_of_wide_rows_keep_to_the_budget(tmp_path, rng):
     """A row of H of every candidate is 0.3 MB, and there are as many candidates as the budget allows."""
     np.save(tmp_path / "wide.npy", rng.normal(size=(400, 40_001)).astype(np.float32))

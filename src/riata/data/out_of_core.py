@@ -20,6 +20,7 @@ from riata.data.encoded_file import EncodedRows, write_chunks
 from riata.data.facts import Facts
 from riata.data.formats.source import Source, rebatch
 from riata.data.in_memory import InMemory
+from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile
 from riata.data.parallel import in_parallel
 from riata.data.read_ahead import ahead
@@ -45,6 +46,7 @@ class OutOfCore(Dataset):
         self._cache_folder = cache if isinstance(cache, str) else None
         self._caching = bool(cache) and not source.fast and not self._encoding.hashed  # the file has no names
         self._rows: EncodedRows | None = None
+        self._decoded: DecodedBatches | None = None  # all batches of an earlier pass
         # a dense matrix, in which the first pass has seen only finite numbers, needs no encoding
         self._needs_no_encoding = self._encoding.is_matrix and bool(profile.columns)
 
@@ -142,7 +144,11 @@ class OutOfCore(Dataset):
 
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks in order; chunk i has the rows from i * chunk_rows on, less those left out, and may be empty."""
-        batches = self.source.batches(self._encoding.columns, self.chunk_rows)
+        columns = self._encoding.columns
+        if self._decoded is not None and self._decoded.complete:
+            batches = self._decoded.take(columns)
+        else:
+            batches = self.source.batches(columns, self.chunk_rows)
         if not self.source.single_pass:  # a stream may be slow: its rows are used as they come
             batches = rebatch(batches, self.chunk_rows)
         first_row = 0
@@ -173,9 +179,9 @@ class OutOfCore(Dataset):
                 "folder for them (cache='/folder'), or turn this off (cache=False)"
             ) from error
 
-    def load(self) -> InMemory:
-        """All rows in memory, for data that fits."""
-        self._caching = False
+    def load(self, decoded: DecodedBatches | None = None) -> InMemory:
+        """All rows in memory, for data that fits; from what was decoded already, where that is all of it."""
+        self._caching, self._decoded = False, decoded
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
         return InMemory(*copied(chunks), facts=self.facts)
 

@@ -9,7 +9,16 @@ MOVING = 1e-12  # of the sums that cancel: a slope above is one
 
 
 @compiled()
-def slope_checks(positive, negative, shrink_positive, shrink_negative, l1, l2, nonnegative, w):
+def slope_checks(
+    positive: np.ndarray,
+    negative: np.ndarray,
+    shrink_positive: float,
+    shrink_negative: float,
+    l1: np.ndarray,
+    l2: np.ndarray,
+    nonnegative: bool,
+    w: np.ndarray,
+) -> tuple[float, float, float]:
     """(the largest pull as a share of its l1, sum max(pull - l1, 0)^2 / (2 l2), sum |g w| of features without penalty).
 
     The slopes g are those of the two sides, each shrunk. A feature without penalty whose weight is 0 must not move: the

@@ -8,7 +8,9 @@ from riata.kernels.rows import FAST, span
 
 
 @compiled(fastmath=FAST, nogil=True)
-def dense_sums(X, shift, u, curvature):
+def dense_sums(
+    X: np.ndarray, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sums over rows of u a, of curvature * a and of curvature * a^2, each a vector of columns; a = x - shift."""
     n, d = X.shape
     by_u, by_curvature, squares = np.zeros(d), np.zeros(d), np.zeros(d)
@@ -23,7 +25,9 @@ def dense_sums(X, shift, u, curvature):
 
 
 @compiled(fastmath=FAST, nogil=True)
-def csr_sums(indptr, indices, data, shift, u, curvature):
+def csr_sums(
+    indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same sums for CSR; a zero that is not stored is -shift away from the shift."""
     d = shift.shape[0]
     by_u, by_curvature, squares, seen = np.zeros(d), np.zeros(d), np.zeros(d), np.zeros(d)

@@ -16,7 +16,7 @@ from riata.kernels.rows import FAST, span
 
 
 @compiled(nogil=True, inline="always")
-def account(loss, y, z, weight, totals):
+def account(loss: int, y: float, z: float, weight: float, totals: np.ndarray) -> tuple[float, int]:
     """Add a row to the totals; returns its slope and its side."""
     f, u = value_and_derivative(loss, y, z)
     side = 0 if u > 0.0 else 1
@@ -28,7 +28,9 @@ def account(loss, y, z, weight, totals):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def dense_first_order(X, y, weight, loss, w, support, b):
+def dense_first_order(
+    X: np.ndarray, y: np.ndarray, weight: np.ndarray, loss: int, w: np.ndarray, support: np.ndarray, b: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight.
 
     Rows wait until there are four of a side, so that its gradient is loaded and stored a quarter as often.
@@ -62,7 +64,7 @@ def dense_first_order(X, y, weight, loss, w, support, b):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def _add_four(g, X, rows, u):
+def _add_four(g: np.ndarray, X: np.ndarray, rows: np.ndarray, u: np.ndarray) -> None:
     """g += the sum of u x over four rows."""
     x0, x1, x2, x3 = X[rows[0]], X[rows[1]], X[rows[2]], X[rows[3]]
     u0, u1, u2, u3 = u[0], u[1], u[2], u[3]
@@ -71,7 +73,16 @@ def _add_four(g, X, rows, u):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def csr_first_order(indptr, indices, data, y, weight, loss, w, b):
+def csr_first_order(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray,
+    loss: int,
+    w: np.ndarray,
+    b: float,
+) -> tuple[np.ndarray, np.ndarray]:
     """Of sparse rows."""
     slopes, totals = np.zeros((2, w.shape[0])), np.zeros(6)
     for i in range(y.shape[0]):

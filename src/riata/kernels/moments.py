@@ -13,7 +13,9 @@ ROWS = 256  # so few that squares about the first row lose at most two digits to
 
 
 @compiled(fastmath=FAST, nogil=True)
-def dense_moments(X, d, y, weight):
+def dense_moments(
+    X: np.ndarray, d: int, y: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(mean, squares about it, products with y about both means) of the first d columns; X is as `in_rows` gives it."""
     mean, squares, cross = np.zeros(d), np.zeros(d), np.zeros(d)
     first, off, part, by_y = np.empty(d), np.empty(d), np.empty(d), np.empty(d)

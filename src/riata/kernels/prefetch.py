@@ -3,18 +3,21 @@
 Dense rows, and what is remembered of their features, lie in order: the processor sees that for itself.
 """
 
+from typing import Any
+
+import numpy as np
 from llvmlite import ir
 from numba import types, uint64
 from numba.extending import intrinsic, overload
 
-from riata.kernels.rows import DenseRows, span
+from riata.kernels.rows import DenseRows, Rows, span
 
 INT32, BYTES = ir.IntType(32), ir.IntType(8).as_pointer()
 READ, KEEP, DATA = INT32(0), INT32(3), INT32(1)
 LINE = 8  # float64 of a line of the cache
 
 
-def row_address(pointer, context, builder, signature, arguments):
+def row_address(pointer: Any, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """Of array[row], the first two arguments; the row is not counted from the end."""
     array, row = arguments[:2]
     parts = context.make_array(signature.args[0])(context, builder, array)
@@ -24,10 +27,10 @@ def row_address(pointer, context, builder, signature, arguments):
 
 
 @intrinsic
-def prefetch(typing_context, array, row):
+def prefetch(typing_context: Any, array: Any, row: Any) -> Any:
     """Ask for the memory of array[row], without waiting for it."""
 
-    def compiled(context, builder, signature, arguments):
+    def compiled(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address = row_address(BYTES, context, builder, signature, arguments)
         kind = ir.FunctionType(ir.VoidType(), [BYTES, INT32, INT32, INT32])
         function = builder.module.declare_intrinsic("llvm.prefetch", [BYTES], kind)
@@ -37,16 +40,20 @@ def prefetch(typing_context, array, row):
     return types.void(array, row), compiled
 
 
-def fetch_row(rows, i):
+def fetch_row(rows: Rows, i: int) -> None:
     """Bring row i near."""
 
 
 @overload(fetch_row)
-def _fetch_row(rows, i):
+def _fetch_row(rows: Any, i: Any) -> Any:
     if rows.instance_class is DenseRows:
-        return lambda rows, i: None
 
-    def csr(rows, i):
+        def dense(rows: Any, i: Any) -> Any:
+            return None
+
+        return dense
+
+    def csr(rows: Any, i: Any) -> None:
         start, stop = span(rows.indptr, i)
         for p in range(start, stop, uint64(LINE)):
             prefetch(rows.indices, p)
@@ -55,16 +62,20 @@ def _fetch_row(rows, i):
     return csr
 
 
-def fetch_memory(rows, i, memory):
+def fetch_memory(rows: Rows, i: int, memory: np.ndarray) -> None:
     """Bring near the rows of `memory` that belong to the features of row i."""
 
 
 @overload(fetch_memory)
-def _fetch_memory(rows, i, memory):
+def _fetch_memory(rows: Any, i: Any, memory: Any) -> Any:
     if rows.instance_class is DenseRows:
-        return lambda rows, i, memory: None
 
-    def csr(rows, i, memory):
+        def dense(rows: Any, i: Any, memory: Any) -> Any:
+            return None
+
+        return dense
+
+    def csr(rows: Any, i: Any, memory: Any) -> None:
         start, stop = span(rows.indptr, i)
         for p in range(start, stop):
             prefetch(memory, uint64(rows.indices[p]))

@@ -12,7 +12,7 @@ TILE = 512  # columns of a product that stay in the cache while rows go by
 
 
 @compiled(nogil=True, fastmath=FAST)
-def dense_margins(X, w, support, b):
+def dense_margins(X: np.ndarray, w: np.ndarray, support: np.ndarray, b: float) -> np.ndarray:
     """X w + b; `support` are the features of non-zero weight."""
     z = np.empty(X.shape[0])
     for i in range(z.shape[0]):
@@ -26,7 +26,7 @@ def dense_margins(X, w, support, b):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def csr_margins(indptr, indices, data, w, b):
+def csr_margins(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, w: np.ndarray, b: float) -> np.ndarray:
     """X w + b."""
     z = np.empty(indptr.shape[0] - 1)
     for i in range(z.shape[0]):
@@ -39,7 +39,7 @@ def csr_margins(indptr, indices, data, w, b):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def csr_slopes(indptr, indices, data, u, d):
+def csr_slopes(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, u: np.ndarray, d: int) -> np.ndarray:
     """X'u, for d columns."""
     slopes = np.zeros(d)
     for i in range(u.shape[0]):
@@ -50,7 +50,7 @@ def csr_slopes(indptr, indices, data, u, d):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def centred_columns(X, weight, columns, A):
+def centred_columns(X: np.ndarray, weight: np.ndarray, columns: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
     n, m = A.shape
     mean, total = np.zeros(m), 0.0
@@ -69,7 +69,16 @@ def centred_columns(X, weight, columns, A):
 
 
 @compiled(nogil=True)
-def csr_products(indptr, indices, data, weight, place, n_left, n_right, symmetric):
+def csr_products(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    weight: np.ndarray,
+    place: np.ndarray,
+    n_left: int,
+    n_right: int,
+    symmetric: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """sum_i d_i a_i b_i', sum_i d_i a_i and sum_i d_i b_i.
 
     `place[0, j]` is the position of column j among the left ones or -1, `place[1, j]` among the right ones. Where the
@@ -103,7 +112,15 @@ def csr_products(indptr, indices, data, weight, place, n_left, n_right, symmetri
 
 
 @compiled(nogil=True, inline="always")
-def _chosen(indptr, indices, data, i, place, at, values):
+def _chosen(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    data: np.ndarray,
+    i: int,
+    place: np.ndarray,
+    at: np.ndarray,
+    values: np.ndarray,
+) -> int:
     """Write down the entries of a row that have a place; how many.
 
     An entry that has none is written too, and then overwritten: a branch would often be guessed wrong.
@@ -119,7 +136,7 @@ def _chosen(indptr, indices, data, i, place, at, values):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def narrow_products(A, X):
+def narrow_products(A: np.ndarray, X: np.ndarray) -> np.ndarray:
     """A'X for a few columns A and a wide X of any type, in float64, without a copy of X: four rows at a time."""
     n, width = A.shape
     products = np.zeros((width, X.shape[1]))

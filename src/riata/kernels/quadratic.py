@@ -20,7 +20,7 @@ class Limits(NamedTuple):
 
 
 @compiled(nogil=True, inline="always")
-def best_value(centre, l1, lower, curvature):
+def best_value(centre: float, l1: float, lower: float, curvature: float) -> float:
     """The minimiser of curvature v^2 / 2 - centre v + l1 |v| over v >= lower."""
     if centre > l1:
         return (centre - l1) / curvature
@@ -30,7 +30,7 @@ def best_value(centre, l1, lower, curvature):
 
 
 @compiled(nogil=True, inline="always")
-def violation(slope, v, l1, lower):
+def violation(slope: float, v: float, l1: float, lower: float) -> float:
     """How far a coordinate is from its optimality condition, in units of the slope."""
     if v > 0.0:
         return abs(slope + l1)
@@ -41,7 +41,7 @@ def violation(slope, v, l1, lower):
 
 
 @compiled(nogil=True)
-def largest_slope(H, slope, l1, w):
+def largest_slope(H: np.ndarray, slope: np.ndarray, l1: np.ndarray, w: np.ndarray) -> float:
     """The largest slope at hand, the penalty's included, each in units of its coordinate: were columns of unit size."""
     largest = 0.0
     for j in range(w.shape[0]):
@@ -52,7 +52,9 @@ def largest_slope(H, slope, l1, w):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def descend(H, l1, lower, v, slope, sweeps, tol):
+def descend(
+    H: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray, slope: np.ndarray, sweeps: int, tol: float
+) -> float:
     """Cyclic sweeps over all coordinates, updating v and slope in place.
 
     Returns the last sweep's largest violation, each in units of its coordinate. Between sweeps over all, only
@@ -84,7 +86,15 @@ def descend(H, l1, lower, v, slope, sweeps, tol):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def take_step(S, H_S, downhill, step, l1, lower, v):
+def take_step(
+    S: np.ndarray,
+    H_S: np.ndarray,
+    downhill: np.ndarray,
+    step: np.ndarray,
+    l1: np.ndarray,
+    lower: np.ndarray,
+    v: np.ndarray,
+) -> None:
     """Move the coordinates S of v.
 
     A step that would change signs sets those coordinates to zero if that lowers Q, and otherwise ends at the first
@@ -114,7 +124,9 @@ def take_step(S, H_S, downhill, step, l1, lower, v):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def minimise_small(H: np.ndarray, slope: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray, limits: Limits):
+def minimise_small(
+    H: np.ndarray, slope: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray, limits: Limits
+) -> None:
     """The minimum over a few coordinates in one call, updating v in place: steps made in Python would cost more."""
     m, start, now = v.shape[0], v.copy(), slope.copy()
     tol = limits.precision * largest_slope(H, slope, l1, v)

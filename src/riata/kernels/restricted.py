@@ -5,13 +5,17 @@ Results are written to arrays that the caller keeps: to return one costs as much
 
 import math
 
+import numpy as np
+
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import second_derivative, value_and_derivative
 from riata.kernels.rows import FAST
 
 
 @compiled(nogil=True, fastmath=FAST)
-def losses_of_rows(loss, y, z, weight, least_curvature, u, D):
+def losses_of_rows(
+    loss: int, y: np.ndarray, z: np.ndarray, weight: np.ndarray, least_curvature: float, u: np.ndarray, D: np.ndarray
+) -> float:
     """sum_i s_i loss; of every row s loss' into u and s loss'' into D."""
     total = 0.0
     for i in range(z.shape[0]):
@@ -23,7 +27,9 @@ def losses_of_rows(loss, y, z, weight, least_curvature, u, D):
 
 
 @compiled(nogil=True, fastmath=FAST)
-def slopes_and_curved_rows(A, u, D, centre, slope, mean, C):
+def slopes_and_curved_rows(
+    A: np.ndarray, u: np.ndarray, D: np.ndarray, centre: bool, slope: np.ndarray, mean: np.ndarray, C: np.ndarray
+) -> tuple[float, float]:
     """(sum u, sum D); sum u a, the mean of a weighted by D, and rows C whose products are the curvature of F.
 
     Without an intercept nothing is taken off the rows: `centre` is False, and the mean is 0.

@@ -6,7 +6,7 @@ columns: the row that a method sees is a_j = values_j * shrink_j, which is stand
 is left to the intercept).
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,7 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 @compiled(nogil=True, inline="always")
-def span(indptr, i):
+def span(indptr: np.ndarray, i: int) -> tuple[int, int]:
     """Where the entries of a row begin and end. Loops over positions that cannot be negative can be vectorised."""
     return uint64(indptr[i]), uint64(indptr[i + 1])
 
@@ -66,16 +66,21 @@ def in_rows(X: np.ndarray) -> np.ndarray:
     return as_strided(X, (n, length), writeable=False)
 
 
-def entries(rows, i):
-    """Row i as (features, values)."""
+def entries(rows: Rows, i: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """Row i as (features, values): numba compiles one of the two functions below."""
+    raise NotImplementedError
 
 
 @overload(entries)
-def _entries(rows, i):
+def _entries(rows: Any, i: Any) -> Any:
     if rows.instance_class is DenseRows:
-        return lambda rows, i: (None, rows.X[i])
 
-    def csr(rows, i):
+        def dense(rows: Any, i: Any) -> Any:
+            return None, rows.X[i]
+
+        return dense
+
+    def csr(rows: Any, i: Any) -> Any:
         span = slice(rows.indptr[i], rows.indptr[i + 1])
         return rows.indices[span], rows.data[span]
 
@@ -83,7 +88,7 @@ def _entries(rows, i):
 
 
 @compiled(fastmath=FAST)
-def dot(features, values, shrink, w):
+def dot(features: np.ndarray | None, values: np.ndarray, shrink: np.ndarray, w: np.ndarray) -> float:
     """a . w"""
     total = 0.0
     if features is None:
@@ -97,7 +102,7 @@ def dot(features, values, shrink, w):
 
 
 @compiled(fastmath=FAST)
-def norm2(features, values, shrink):
+def norm2(features: np.ndarray | None, values: np.ndarray, shrink: np.ndarray) -> float:
     """a . a"""
     total = 0.0
     for p in range(values.shape[0]):
@@ -107,7 +112,7 @@ def norm2(features, values, shrink):
 
 
 @compiled(fastmath=FAST)
-def axpy(factor, features, values, shrink, w):
+def axpy(factor: float, features: np.ndarray | None, values: np.ndarray, shrink: np.ndarray, w: np.ndarray) -> None:
     """w += factor * a"""
     if features is None:
         for j in range(w.shape[0]):

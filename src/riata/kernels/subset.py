@@ -27,7 +27,17 @@ from riata.kernels.rows import FAST
 
 
 @compiled(fastmath=FAST, nogil=True)
-def add(H, members, size, W, A, w, c, v, p):
+def add(
+    H: np.ndarray,
+    members: np.ndarray,
+    size: int,
+    W: np.ndarray,
+    A: np.ndarray,
+    w: np.ndarray,
+    c: np.ndarray,
+    v: np.ndarray,
+    p: int,
+) -> None:
     """Column p becomes member number `size`."""
     m = H.shape[0]
     t, before = np.empty(m), np.empty(size)
@@ -60,7 +70,9 @@ def add(H, members, size, W, A, w, c, v, p):
 
 
 @compiled(fastmath=FAST, nogil=True)
-def remove(members, size, W, A, w, c, v, i):
+def remove(
+    members: np.ndarray, size: int, W: np.ndarray, A: np.ndarray, w: np.ndarray, c: np.ndarray, v: np.ndarray, i: int
+) -> None:
     """Member i leaves; the last member takes its place."""
     m = c.shape[0]
     norm2 = 1.0 / A[i, i]
@@ -90,7 +102,7 @@ def remove(members, size, W, A, w, c, v, i):
 
 
 @compiled(fastmath=FAST, nogil=True)
-def best_addition(inside, c, v, least):
+def best_addition(inside: np.ndarray, c: np.ndarray, v: np.ndarray, least: float) -> tuple[int, float]:
     """(column, gain) of the outside column with the largest c_j^2 / v_j, where v_j > least; (-1, 0) if none."""
     best, gain = -1, 0.0
     for j in range(c.shape[0]):
@@ -100,7 +112,16 @@ def best_addition(inside, c, v, least):
 
 
 @compiled(fastmath=FAST, nogil=True)
-def best_swap(inside, size, W, A, w, c, v, least):
+def best_swap(
+    inside: np.ndarray,
+    size: int,
+    W: np.ndarray,
+    A: np.ndarray,
+    w: np.ndarray,
+    c: np.ndarray,
+    v: np.ndarray,
+    least: float,
+) -> tuple[int, int, float]:
     """(member, column, gain) of the swap with the largest gain, where the column keeps more than `least`."""
     best_i, best_j, best = -1, -1, 0.0
     for i in range(size):
@@ -115,7 +136,9 @@ def best_swap(inside, size, W, A, w, c, v, least):
 
 
 @compiled(fastmath=FAST, nogil=True)
-def swap_gains(W, diagonal, w, c, v, least):
+def swap_gains(
+    W: np.ndarray, diagonal: np.ndarray, w: np.ndarray, c: np.ndarray, v: np.ndarray, least: float
+) -> tuple[np.ndarray, np.ndarray]:
     """For every column the largest gain of taking it for a member, and that member; `diagonal` is that of A."""
     gains, partners = np.empty(c.shape[0]), np.zeros(c.shape[0], dtype=np.int64)
     for j in range(c.shape[0]):
@@ -132,7 +155,7 @@ def swap_gains(W, diagonal, w, c, v, least):
 
 
 @compiled(fastmath=FAST, nogil=True)
-def independent(H, least):
+def independent(H: np.ndarray, least: float) -> np.ndarray:
     """Whether each column keeps more than `least` of its squared norm beside those before it: Cholesky, row by row."""
     left, keep = H.copy(), np.zeros(H.shape[0], dtype=np.bool_)
     for p in range(H.shape[0]):

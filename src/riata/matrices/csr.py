@@ -120,7 +120,6 @@ class CsrMatrix(Matrix):
         return np.bincount(self.array.indices, minlength=self.shape[1])
 
     def stored_less(self, shift: np.ndarray) -> "CsrMatrix":
-        """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
         X = self.array
         values = (X.data - shift[X.indices]).astype(X.dtype)
         return CsrMatrix(sp.csr_array((values, X.indices, X.indptr), shape=self.shape))

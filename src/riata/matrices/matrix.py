@@ -184,6 +184,10 @@ class Matrix(ABC):
         """How many entries of every column are stored, where it is known that zeros are not."""
         return np.zeros(self.shape[1], dtype=np.intp)
 
+    def stored_less(self, shift: np.ndarray) -> "Matrix":
+        """With `shift` subtracted from stored entries: right for columns without zeros, or whose shift is 0."""
+        raise NotImplementedError  # where `stored_in_columns` counts nothing, there is nothing to shift
+
     def standardised(self, columns: np.ndarray, mean: np.ndarray, scale: np.ndarray, constant: float) -> "Matrix":
         """Dense rows of (x - mean) / scale for some columns, and a constant."""
         A = self.columns(columns)
@@ -197,10 +201,6 @@ class Matrix(ABC):
         sums = self.slopes(namespace(z).ones_like(z))
         wrong = np.flatnonzero(~np.isfinite(sums))
         return int(wrong[0]) if len(wrong) else None
-
-    def stored_less(self, shift: np.ndarray) -> "Matrix":
-        """Sparse rows in memory with `shift` subtracted from stored entries alone."""
-        raise NotImplementedError(f"{type(self).__name__}: only sparse rows in memory have entries that are not stored")
 
     def stacked(self, others: "Sequence[Matrix]") -> "Matrix":
         """These rows and those of the others, one after the other."""

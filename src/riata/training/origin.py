@@ -32,10 +32,7 @@ class Origin(NamedTuple):
         y, x = self  # not self: this alone is sent to the workers of a cluster
 
         def part(chunk: Chunk) -> Chunk:
-            X = chunk.X
-            if x.any():
-                X = X.stored_less(x)  # only columns of sparse rows have an origin of their own
-            return chunk._replace(X=X, y=chunk.y - y)
+            return chunk._replace(X=chunk.X.stored_less(x) if x.any() else chunk.X, y=chunk.y - y)
 
         return data.map(part)
 

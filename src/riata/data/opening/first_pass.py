@@ -21,6 +21,7 @@ from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source
 from riata.data.opening.column_options import ColumnOptions, check_columns, feature_columns
+from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
 from riata.data.parallel import in_parallel
 from riata.data.row_events import watched
@@ -31,8 +32,8 @@ LOOKING = "looking at the columns"
 LEAK = 0.5  # a column that alone explains more of the target than this deserves a warning
 
 
-def learn_profile(source: Source, options: ColumnOptions, rows: int) -> Profile:
-    """The profile of a source: one pass, in batches of `rows`."""
+def learn_profile(source: Source, options: ColumnOptions, rows: int, decoded: DecodedBatches | None = None) -> Profile:
+    """The profile of a source: one pass, in batches of `rows`, which `decoded` may remember."""
     look = FirstPass(source, options)
     if source.fast and source.random_access and source.n_rows:
         starts = watched(range(0, source.n_rows, rows), LOOKING, lambda _: rows, source.n_rows)
@@ -42,6 +43,8 @@ def learn_profile(source: Source, options: ColumnOptions, rows: int) -> Profile:
             look.merge(part)
     else:
         batches = source.batches(look.columns, rows)
+        if decoded is not None:
+            batches = decoded.remember(batches)
         look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.n_rows))
     return look.profile()
 

@@ -30,6 +30,7 @@ from riata.data.opening.arrays import open_array
 from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
 from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.convert import open_converted
+from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, known_profile
 from riata.data.opening.profile_cache import profile_of
 from riata.data.opening.sources import Reading, open_source, with_roles
@@ -160,15 +161,16 @@ def open_data(
         encoding = replace(encoding, weight=roles["weight"])
     if remote_opener is not None:
         return remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
+    decoded = DecodedBatches(0 if rows.single_pass else in_memory_bytes(budget))
     if encoding is not None:
-        profile = known_profile(rows, encoding, batch_rows, target_name)
+        profile = known_profile(rows, encoding, batch_rows, target_name, decoded)
     elif isinstance(rows, UnstoredStream):
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
-        profile = profile_of(rows, column_options, batch_rows)
+        profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
     data = OutOfCore(rows, profile, budget, cache)
     fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
-    return data.load() if fits else data
+    return data.load(decoded) if fits else data
 
 
 def _profile_of_stream(

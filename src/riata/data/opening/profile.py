@@ -7,6 +7,7 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.encoding import Encoding
 from riata.data.formats.source import Source
 from riata.data.opening.column_options import listed
+from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.target import Target
 from riata.errors import DataError
 
@@ -35,7 +36,9 @@ class Profile:
         return cls(**plain | {"columns": columns, "encoding": Encoding.from_json(plain["encoding"])})
 
 
-def known_profile(source: Source, encoding: Encoding, rows: int, target: str | None) -> Profile:
+def known_profile(
+    source: Source, encoding: Encoding, rows: int, target: str | None, decoded: DecodedBatches
+) -> Profile:
     """The profile for the encoding of a model. Rows are counted, by a pass, only if a target is needed."""
     names = source.schema.names
     encoding = known_encoding(source, encoding, target)
@@ -43,7 +46,7 @@ def known_profile(source: Source, encoding: Encoding, rows: int, target: str | N
     if target is not None:
         n_read = n_rows = 0
         n_bytes = 0.0
-        for batch in source.batches(encoding.columns, rows):
+        for batch in decoded.remember(source.batches(encoding.columns, rows)):
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
     return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from riata.data.formats.source import Source
 from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.first_pass import learn_profile
 from riata.data.opening.profile import Profile
 from riata.files import cache_folder, replacing
@@ -18,9 +19,22 @@ VERSION = 3  # of the format and the meaning of a saved profile
 Learn = Callable[[Source, ColumnOptions, int], Profile]
 
 
-def profile_of(source: Source, options: ColumnOptions, rows: int, learn: Learn | None = None) -> Profile:
-    """The profile of a source: a saved one if the files have not changed; otherwise one pass makes it."""
-    learn = learn or learn_profile
+def profile_of(
+    source: Source,
+    options: ColumnOptions,
+    rows: int,
+    learn: Learn | None = None,
+    decoded: DecodedBatches | None = None,
+) -> Profile:
+    """The profile of a source: a saved one if the files have not changed; otherwise one pass makes it.
+
+    What is decoded in that pass is remembered in `decoded`, unless it is left to `learn`.
+    """
+    if learn is None:
+
+        def learn(source: Source, options: ColumnOptions, rows: int) -> Profile:
+            return learn_profile(source, options, rows, decoded)
+
     mark = source.fingerprint()
     if mark is None:
         return learn(source, options, rows)
