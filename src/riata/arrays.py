@@ -5,26 +5,28 @@ from typing import Any
 
 import numpy as np
 
+Array = Any  # an array of any such library: they have no type in common
 
-def namespace(array: Any) -> Any:
+
+def namespace(array: Array) -> Any:
     """The library (a module) whose functions take this array; NumPy for plain numbers."""
     if hasattr(array, "__array_namespace__"):
         return array.__array_namespace__()
     return sys.modules["cupy"] if type(array).__module__.startswith("cupy") else np  # CuPy's arrays lack that method
 
 
-def to_host(array: Any) -> np.ndarray:
+def to_host(array: Array) -> np.ndarray:
     """A NumPy array of the same values."""
     values: np.ndarray = array.get() if hasattr(array, "get") else np.asarray(array)
     return values
 
 
-def is_device_array(array: Any) -> bool:
+def is_device_array(array: Array) -> bool:
     """Whether it is in GPU memory: a CuPy array or sparse matrix, a PyTorch tensor, ..."""
     return hasattr(array, "__cuda_array_interface__") or type(array).__module__.startswith("cupyx.scipy.sparse")
 
 
-def at_least(array: Any, bound: float) -> Any:
+def at_least(array: Array, bound: float) -> Array:
     """max(array, bound), entry by entry."""
     xp = namespace(array)
     return xp.maximum(array, xp.full_like(array, bound))

@@ -14,7 +14,7 @@ balances their sums, then all of it until every |g_j| <= l1_j. A conjugate is co
 value is negative), so that conjugate(t u) <= t conjugate(u) for 0 <= t <= 1: one pass, which sums over the two parts
 separately, gives a valid bound whatever the factors turn out to be.
 
-Several margins. With `loss.n_outputs` = K > 1, w is features x K, b holds K numbers, and z_i = x_i . w + b is a row of
+Several margins. With `loss.n_outputs` = K > 1, w is features x K, b has K entries, and z_i = x_i . w + b is a row of
 K margins, for each of which the loss has a derivative. Slopes come in the shape of w.
 
 Rows that go together. With `loss.couples_rows` the mean is not one over single rows: chunks are visited in order, each
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.arrays import namespace, to_host
+from riata.arrays import Array, namespace, to_host
 from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
@@ -147,7 +147,7 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     return float(loss / weight)
 
 
-def _constant_margins(y: Any, b: Any) -> Any:
+def _constant_margins(y: Array, b: Any) -> Array:
     """Margins b for every row; a row of them where there are several outputs."""
     return 0.0 * y + float(b) if np.ndim(b) == 0 else 0.0 * y[:, None] + namespace(y).asarray(b)
 
@@ -168,7 +168,7 @@ def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
 
 
 def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
-    """Means from sums that do not tell the signs of slopes apart; the conjugate is u . z - loss (Fenchel, Young)."""
+    """Means from sums that do not separate the two signs of slopes; the conjugate is u . z - loss (Fenchel, Young)."""
     weight, loss, by_w, by_b = sums
     conjugate = float(np.sum(by_w * w) + np.sum(by_b * b)) - loss
     everything = Side(by_w / weight, by_b / weight, conjugate / weight)

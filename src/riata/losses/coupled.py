@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.arrays import Array
 from riata.losses.loss import Loss
 
 
@@ -34,14 +35,14 @@ class CoupledLoss(Loss):
     n_carried: int  # numbers in the carry
 
     @abstractmethod
-    def chunk_value(self, y: Any, z: Any, weight: Any, carry: np.ndarray) -> ChunkValue:
+    def chunk_value(self, y: Array, z: Array, weight: Array, carry: np.ndarray) -> ChunkValue:
         """The loss of some rows, 0 or more, with the carry of all rows before them."""
 
-    def group(self, y: Any) -> Any:
+    def group(self, y: Array) -> Array:
         """A key for every row; rows of equal keys are never split between two calls of `chunk_value`."""
         return y
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         raise NotImplementedError(f"loss {self.name!r} is no sum over rows")
 
     derivative = value

@@ -1,8 +1,6 @@
 """Least squares that outliers move little."""
 
-from typing import Any
-
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 from riata.losses.formulas import BAR, LEFT, RESIDUAL, RIGHT, fraction, row
 from riata.losses.functions import one_where
 from riata.losses.loss import Loss
@@ -26,16 +24,16 @@ class Huber(Loss):
         + f"<mi>min</mi>{LEFT}{_SIZE}<mo>,</mo><mn>{HUBER_BEND}</mn>{RIGHT}"
     )
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         r = abs(y - z)
         near = namespace(r).clip(r, 0.0, HUBER_BEND)
         return near * (r - 0.5 * near)
 
-    def derivative(self, y: Any, z: Any) -> Any:
+    def derivative(self, y: Array, z: Array) -> Array:
         return namespace(z).clip(z - y, -HUBER_BEND, HUBER_BEND)
 
-    def second_derivative(self, y: Any, z: Any) -> Any:
+    def second_derivative(self, y: Array, z: Array) -> Array:
         return one_where(abs(y - z) < HUBER_BEND, z)
 
-    def conjugate(self, y: Any, u: Any) -> Any:
+    def conjugate(self, y: Array, u: Array) -> Array:
         return u * y + 0.5 * u * u

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.arrays import Array
 from riata.losses.functions import expit
 
 
@@ -25,11 +26,11 @@ class Link:
         return self.of_number if of is None else f"{self.of_class} of {of}"
 
 
-def _log(mean_y: Any) -> Any:
+def _log(mean_y: Array) -> Array:
     return np.log(np.maximum(mean_y, 1e-300))  # no counts at all: as small a mean as numbers allow
 
 
-def _log_odds(mean_y: Any) -> Any:
+def _log_odds(mean_y: Array) -> Array:
     mean_y = np.clip(mean_y, -1.0 + 1e-15, 1.0 - 1e-15)  # one label only: as sure as numbers allow
     return np.log1p(mean_y) - np.log1p(-mean_y)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 from riata.losses.formulas import LABELS, LEFT, RIGHT
 from riata.losses.functions import expit, xlogx
 from riata.losses.link import LOGISTIC
@@ -28,17 +28,17 @@ class Logistic(Loss):
         f"<msup><mi>e</mi><mrow><mo>−</mo><mi>y</mi><mi>z</mi></mrow></msup>{RIGHT}{LABELS}"
     )
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         m, xp = y * z, namespace(z)
         return xp.maximum(-m, xp.zeros_like(m)) + xp.log1p(xp.exp(-xp.abs(m)))  # half the time of logaddexp
 
-    def derivative(self, y: Any, z: Any) -> Any:
+    def derivative(self, y: Array, z: Array) -> Array:
         return -y * expit(-y * z)
 
-    def second_derivative(self, y: Any, z: Any) -> Any:
+    def second_derivative(self, y: Array, z: Array) -> Array:
         return expit(z) * expit(-z)
 
-    def conjugate(self, y: Any, u: Any) -> Any:
+    def conjugate(self, y: Array, u: Array) -> Array:
         t = np.clip(-u * y, 0.0, 1.0)  # rounding may leave the interval by an ulp
         return xlogx(t) + xlogx(1.0 - t)
 

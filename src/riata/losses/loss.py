@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 from riata.errors import OptionError
 from riata.losses.link import IDENTITY, Link
 
@@ -51,18 +51,18 @@ class Loss(ABC):
     formula: str = ""  # as MathML; where it is empty, the name is shown
 
     @abstractmethod
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         """The loss of every row, 0 or more."""
 
     @abstractmethod
-    def derivative(self, y: Any, z: Any) -> Any:
+    def derivative(self, y: Array, z: Array) -> Array:
         """Its first derivative in z."""
 
-    def second_derivative(self, y: Any, z: Any) -> Any:
+    def second_derivative(self, y: Array, z: Array) -> Array:
         """Its second derivative in z, for Newton steps."""
         raise NotImplementedError(f"loss {self.name!r} has no second derivative")
 
-    def conjugate(self, y: Any, u: Any) -> Any:
+    def conjugate(self, y: Array, u: Array) -> Array:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
 
         Passes do not call it: at u = derivative(y, z) it is u z - value(y, z) (Fenchel and Young).
@@ -73,11 +73,11 @@ class Loss(ABC):
         """The constant margin of least loss for targets of this mean; None where that depends on more than the mean."""
         return None
 
-    def takes(self, y: Any) -> Any:
+    def takes(self, y: Array) -> Array:
         """Which of these targets it accepts, as a mask."""
         return namespace(y).isfinite(y)
 
-    def check_values(self, y: Any, z: Any, values: Any) -> None:
+    def check_values(self, y: Array, z: Array, values: Array) -> None:
         """Refuse values that are negative beyond rounding: the certificate of a fit would be wrong."""
         xp = namespace(values)
         if values.shape[0] and float(xp.min(values)) < -CANCELLATION * (1.0 + float(xp.max(xp.abs(y * z)))):
@@ -86,7 +86,7 @@ class Loss(ABC):
                 "what is missing for each target"
             )
 
-    def mean(self, z: Any) -> Any:
+    def mean(self, z: Array) -> Array:
         """The prediction at margin z."""
         return self.link.mean(z)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 from riata.losses.functions import xlogx
 from riata.losses.link import EXP
 from riata.losses.loss import Loss
@@ -24,23 +24,23 @@ class Poisson(Loss):
         "<mo>+</mo><mi>y</mi><mi>log</mi><mi>y</mi><mo>−</mo><mi>y</mi>"
     )
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         return namespace(z).exp(z) - y * z + (xlogx(y) - y)
 
-    def derivative(self, y: Any, z: Any) -> Any:
+    def derivative(self, y: Array, z: Array) -> Array:
         return namespace(z).exp(z) - y
 
-    def second_derivative(self, y: Any, z: Any) -> Any:
+    def second_derivative(self, y: Array, z: Array) -> Array:
         return namespace(z).exp(z)
 
-    def conjugate(self, y: Any, u: Any) -> Any:
+    def conjugate(self, y: Array, u: Array) -> Array:
         v = np.maximum(u + y, 0.0)
         return xlogx(v) - v - (xlogx(y) - y)
 
     def constant(self, mean_y: Any) -> Any:
         return self.link.inverse(mean_y)
 
-    def takes(self, y: Any) -> Any:
+    def takes(self, y: Array) -> Array:
         return y >= 0
 
     def reading(self, of: str | None = None) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 from riata.losses.formulas import HALF, LEFT, RESIDUAL, RIGHT, row, square
 from riata.losses.loss import Loss
 
@@ -25,16 +25,16 @@ class Squared(Loss):
     words = "squared error"
     formula = HALF + square(row(LEFT, RESIDUAL, RIGHT))
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         return 0.5 * (y - z) ** 2
 
-    def derivative(self, y: Any, z: Any) -> Any:
+    def derivative(self, y: Array, z: Array) -> Array:
         return z - y
 
-    def second_derivative(self, y: Any, z: Any) -> Any:
+    def second_derivative(self, y: Array, z: Array) -> Array:
         return namespace(z).ones_like(z)
 
-    def conjugate(self, y: Any, u: Any) -> Any:
+    def conjugate(self, y: Array, u: Array) -> Array:
         return u * y + 0.5 * u * u
 
     def constant(self, mean_y: Any) -> Any:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 from riata.losses.formulas import HALF, LABELS, LEFT, RIGHT, row, square
 from riata.losses.functions import one_where
 from riata.losses.loss import Loss
@@ -26,16 +26,16 @@ class SquaredHinge(Loss):
         + LABELS
     )
 
-    def value(self, y: Any, z: Any) -> Any:
+    def value(self, y: Array, z: Array) -> Array:
         return 0.5 * namespace(z).maximum(1.0 - y * z, namespace(z).zeros_like(z)) ** 2
 
-    def derivative(self, y: Any, z: Any) -> Any:
+    def derivative(self, y: Array, z: Array) -> Array:
         return -y * namespace(z).maximum(1.0 - y * z, namespace(z).zeros_like(z))
 
-    def second_derivative(self, y: Any, z: Any) -> Any:
+    def second_derivative(self, y: Array, z: Array) -> Array:
         return one_where(y * z < 1.0, z)
 
-    def conjugate(self, y: Any, u: Any) -> Any:
+    def conjugate(self, y: Array, u: Array) -> Array:
         t = np.maximum(-u * y, 0.0)
         return 0.5 * t * t - t
 

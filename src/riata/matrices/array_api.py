@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import namespace, to_host
+from riata.arrays import Array, namespace, to_host
 from riata.matrices.matrix import ALL, Matrix
 
 
@@ -22,20 +22,20 @@ class ArrayMatrix(Matrix):
         bits: int = namespace(self.array).finfo(self.dtype).bits
         return n * d * bits // 8
 
-    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Array:
         support = np.flatnonzero(w if w.ndim == 1 else w.any(axis=1))
         xp = namespace(self.array)
         weights = xp.asarray(w[support])
         z = [self.columns(support, rows) @ weights for rows in self.blocks(len(support))]
         return (z[0] if len(z) == 1 else xp.concat(z)) + intercepts(xp, b)
 
-    def _slopes(self, U: Any) -> np.ndarray:
+    def _slopes(self, U: Array) -> np.ndarray:
         total = np.zeros((self.shape[1], U.shape[1]))
         for rows in self.blocks(self.shape[1]):
             total += to_host(self._float64(rows).T @ U[rows, :])
         return total
 
-    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         xp = namespace(self.array)
         centre, total = xp.asarray(shift), np.zeros((3, self.shape[1]))
         for rows in self.blocks(self.shape[1]):
@@ -43,7 +43,7 @@ class ArrayMatrix(Matrix):
             total += to_host(xp.stack([u[rows] @ a, curvature[rows] @ a, curvature[rows] @ (a * a)]))
         return total[0], total[1], total[2]
 
-    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Array:
         xp = namespace(self.array)
         return xp.astype(xp.take(self.array[rows, :], xp.asarray(numbers), axis=1), xp.float64)
 
@@ -57,10 +57,10 @@ class ArrayMatrix(Matrix):
         xp = namespace(self.array)
         return type(self)(xp.take(self.array, xp.asarray(numbers), axis=1))
 
-    def dense(self, array: Any) -> "ArrayMatrix":
+    def dense(self, array: Array) -> "ArrayMatrix":
         return type(self)(array)
 
-    def _float64(self, rows: slice) -> Any:
+    def _float64(self, rows: slice) -> Array:
         xp = namespace(self.array)
         return xp.astype(self.array[rows, :], xp.float64)
 
@@ -71,6 +71,6 @@ def positions(rows: Any) -> np.ndarray:
     return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
 
 
-def intercepts(xp: Any, b: Any) -> Any:
+def intercepts(xp: Any, b: Any) -> Array:
     """An intercept, or several, as margins of the library xp can be added to it."""
     return float(b) if np.ndim(b) == 0 else xp.asarray(b)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from riata.arrays import is_device_array
+from riata.arrays import Array, is_device_array
 from riata.errors import DataError, OptionError
 from riata.matrices.array_api import ArrayMatrix, intercepts, positions
 from riata.matrices.matrix import ALL, Matrix
@@ -54,7 +54,7 @@ class CudaDense(ArrayMatrix):
             self._places[:] = -1
             self._places[numbers] = np.arange(len(numbers))
 
-    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Array:
         if w.ndim == 2:
             return super().margins(w, b)
         cp, n, support = cupy(), self.shape[0], np.flatnonzero(w)
@@ -66,7 +66,7 @@ class CudaDense(ArrayMatrix):
         _launch(f"margins<{_c(X)}>", _warps(n), args)
         return z + float(b)
 
-    def _slopes(self, U: Any) -> np.ndarray:
+    def _slopes(self, U: Array) -> np.ndarray:
         m = U.shape[1]
         if m > 2:
             return super()._slopes(U)
@@ -80,7 +80,7 @@ class CudaDense(ArrayMatrix):
         slopes: np.ndarray = out.sum(axis=0)[:m].get().T
         return slopes
 
-    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, (n, d) = cupy(), self.shape
         tile, out = _tiles(n, 3, d)
         args = (self.array, n, d, cp.asarray(shift), u, curvature, tile, out)
@@ -106,17 +106,17 @@ class CudaSparse(Matrix):
     def nbytes(self) -> int:
         return sum(part.nbytes for part in (*self.by_row, *self.by_column))
 
-    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Array:
         cp = cupy()
         W = cp.ascontiguousarray(cp.asarray(w if w.ndim == 2 else w[:, None], dtype=np.float64))
         z = _times(self.by_row, self.shape[0], W) + intercepts(cp, b)
         return z if w.ndim == 2 else z[:, 0]
 
-    def _slopes(self, U: Any) -> np.ndarray:
+    def _slopes(self, U: Array) -> np.ndarray:
         slopes: np.ndarray = _times(self.by_column, self.shape[1], cupy().ascontiguousarray(U)).get()
         return slopes
 
-    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         cp, d = cupy(), self.shape[1]
         out = cp.empty((4, d))
         starts, indices, data = self.by_column
@@ -128,7 +128,7 @@ class CudaSparse(Matrix):
         unseen = np.where(full, 0.0, total - seen)  # of zeros that are not stored: x - shift is -shift there
         return by_u - float(u.sum()) * shift, by_curvature - total * shift, squares + unseen * np.square(shift)
 
-    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Array:
         cp, (first, last, _) = cupy(), rows.indices(self.shape[0])
         out = cp.zeros((last - first, len(numbers)))
         starts, indices, data = self.by_column
@@ -149,7 +149,7 @@ class CudaSparse(Matrix):
     def narrowed(self, numbers: np.ndarray) -> CudaDense:
         return CudaDense(self.columns(numbers))
 
-    def dense(self, array: Any) -> CudaDense:
+    def dense(self, array: Array) -> CudaDense:
         return CudaDense(array)
 
 
@@ -164,14 +164,14 @@ def rows_on_gpu(X: Any) -> Matrix:
     return CudaDense(floats_of(cp.asarray(X)))
 
 
-def floats_of(array: Any) -> Any:
+def floats_of(array: Array) -> Array:
     """The CuPy array as kernels take it: float32 and float64 as they are, other numbers as float64."""
     if array.dtype.kind not in "biuf":
         raise DataError(f"an array of {array.dtype} holds no real numbers")
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
-def host_array(values: Any) -> np.ndarray:
+def host_array(values: Array) -> np.ndarray:
     """Values from anywhere as a NumPy array."""
     if not is_device_array(values):
         return np.asarray(values)
@@ -194,7 +194,7 @@ def _transposed(starts: Any, indices: Any, data: Any, d: int) -> Csr:
     return ends.astype(np.int64), rows.astype(np.int32 if small else np.int64), data[order]
 
 
-def _times(matrix: Csr, n: int, V: Any) -> Any:
+def _times(matrix: Csr, n: int, V: Array) -> Array:
     """A sparse matrix of n rows times a dense one."""
     cp = cupy()
     starts, indices, data = matrix
@@ -232,6 +232,6 @@ def _warps(n: int) -> tuple[int]:
     return (-(-n * 32 // THREADS),)
 
 
-def _c(array: Any) -> str:
+def _c(array: Array) -> str:
     """The C type of its entries."""
     return C_TYPES[array.dtype.str[1:]]

@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from riata.arrays import namespace, to_host
+from riata.arrays import Array, namespace, to_host
 from riata.kernels.rows import Rows
 from riata.losses import Loss
 from riata.matrices.moments import Moments, Products, target_moments
@@ -65,23 +65,23 @@ class Matrix(ABC):
         return sum(part.nbytes for part in self.parts().values())
 
     @abstractmethod
-    def margins(self, w: np.ndarray, b: Any = 0.0) -> Any:
+    def margins(self, w: np.ndarray, b: Any = 0.0) -> Array:
         """X w + b for a vector w and a number b, or for a matrix w and a number b for each of its columns."""
 
-    def slopes(self, u: Any) -> np.ndarray:
+    def slopes(self, u: Array) -> np.ndarray:
         """X'u, for a vector u over the rows or for columns of them."""
         return self._slopes(u) if u.ndim == 2 else self._slopes(u[:, None])[:, 0]
 
     @abstractmethod
-    def _slopes(self, U: Any) -> np.ndarray:
+    def _slopes(self, U: Array) -> np.ndarray:
         """X'U for columns U."""
 
     @abstractmethod
-    def sums(self, shift: np.ndarray, u: Any, curvature: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Sums over rows of u a, of curvature * a and of curvature * a^2, for every column; a = x - shift."""
 
     @abstractmethod
-    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Any:
+    def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Array:
         """Some columns of a run of rows as a dense float64 array, where the rows are. It may be a view: read only."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class Matrix(ABC):
         """The rows with these columns alone."""
 
     @abstractmethod
-    def dense(self, array: Any) -> "Matrix":
+    def dense(self, array: Array) -> "Matrix":
         """Rows of a dense array in the same place."""
 
     def prepare(self, numbers: np.ndarray) -> None:  # noqa: B027 -- most have no need to
@@ -108,7 +108,9 @@ class Matrix(ABC):
         n, step = self.shape[0], max(1, BLOCK_BYTES // (8 * max(1, width)))
         return [slice(i, min(i + step, n)) for i in range(0, max(n, 1), step)]
 
-    def first_order(self, loss: Loss, y: Any, weight: Any, w: np.ndarray, b: float) -> tuple[np.ndarray, np.ndarray]:
+    def first_order(
+        self, loss: Loss, y: Array, weight: Array, w: np.ndarray, b: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Totals and slopes at (w, b), as `riata.kernels.first_order` orders them."""
         z = self.margins(w, b)
         xp = namespace(z)
@@ -124,7 +126,7 @@ class Matrix(ABC):
             sides.append(slope)
         return to_host(xp.stack(totals)), self.slopes(xp.stack(sides, axis=1)).T
 
-    def moments(self, y: Any, weight: Any) -> Moments:
+    def moments(self, y: Array, weight: Array) -> Moments:
         """Weighted means and squares about them of all columns and the target, and their products with it."""
         total, y_mean, y_squares = target_moments(y, weight)
         mean = self.slopes(weight) / total
@@ -132,7 +134,7 @@ class Matrix(ABC):
         squares = np.maximum(squares - off**2 / total, 0.0)
         return Moments(total, mean + off / total, squares, cross, y_mean, y_squares)
 
-    def products(self, weight: Any, left: np.ndarray, right: np.ndarray) -> Products:
+    def products(self, weight: Array, left: np.ndarray, right: np.ndarray) -> Products:
         """Weighted products of columns `left` with columns `right`; it is half the work where the two are one array."""
         xp = namespace(weight)
         total = float(xp.sum(weight))
@@ -147,14 +149,14 @@ class Matrix(ABC):
             about_means += to_host(A.T @ B)
         return Products(total, left_mean, right_mean, about_means)
 
-    def _means(self, weight: Any, columns: np.ndarray, total: float) -> np.ndarray:
+    def _means(self, weight: Array, columns: np.ndarray, total: float) -> np.ndarray:
         sums = np.zeros(len(columns))
         for rows in self.blocks(len(columns)):
             sums += to_host(weight[rows] @ self.columns(columns, rows))
         return sums / max(total, 1e-300)
 
     def column_products(
-        self, curvature: Any, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None = None
+        self, curvature: Array, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None = None
     ) -> np.ndarray:
         """sum_i D_i (x_ic - shift_c) x_ij for columns c of `left` and j of `right` (None is all of them).
 
@@ -165,7 +167,7 @@ class Matrix(ABC):
         return self._column_products(curvature, shift, left, right)
 
     def _column_products(
-        self, curvature: Any, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
+        self, curvature: Array, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
     ) -> np.ndarray:
         xp = namespace(curvature)
         centre = xp.asarray(shift[left])

@@ -6,11 +6,11 @@ so a column of large mean and small spread keeps its variance.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from riata.arrays import namespace
+from riata.arrays import Array, namespace
 
 
 class Merge(NamedTuple):
@@ -65,12 +65,12 @@ class Moments:
         return bool(varies(np.sqrt(self.y_squares / self.weight), self.y_mean))
 
 
-def varies(deviation: Any, mean: Any) -> Any:
+def varies(deviation: Array, mean: Array) -> Array:
     """Rounding gives a constant column a deviation of some ulps of its mean."""
     return deviation > VARIES * np.abs(mean)
 
 
-def target_moments(y: Any, weight: Any) -> tuple[float, float, float]:
+def target_moments(y: Array, weight: Array) -> tuple[float, float, float]:
     """The sum of the weights, the weighted mean of the target, and its weighted squares about it."""
     total = float(namespace(weight).sum(weight))
     mean = float(weight @ y) / total

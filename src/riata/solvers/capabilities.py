@@ -37,7 +37,7 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
-    "bounded curvature": "loss {loss!r} bends without bound, which solver {solver!r} cannot have; take solver 'exact'",
+    "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
 }
 
@@ -45,7 +45,7 @@ SENTENCES = {
 def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) -> str | None:
     """A sentence that says why a solver with these needs cannot have this penalty or loss; None if it can."""
     there = penalty.has | loss.has
-    for need in SENTENCES:  # in this order: the first that is not met is reported
+    for need in SENTENCES:  # in this order: the first that fails is reported
         if need in needs | OF_ALL and there.isdisjoint(need.split(" or ")):
             beside_k = need == "no l2 part" and "cardinality" in penalty.has
             sentence = SENTENCES["no ridge" if beside_k else need]

@@ -255,7 +255,10 @@ def test_no_penalty_at_all_is_least_squares():
         ({"penalty_factors": [-1.0] * 40}, "penalty_factors must be zero or more, and finite"),
         ({"penalty_factors": [0.0] * 40}, "penalty_factors are all 0: at least one feature must have a penalty"),
         ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors and no nonnegative"),
-        ({"loss": "poisson", "solver": "cd"}, "loss 'poisson' bends without bound, which solver 'cd' cannot have"),
+        (
+            {"loss": "poisson", "solver": "cd"},
+            "solver 'cd' needs a bound on the curvature, and 'poisson' has none",
+        ),
         ({"alpha": 1e-4, "alpha_ratio": None, "memory": 1000}, "features want to be in the model at this alpha"),
     ],
     ids=str,

@@ -111,7 +111,7 @@ def test_they_take_no_more_steps_than_they_may(rows, solver, max_steps):
 def test_what_they_cannot_do_is_said(rows):
     X, y, weight = rows
     for options, words in [
-        ({"loss": "poisson"}, "bends without bound"),
+        ({"loss": "poisson"}, "needs a bound on the curvature"),
         ({"batch": 4}, "one row a step"),
         ({"memory": 100, "solver": "saga"}, "a number per row"),
     ]:

@@ -19,6 +19,7 @@ two pieces, which end after the same rows whatever the chunks.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,6 @@ class Sketch(Online):
     def _take(self, sweep: Sweep, visits: np.ndarray, state: State, learn_b: float) -> np.ndarray:
         """Learn these rows: features in the table by `Online`, the others by their buckets."""
         memory, n_free = state.memory, state.memory["free"][-1]
-        assert isinstance(sweep.rows, CsrRows)  # as `rows` makes them
         inside, outside = self._split(sweep.rows, visits, memory)
         indptr, places, values = inside
         rows = CsrRows(indptr, places[: indptr[-1]], values[: indptr[-1]], np.ones(len(memory["ids"])))
@@ -110,8 +110,11 @@ class Sketch(Online):
             state.names |= sweep.names(memory["ids"][newcomers])
         return margins
 
-    def _split(self, rows: CsrRows, visits: np.ndarray, memory: MethodMemory) -> tuple[Entries, Entries]:
-        """The entries of these rows whose features have a place, by places, and the others, by feature numbers."""
+    def _split(self, rows: Any, visits: np.ndarray, memory: MethodMemory) -> tuple[Entries, Entries]:
+        """The entries of these rows whose features have a place, by places, and the others, by feature numbers.
+
+        `rows` are `CsrRows`, as the method `rows` makes them.
+        """
         n, room = len(visits), int((rows.indptr[visits + 1] - rows.indptr[visits]).sum())
         inside, outside = (
             (np.empty(n + 1, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room, dtype=rows.data.dtype))

@@ -49,10 +49,10 @@ def row_steps(problem: Problem, eta: float) -> Callable[[Chunk, np.ndarray], Row
     """What makes steps of length eta over rows of a chunk, whose weights are relative to the mean of all rows'."""
     l1, _ = problem.standardised_strengths
     mean_weight = problem.data.total_weight / problem.data.n_rows
-    told = code_of(problem.loss), eta, l1, float(problem.fit_intercept)
+    settings = code_of(problem.loss), eta, l1, float(problem.fit_intercept)
 
     def steps(chunk: Chunk, visits: np.ndarray) -> RowSteps:
-        return RowSteps(chunk.X.row_layout(problem.scale), chunk.y, chunk.weight / mean_weight, visits, *told)
+        return RowSteps(chunk.X.row_layout(problem.scale), chunk.y, chunk.weight / mean_weight, visits, *settings)
 
     return steps
 

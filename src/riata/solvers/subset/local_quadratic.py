@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.arrays import at_least, namespace
+from riata.arrays import Array, at_least, namespace
 from riata.data.chunk import Chunk
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
@@ -233,7 +233,7 @@ class LocalQuadratic:
         H /= self._unit[left, None]
         return H
 
-    def _by_row(self, chunk: Chunk) -> tuple[Any, Any, Any]:
+    def _by_row(self, chunk: Chunk) -> tuple[Array, Array, Array]:
         """s loss, s loss' and s loss'' of every row."""
         X, y, weight = chunk
         z = X.margins(self.w, self.b)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk
 
-from riata.arrays import at_least, namespace, to_host
+from riata.arrays import Array, at_least, namespace, to_host
 from riata.data.chunk import Chunk, copied
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
@@ -119,7 +119,7 @@ class Refits:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
         loss = self._problem.loss
 
-        def sums(newton: _Newton, A: Any, y: Any, weight: Any) -> tuple[float, np.ndarray, np.ndarray]:
+        def sums(newton: _Newton, A: Array, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
             xp = namespace(A)
             z = A @ xp.asarray(newton.trial)
             curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
@@ -134,7 +134,7 @@ class Refits:
         """What a chunk adds to the losses of every support at all LENGTHS of its step."""
         loss = self._problem.loss
 
-        def losses(newton: _Newton, A: Any, y: Any, weight: Any) -> np.ndarray:
+        def losses(newton: _Newton, A: Array, y: Array, weight: Array) -> np.ndarray:
             z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
             with np.errstate(over="ignore"):
                 return np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
@@ -185,12 +185,14 @@ class _Newton:
         self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
 
 
-def _of_each(newtons: list[_Newton], f: Callable[[_Newton, Any, Any, Any], Any]) -> Callable[[Chunk], tuple[Any, ...]]:
+def _of_each(
+    newtons: list[_Newton], f: Callable[[_Newton, Array, Array, Array], Any]
+) -> Callable[[Chunk], tuple[Any, ...]]:
     """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
     return lambda chunk: tuple(f(newton, chunk.X.columns(newton.places), chunk.y, chunk.weight) for newton in newtons)
 
 
-def _squares(A: Any) -> np.ndarray:
+def _squares(A: Array) -> np.ndarray:
     """A'A, of which only the upper triangle is used."""
     squares: np.ndarray = dsyrk(1.0, A.T) if namespace(A) is np else to_host(A.T @ A)
     return squares
