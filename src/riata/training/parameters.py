@@ -1,8 +1,8 @@
 """Every parameter, declared once: its name, its default, what it means and how it is spelled on a command line.
 
 `Spec`, the constructors of the estimators, `riata.open`, the options of the commands and the code that a report prints
-to repeat a fit all follow these declarations; `tests/test_parameters.py` holds them against each other. Nothing is
-imported here, so that `riata --help` is quick.
+to repeat a fit all follow these declarations; `tests/training/test_parameters.py` compares them. Nothing is imported
+here, so that `riata --help` is quick.
 """
 
 from collections.abc import Iterator, Mapping

@@ -10,8 +10,8 @@ from browser import chromium, opened
 from riata.cli import main
 from riata.losses import LOSSES
 
-DOCS = Path(__file__).parents[1] / "docs"
-SITE = Path(__file__).parents[1] / "build" / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
+SITE = Path(__file__).parents[2] / "build" / "docs"
 SOLVERS_PAGE = (DOCS / "solvers.md").read_text()
 API = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
 

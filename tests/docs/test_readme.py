@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^(?:<!-- not run: (?P<reason>.+?) -->\n)?```(?P<kind>python|bash)\n(?P<code>.*?)^```", re.S | re.M)
 
 WITH_DOCTESTS = [path for path in sorted((ROOT / "src").rglob("*.py")) if ">>> " in path.read_text()]

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from chunked import Chunked
+from convex_problems import Chunks, make
 from riata.data.folds import fold_of
 from riata.data.gram import Gram, gram_of, grams_of
 from riata.data.in_memory import InMemory
@@ -14,7 +15,6 @@ from riata.errors import DataError, OptionError
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
-from test_exact import Chunks, make
 
 
 def assert_same(a: Gram, b: Gram):

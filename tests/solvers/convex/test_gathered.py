@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from convex_problems import make
 from problems import LAYOUTS
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
@@ -13,7 +14,6 @@ from riata.solvers.convex import column_copy as gathered
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
-from test_exact import make
 
 CURVED = [loss for loss in LOSSES if loss != "squared"]
 PENALTIES = {

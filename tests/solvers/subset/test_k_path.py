@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from test_best_k import correlated, labels
 
 from chunked import Chunked
 from naive_l0 import best_subset, best_swap, refit
@@ -11,7 +12,6 @@ from riata.losses import LOSSES
 from riata.solvers.subset.best_per_size import best_per_size
 from riata.training.fitting import make_problem, solver_options
 from riata.training.spec import Spec
-from test_best_k import correlated, labels
 
 
 def path_of(data, k_max, **options):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from convex_problems import Chunks, make
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import LOSSES
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
-from test_exact import Chunks, make
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from test_cli import riata_command
 
 import riata
 from riata.cli import main
-from test_cli import riata_command
 
 
 @pytest.fixture

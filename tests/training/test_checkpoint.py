@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
+import kill_and_resume
 from kill_and_resume import SlowChunks
 from riata import SparseClassifier, SparseRegressor
 from riata.data.in_memory import InMemory
@@ -216,7 +217,7 @@ def test_options_that_make_no_sense_are_refused(tmp_path, data):
     ("solvers", "kills"), [("online,fobos", 8), ("sketch,exact,best-k,svrg,saga,hsg-ht,svrg-ht", 3)]
 )
 def test_killed_at_random_moments(tmp_path, solvers, kills):
-    script = Path(__file__).with_name("kill_and_resume.py")
+    script = Path(kill_and_resume.__file__)
     command = [sys.executable, str(script), solvers, str(kills), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

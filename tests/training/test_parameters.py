@@ -9,14 +9,14 @@ import pytest
 
 import riata
 from riata.cli import main
+from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.open import open_data
-from riata.data.opening.profile import Wishes
 from riata.reporting.html.code import estimator_code, python_code
 from riata.training.parameters import OF_OPENING, OF_SPEC, PARAMETERS, Kind
 from riata.training.trained import Trained
 
 # What riata.open has beside the declared ones: arguments of Python alone.
-ONLY_IN_PYTHON = {"source", "encoding", "need_target", "filesystem", "elsewhere", "wishes", "hashed"}
+ONLY_IN_PYTHON = {"source", "encoding", "need_target", "filesystem", "remote_opener", "options", "hashed"}
 USUAL_LOSS = {"SparseClassifier": "logistic", "SparseRegressor": "squared"}
 
 
@@ -47,7 +47,7 @@ def test_docstrings_explain_every_parameter_with_its_default():
 
 def test_opening_has_the_declared_parameters_and_defaults():
     signature = {name: one.default for name, one in inspect.signature(open_data).parameters.items()}
-    columns = {one.name: one.default for one in fields(Wishes)}
+    columns = {one.name: one.default for one in fields(ColumnOptions)}
     known = {**columns, **signature, "engine": None}
     assert known.keys() - ONLY_IN_PYTHON == OF_OPENING.keys()
     assert {name: known[name] for name in OF_OPENING} == {name: one.default for name, one in OF_OPENING.items()}
