@@ -332,7 +332,7 @@ def _dense(layout, width):
 SOURCE = Path(riata.__file__).parent
 MAY_ASK = (  # matrices, their compiled layouts, where data comes in, and coefficients, which may be sparse too
     "matrices/", "kernels/rows.py", "data/opening/", "data/formats/", "data/encoding.py", "estimators/",
-    "engines/dask/collections.py", "training/coefficients.py",
+    "engines/dask/collections.py", "training/coefficients.py", "scipy_later.py",
 )  # fmt: skip
 TYPES = {
     "Matrix", "DenseMatrix", "CsrMatrix", "ArrayMatrix", "SparseReference", "CudaDense", "CudaSparse", "DenseRows",
@@ -344,7 +344,7 @@ def asks_for_types(path):
     """The lines of a file that ask whether something is sparse, or one of the types of rows."""
     for node in ast.walk(ast.parse(path.read_text())):
         names = {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(node) if isinstance(n, NAMED)}
-        if isinstance(node, NAMED) and names & {"issparse", "isspmatrix"}:
+        if isinstance(node, NAMED) and names & {"issparse", "isspmatrix", "is_sparse"}:
             yield node.lineno
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance" and names & TYPES:
             yield node.lineno

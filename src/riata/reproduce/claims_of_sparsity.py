@@ -19,7 +19,7 @@ from riata.reproduce.verdicts import (
     Test,
     all_points,
     describe,
-    is_sparse,
+    is_sparse_enough,
     most_accurate,
     verdict,
 )
@@ -46,8 +46,8 @@ def same_alpha_online(findings: Findings) -> Found:
 
 def online_is_never_sparse(findings: Findings) -> Found:
     """One sparse and accurate online model refutes it."""
-    best = most_accurate(filter(is_sparse, all_points(["online"], findings)))
-    fobos = most_accurate(filter(is_sparse, all_points(FOBOS, findings)))
+    best = most_accurate(filter(is_sparse_enough, all_points(["online"], findings)))
+    fobos = most_accurate(filter(is_sparse_enough, all_points(FOBOS, findings)))
     if best is None:
         return NOT_MEASURED
     against = f" The best sparse model of Fobos is {describe(fobos)}." if fobos else " Fobos has no sparse model here."
@@ -62,7 +62,7 @@ def only_two_are_sparse(findings: Findings) -> Found:
     """Which of the paper's algorithms have a model that is sparse and accurate at once."""
     both = {
         name: best for name in PAPERS
-        if (best := most_accurate(filter(is_sparse, all_points([name], findings)))) and best.accuracy >= ACCURATE
+        if (best := most_accurate(filter(is_sparse_enough, all_points([name], findings)))) and best.accuracy >= ACCURATE
     }  # fmt: skip
     found = HOLDS if set(both) == {"cd", "l0-sgd"} else IN_PART if {"cd", "l0-sgd"} <= set(both) else FAILS
     return Found(found, "Sparse and accurate at once: " + ("; ".join(map(describe, both.values())) or "none") + ".")
@@ -87,7 +87,7 @@ def _falls(values: list[float]) -> bool:
 
 
 def sparse_fobos_is_chance(findings: Findings) -> Found:
-    best = most_accurate(filter(is_sparse, all_points(FOBOS, findings)))
+    best = most_accurate(filter(is_sparse_enough, all_points(FOBOS, findings)))
     if best is None:
         empty = min((p.strength for p in findings.points if p.algorithm in FOBOS and p.features == 0), default=None)
         said = "no alpha of the grid gives one" + (f": from {empty:g} on models are empty" if empty else "")
@@ -101,7 +101,7 @@ def sparse_fobos_is_chance(findings: Findings) -> Found:
 
 def coordinate_descent_range(findings: Findings) -> Found:
     points = [p for p in findings.along("cd", "code") if CD_RANGE[0] <= p.strength <= CD_RANGE[1]]
-    both = [is_sparse(point) and point.accuracy >= ACCURATE for point in points]
+    both = [is_sparse_enough(point) and point.accuracy >= ACCURATE for point in points]
     said = "; ".join(f"{p.strength:g}: {p.accuracy:.3f} with {count(round(p.features), 'feature')}" for p in points)
     return Found(verdict(both), f"In the code's reading, at alpha {said}.")
 

@@ -64,5 +64,5 @@ def most_accurate(points: Iterable[Point]) -> Point | None:
     return max(points, key=lambda point: point.accuracy, default=None)
 
 
-def is_sparse(point: Point) -> bool:
+def is_sparse_enough(point: Point) -> bool:
     return 0 < point.share <= SPARSE
