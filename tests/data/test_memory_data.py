@@ -5,11 +5,14 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
+import riata
 from problems import LAYOUTS, small
 from riata.data import in_memory as memory
+from riata.data.folds import inside, some_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
 from riata.matrices.host import as_matrix
+from riata.training.fitting import fit
 
 
 @pytest.mark.parametrize("block_bytes", [640, 1 << 20])
@@ -73,3 +76,17 @@ def test_every_row_read_is_counted(rng):
     list(data.visit())
     data.sum(lambda chunk: chunk.n_rows)
     assert data.passes == 2
+
+
+def test_a_budget_reaches_what_is_made_of_the_data(tmp_path, rng, monkeypatch):
+    """Also where the file fits in memory, and for every view: solvers keep to it."""
+    np.save(tmp_path / "rows.npy", rng.normal(size=(50, 4)))
+    data = riata.open(tmp_path / "rows.npy", target=3, memory="64MB")
+    assert isinstance(data, InMemory)
+    views = [data, data.take(np.arange(20)), data.map(lambda chunk: chunk), some_rows(data, inside(0, 3))]
+    assert [view.memory for view in views] == [64_000_000] * 4
+    asked = []
+    monkeypatch.setattr("riata.training.train.fit", lambda data, spec, progress: asked.append(spec) or fit(data, spec))
+    riata.SparseRegressor(k=2).fit(data)
+    riata.SparseRegressor(k=2, memory="32MB").fit(data)
+    assert [spec.memory_bytes for spec in asked] == [64_000_000, 32_000_000]
