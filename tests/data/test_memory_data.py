@@ -85,6 +85,8 @@ def test_a_budget_reaches_what_is_made_of_the_data(tmp_path, rng, monkeypatch):
     assert isinstance(data, InMemory)
     views = [data, data.take(np.arange(20)), data.map(lambda chunk: chunk), some_rows(data, inside(0, 3))]
     assert [view.memory for view in views] == [64_000_000] * 4
+    assert riata.open(np.eye(4), target=np.arange(4.0), memory="2MB").memory == 2_000_000
+    assert riata.open(tmp_path / "rows.npy", target=3).memory is None  # nobody asked, and nothing is read again
     asked = []
     monkeypatch.setattr("riata.training.train.fit", lambda data, spec, progress: asked.append(spec) or fit(data, spec))
     riata.SparseRegressor(k=2).fit(data)

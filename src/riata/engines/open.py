@@ -35,7 +35,8 @@ def open_data(source: Any, target: Any = None, *, engine: Any = None, **options:
     """
     if engine is None and not is_distributed(source):
         data = local.open_data(source, target, **options)
-        data.facts = data.facts.but(opened=opened_with(source, target, options))
+        budget = _budget_of(data, options.get("memory"))
+        data.facts = data.facts.but(opened=opened_with(source, target, options), memory=budget)
         return data
     from riata.engines.dask import cluster as dask_cluster
 
@@ -50,6 +51,13 @@ def open_data(source: Any, target: Any = None, *, engine: Any = None, **options:
     if own:
         weakref.finalize(data, dask_cluster.close, client)
     return data
+
+
+def _budget_of(data: Dataset, asked: int | str | None) -> int | None:
+    """What solvers keep to: the budget asked for, or else that of reading, if rows are read and not in memory."""
+    if asked is not None:
+        return parse_memory(asked)
+    return None if isinstance(data, InMemory) else data.memory
 
 
 def is_distributed(rows: Any) -> bool:
