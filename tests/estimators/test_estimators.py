@@ -297,3 +297,24 @@ def test_not_reaching_the_tolerance_is_said(table):
     with pytest.warns(UserWarning, match="max_passes=1"):
         model = riata.SparseRegressor(alpha=1e-6, solver="cd", max_passes=1).fit(X, y)
     assert not model.converged_
+
+
+@pytest.mark.parametrize("solver", ["online", "ftrl", "fobos", "subgradient"])
+def test_a_model_that_learns_on_can_be_pickled(solver, rng):
+    X, y = rng.normal(size=(60, 4)), rng.normal(size=60)
+    options = {} if solver == "online" else {"alpha": 0.01, "standardize": False}
+    model = riata.SparseRegressor(solver=solver, **options).partial_fit(X[:30], y[:30])
+    again = pickle.loads(pickle.dumps(model))
+    assert_array_equal(again.partial_fit(X[30:], y[30:]).coef_, model.partial_fit(X[30:], y[30:]).coef_)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_what_a_stream_learnt_of_columns_stays_with_later_rows(rng):
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=list("abc"))
+    frame["y"] = 3 * frame["a"] + rng.normal(size=200)
+    frame.loc[::4, "a"] = np.nan
+    chunks = (frame[i : i + 50] for i in range(0, 200, 50))
+    model = riata.SparseRegressor(solver="online").fit(riata.open(chunks, "y", cache=False))
+    rows = riata.open(frame, "y", encoding=model.trained_.encoding)
+    model.partial_fit(rows.X, frame["y"].to_numpy())
+    assert_allclose(model.predict(frame), model.predict(rows))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
-from riata.errors import DataError, ModelFileError
+from riata.errors import DataError, ModelFileError, OptionError
 from riata.model.scores import scores
 from riata.outcome.proofs import SwapOptimal
 from riata.outcome.reasons import StopReason
@@ -218,3 +218,28 @@ def test_a_file_that_names_no_link_has_that_of_its_loss(loss, tmp_path):
     (tmp_path / "model.json").write_text(json.dumps(document | {"link": "loglog"}))
     with pytest.raises(ModelFileError, match="'loglog'"):
         riata.load_model(tmp_path / "model.json")
+
+
+def test_norms_of_rows_need_the_columns_of_the_fit_and_no_others(rng):
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=list("abc"))
+    model = riata.SparseRegressor(k=2, normalize="rows").fit(frame, frame["a"]).to_model()
+    with pytest.raises(DataError, match="exactly the 3 columns"):
+        model.predict(frame.assign(z=100.0))
+
+
+def test_a_target_that_is_a_column_of_an_array(rng):
+    X = rng.normal(size=(30, 4))
+    for rows in (X, sp.csr_array(X)):
+        data = riata.open(rows, 1)
+        assert_allclose(data.chunk.X.toarray(), X[:, [0, 2, 3]])
+        assert_allclose(data.targets()[0], X[:, 1])
+        with pytest.raises(DataError, match="no column 9 to predict"):
+            riata.open(rows, 9)
+
+
+def test_class_weights_are_for_classes_and_are_numbers(rng):
+    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    with pytest.raises(OptionError, match="class_weight is for classes"):
+        riata.train(riata.open(X, y), riata.Spec(k=1, class_weight="balanced"))
+    with pytest.raises(OptionError, match="class_weight must be zero or more"):
+        riata.train(riata.open(X, y > 0), riata.Spec(k=1, loss="logistic", class_weight={True: "x"}))

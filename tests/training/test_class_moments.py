@@ -72,3 +72,11 @@ def test_five_classes_take_no_more_passes_for_moments_than_two(rows, class_weigh
         chunks[n_classes] = len(found)
     assert chunks[2] > 0
     assert chunks[N_CLASSES] == chunks[2]
+
+
+def test_columns_far_from_zero_keep_their_digits(rng):
+    codes = rng.integers(0, 3, 3000).astype(float)
+    X = rng.normal(size=(3000, 3)) + 1e8
+    shared = ClassMoments(InMemory(X, codes), np.ones(3)).of(0, False).cross
+    alone = InMemory(X, np.where(codes == 0, 1.0, -1.0)).moments.cross
+    np.testing.assert_allclose(shared, alone, atol=1e-9 * np.sqrt(3000 * 3000))

@@ -22,7 +22,7 @@ from riata.engines.cuda.transfers import Host
 from riata.errors import CheckpointError, DataError, OptionError
 from riata.losses import LOSSES, Loss
 from riata.objective import Problem, duality_gap, elastic_net, empty_intercept, first_order
-from riata.penalties import ElasticNet
+from riata.penalties import ElasticNet, SeparablePenalty
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -518,3 +518,40 @@ def test_a_convex_penalty_that_tells_its_conjugate_gets_a_certified_gap(loss, st
         at = first_order(tilted.problem, w, b)
         F = at.loss + tilted.problem.penalty.value(w)
         assert F - duality_gap(tilted.problem, w, at) <= least * (1 + 1e-9)
+
+
+@dataclass(frozen=True)
+class Below(SeparablePenalty):
+    """alpha max(-sign w, 0): one side of zero is free."""
+
+    sign: float = 1.0
+    alpha: float = 1.0
+
+    convex = True
+
+    def values(self, w):
+        return self.alpha * np.maximum(-self.sign * w, 0.0)
+
+    def best_value(self, centre, curvature):
+        c = self.sign * centre
+        return self.sign * np.where(c > 0.0, c, np.minimum(c + self.alpha, 0.0)) / curvature
+
+    def subdifferential(self, w):
+        v = self.sign * w
+        ends = self.sign * np.where(v > 0.0, 0.0, -self.alpha), self.sign * np.where(v < 0.0, -self.alpha, 0.0)
+        return np.minimum(*ends), np.maximum(*ends)
+
+    def conjugates(self, u):
+        v = self.sign * u
+        return np.where((v <= 0.0) & (v >= -self.alpha), 0.0, np.inf)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_penalty_of_one_side_alone(sign, rng):
+    X = rng.normal(size=(60, 5))
+    for side in (1.0, -1.0):
+        y = side * X @ np.array([1.0, 2.0, 1.0, 1.0, 1.0]) + 0.1 * rng.normal(size=60)
+        result = fit(InMemory(X, y), Spec(penalty=Below(sign), alpha=0.1, standardize=False, tol=1e-9)).result
+        assert result.converged
+        free = np.linalg.lstsq(X - X.mean(axis=0), y - y.mean(), rcond=None)[0]
+        assert np.allclose(result.coef, free, atol=1e-6) == (side == sign)

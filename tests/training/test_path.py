@@ -38,10 +38,10 @@ def test_given_alphas_and_options():
         assert coef[3] != 0
 
 
-@pytest.mark.parametrize("alphas", [[0.1, 0.2], [], [-1.0], [[0.1]]], ids=str)
+@pytest.mark.parametrize("alphas", [[0.1, 0.2], [], [-1.0], [[0.1]], [np.nan], [np.inf, 0.1]], ids=str)
 def test_bad_alphas(alphas):
     X, y = make("squared", n=20, d=6)
-    with pytest.raises(OptionError, match="alphas must be zero or more and lie from large to small"):
+    with pytest.raises(OptionError, match="alphas must be finite, zero or more, and lie from large to small"):
         path(InMemory(X, y), Spec(), alphas)
 
 
@@ -59,3 +59,10 @@ def test_it_ends_where_rounding_hides_what_a_step_gains():
     found = path(InMemory(X, y), Spec(loss="logistic"), length=10)
     assert len(found.alphas) == 10
     assert np.isfinite(found.gaps).all()
+
+
+@pytest.mark.parametrize("options", [{"length": 0}, {"reach": 0.0}, {"reach": 2.0}], ids=str)
+def test_bad_lengths(options):
+    X, y = make("squared", n=20, d=6)
+    with pytest.raises(OptionError, match="at least one alpha"):
+        path(InMemory(X, y), Spec(), **options)

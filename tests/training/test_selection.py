@@ -1,6 +1,7 @@
 """Rules that choose a model of a path: against scikit-learn, against naive formulas, and for their direction."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -8,6 +9,7 @@ from scipy.special import comb
 from sklearn.linear_model import LassoCV
 from sklearn.model_selection import PredefinedSplit
 
+import riata
 from chunked import Chunked
 from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
@@ -310,3 +312,16 @@ def test_a_refit_without_limits_is_refused_where_there_are_limits():
     fitted = fit(InMemory(*make()), Spec(alpha=0.1, nonnegative=True))
     with pytest.raises(OptionError, match="cannot keep coefficients from being negative"):
         debiased(fitted)
+
+
+def test_validation_rows_are_encoded_as_the_rows_that_are_learnt(rng):
+    frame = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    frame["y"] = frame["a"] + 0.3 * frame["b"] + 0.5 * rng.normal(size=400)
+    train, other = frame[:200].copy(), frame[200:].copy()
+    train.loc[train.index[::3], "a"] = np.nan
+    other.loc[other.index[::2], "a"] = np.nan
+    other["a"] += 6
+    data, spec = riata.open(train, "y"), Spec(alpha="auto", select="validation")
+    alone = riata.train(data, spec, validation=riata.open(other, "y"))
+    known = riata.train(data, spec, validation=riata.open(other, "y", encoding=data.encoding))
+    assert alone.course.alphas == known.course.alphas

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -255,7 +255,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
 
     def _go_on(self, n_features: int) -> None:
         """Take over the model of the rows that have come so far."""
-        self._take_over(self._learner.trained(n_features, getattr(self, "feature_names_in_", None)))
+        trained = self._learner.trained(n_features, getattr(self, "feature_names_in_", None))
+        before = getattr(self, "trained_", None)  # of a stream, whose columns became features by its encoding
+        if before is not None:
+            trained = replace(trained, encoding=before.encoding, profile=before.profile)
+        self._take_over(trained)
 
     def _take_over(self, trained: Trained) -> None:
         """What training left behind, under the names that scikit-learn's users expect."""

@@ -166,6 +166,11 @@ class Model:
             if n_columns != self.n_features:
                 raise DataError(f"the data has {n_columns} columns, the model was fitted to {self.n_features}")
             return np.asarray(self.indices, dtype=np.intp)
+        if self.normalize == "rows" and n_columns != self.n_features:
+            raise DataError(
+                f"rows are divided by their norms, which needs exactly the {self.n_features} columns of the fit, and "
+                f"there are {n_columns}"
+            )
         find: Callable[[str], int | None]
         if isinstance(feature_names, Numbered):
             find = feature_names.find

@@ -97,7 +97,10 @@ class SeparablePenalty(Penalty):
 
     @property
     def has(self) -> frozenset[str]:
-        bound = {"dual bound"} if type(self).conjugates is not SeparablePenalty.conjugates else set()
+        low, high = self.subdifferential(np.zeros(1))
+        known = type(self).conjugates is not SeparablePenalty.conjugates
+        # a side without a penalty bounds F only where its slope is 0 to the last bit
+        bound = {"dual bound"} if known and bool(np.all((low < 0.0) & (high > 0.0))) else set()
         return frozenset({"separable step", "uniform", "any sign", "no groups", "no l2 part"} | bound)
 
     def value(self, w: np.ndarray) -> float:
@@ -120,8 +123,10 @@ class SeparablePenalty(Penalty):
         """How strongly the slopes of the loss pull coefficients away from 0, to be compared with `threshold`."""
         low, high = self.subdifferential(np.zeros(len(slope)))
         with np.errstate(divide="ignore", invalid="ignore"):
-            down = np.where(low < 0.0, high / -low, 1.0)  # a pull downwards, in units of the threshold upwards
-        pulls: np.ndarray = np.maximum(-slope, down * slope)
+            down = np.where(low < 0.0, high / -low, 1.0) * slope  # downwards, in units of the threshold upwards
+        one_sided = (low == 0.0) != (high == 0.0)  # no unit turns 0 into the other threshold: count from it instead
+        down = np.where(one_sided, np.where(slope > 0.0, slope + low + high, -np.inf), down)
+        pulls: np.ndarray = np.maximum(-slope, down)
         return pulls
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "SeparablePenalty":

@@ -31,6 +31,8 @@ def check_request(spec: Spec, task: str) -> None:
     loss_for(task, spec.loss)
     if spec.checkpoint is not None:
         check_folder(spec.checkpoint)
+    if spec.class_weight is not None and task == "regression":
+        raise OptionError("class_weight is for classes, and the target holds numbers")
     check_class_weight(spec.class_weight)
 
 

@@ -12,12 +12,13 @@ from functools import cached_property
 
 import numpy as np
 
-from riata.arrays import namespace, to_host
+from riata.arrays import Array, namespace, to_host
 from riata.data.budget import chunk_bytes, parse_memory
 from riata.data.chunk import Chunk
 from riata.data.dataset import Columns, Dataset
 from riata.matrices.moments import Moments
 
+FAR = 1e4  # deviations from zero: a column farther away has lost 4 digits of 16 in its plain sums
 Summed = tuple[Moments, np.ndarray, np.ndarray]  # of all rows; the weight of each class; the sums of its columns
 
 
@@ -39,9 +40,10 @@ class ClassMoments:
         """Those of one class against the rest; without columns, if only the target counts."""
         moments, by_class, sums = self._of_target if target_only else self._of_all
         total, own = moments.weight, float(by_class[position])
+        far = bool(np.any(FAR * moments.scale < np.abs(moments.mean)))
         return replace(
             moments,
-            cross=2.0 * (sums[:, position] - own * moments.mean),
+            cross=2.0 * (self._centred[:, position] if far else sums[:, position] - own * moments.mean),
             y_mean=2.0 * own / total - 1.0,
             y_squares=4.0 * own * (total - own) / total,
         )
@@ -49,6 +51,13 @@ class ClassMoments:
     @cached_property
     def _of_all(self) -> Summed:
         return self._data.sum(_part(self._weights))
+
+    @cached_property
+    def _centred(self) -> np.ndarray:
+        """The sums of the classes' columns less their means: one more pass, where the difference has no digits left."""
+        moments, by_class, _ = self._of_all
+        sums = self._data.sum(_centred_part(self._weights, moments.mean))
+        return sums - np.outer(sums.sum(axis=1), by_class / moments.weight)  # the means themselves are rounded
 
     @cached_property
     def _of_target(self) -> Summed:
@@ -59,10 +68,26 @@ def _part(weights: np.ndarray) -> Callable[[Chunk], Summed]:
     """What a chunk adds."""
 
     def part(chunk: Chunk) -> Summed:
-        X, y, weight = chunk
-        xp = namespace(y)
-        weight = weight * xp.take(xp.asarray(weights), xp.astype(y, xp.int64), axis=0)
-        own = xp.where(y[:, None] == xp.asarray(np.arange(len(weights), dtype=np.float64)), weight[:, None], 0.0)
-        return X.moments(y, weight), to_host(xp.sum(own, axis=0)), X.slopes(own)
+        weight, own = _weighted(chunk, weights)
+        xp = namespace(weight)
+        return chunk.X.moments(chunk.y, weight), to_host(xp.sum(own, axis=0)), chunk.X.slopes(own)
 
     return part
+
+
+def _centred_part(weights: np.ndarray, mean: np.ndarray) -> Callable[[Chunk], np.ndarray]:
+    """What a chunk adds to the sums about these means."""
+
+    def part(chunk: Chunk) -> np.ndarray:
+        weight, own = _weighted(chunk, weights)
+        return np.stack([chunk.X.sums(mean, own[:, k], weight)[0] for k in range(len(weights))], axis=1)
+
+    return part
+
+
+def _weighted(chunk: Chunk, weights: np.ndarray) -> tuple[Array, Array]:
+    """The weight of every row, and for every class that of its own rows, 0 elsewhere."""
+    xp = namespace(chunk.y)
+    weight = chunk.weight * xp.take(xp.asarray(weights), xp.astype(chunk.y, xp.int64), axis=0)
+    classes = xp.asarray(np.arange(len(weights), dtype=np.float64))
+    return weight, xp.where(chunk.y[:, None] == classes, weight[:, None], 0.0)

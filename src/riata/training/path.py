@@ -93,6 +93,8 @@ def path(
     It ends early with the first model of at least `max_features` features.
     """
     check_spec(spec, data.n_features)
+    if alphas is None and not (length >= 1 and 0 < reach <= 1):
+        raise OptionError(f"a path has at least one alpha and reaches a share in (0, 1], not {length} and {reach}")
     passes_before = data.passes
     problem, largest = with_start(bare_problem(data, spec), spec)
     assert problem.start is not None
@@ -127,8 +129,9 @@ def path(
 
 def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
     alphas = np.asarray(alphas, dtype=np.float64)
-    if alphas.ndim != 1 or len(alphas) == 0 or np.any(np.diff(alphas) > 0) or np.any(alphas < 0):
-        raise OptionError("alphas must be zero or more and lie from large to small")
+    fine = alphas.ndim == 1 and len(alphas) > 0 and bool(np.isfinite(alphas).all() and (alphas >= 0).all())
+    if not fine or np.any(np.diff(alphas) > 0):
+        raise OptionError("alphas must be finite, zero or more, and lie from large to small")
     return alphas
 
 

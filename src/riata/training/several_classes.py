@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def check_class_weight(class_weight: ClassWeight) -> None:
     """Refuse class weights that are neither "balanced" nor numbers of zero or more."""
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():
-            if not 0 <= weight < np.inf:
+            if not (isinstance(weight, Real) and 0 <= float(weight) < np.inf):
                 raise OptionError(f"class_weight must be zero or more, and of {label!r} it is {weight!r}")
     elif class_weight not in (None, "balanced"):
         raise OptionError(f"class_weight must be a dict of weights, 'balanced' or None, not {class_weight!r}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import check_request, check_same_features, check_target_varies
@@ -65,6 +66,8 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
         return learn_stream(rows_seen(data, spec), data, spec)
     if validation is not None:
+        if data.encoding is not None:
+            validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
     fit_margins = _one_margin if data.classes is None else _one_margin_per_class
     return fit_margins(data, spec, validation, warn)

@@ -28,7 +28,7 @@ def open_array(
     if isinstance(target, str) and target.lstrip("-").isdigit():
         target = int(target)
     if isinstance(target, int | np.integer):
-        X, target = np.delete(X, target, axis=1), X[:, target]
+        X, target = _without_column(X, int(target))
     if X.dtype.kind not in "biuf":
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
@@ -55,6 +55,15 @@ def open_array(
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
     return InMemory(X, found.encode(column), weights, names, labels)
+
+
+def _without_column(X: Any, number: int) -> tuple[Any, np.ndarray]:
+    """The other columns, and the one of this number, counted from the end if it is negative."""
+    if not -X.shape[1] <= number < X.shape[1]:
+        raise DataError(f"there is no column {number} to predict: the array has {X.shape[1]} columns, counted from 0")
+    others = np.delete(np.arange(X.shape[1]), number)
+    column = X[:, [number]]
+    return X[:, others], (column.toarray() if is_sparse(column) else np.asarray(column)).ravel()
 
 
 def _checked_weights(weights: np.ndarray) -> np.ndarray:

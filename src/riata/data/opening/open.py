@@ -117,11 +117,11 @@ def open_data(
         "target": target if need_target else None, "weight": weight, "features": features, "drop": drop,
         "categorical": categorical, "text": text, "crosses": crosses, "task": task,
     }  # fmt: skip
+    check_known(options, [field.name for field in fields(ColumnOptions)])
     if is_statistics(source):
         statistics = load_statistics(source)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
-    check_known(options, [field.name for field in fields(ColumnOptions)])
     columns = {name: asked[name] for name in ("features", "drop", "categorical", "text", "crosses")}
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
         fitting = encoding is None and n_features is None  # otherwise the target may be the name of that of a model

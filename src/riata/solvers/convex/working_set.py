@@ -44,14 +44,14 @@ class WorkingSetState:
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
         facts = {"b": float(self.b), "H.weight": float(H.weight), "known_F": float(known[0]),
                  "known_b": float(known[2]), "least_gap": float(least_gap), "idle": idle, "steps": steps,
-                 "slope_unit": slope_unit}  # fmt: skip
+                 "slope_unit": slope_unit, "damping": float(self.damping)}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
     def resumed(cls, saved: Saved) -> "WorkingSetState":
         arrays, facts = saved
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
-        return cls(arrays["w"], facts["b"], arrays["features"], curvature)
+        return cls(arrays["w"], facts["b"], arrays["features"], curvature, facts.get("damping", 1.0))
 
 
 Known = tuple[float, np.ndarray, float]  # (F, w, b) of a point that steps must not be worse than

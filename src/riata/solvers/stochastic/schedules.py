@@ -4,28 +4,39 @@ They work on arrays of t, so that the steps of a chunk are computed at once befo
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from riata.errors import OptionError
 
-Schedule = Callable[[Any], np.ndarray]  # step numbers t (one, or an array of them) -> steps eta_t
+
+@dataclass(frozen=True)
+class Schedule:
+    """Step numbers t (one, or an array of them) -> steps eta_t = first / decay(t). A method can be pickled with it."""
+
+    first: float
+    decay: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, t: Any) -> np.ndarray:
+        steps: np.ndarray = self.first / self.decay(np.asarray(t, dtype=float))
+        return steps
 
 
 def constant(first: float) -> Schedule:
     """eta_t = first."""
-    return lambda t: np.full(np.shape(t), float(first))
+    return Schedule(first, np.ones_like)
 
 
 def inverse(first: float) -> Schedule:
     """eta_t = first / t, the paper's choice for sub-gradients."""
-    return lambda t: first / np.asarray(t, dtype=float)
+    return Schedule(first, np.positive)
 
 
 def inverse_sqrt(first: float) -> Schedule:
     """eta_t = first / sqrt(t), the paper's choice for Fobos."""
-    return lambda t: first / np.sqrt(np.asarray(t, dtype=float))
+    return Schedule(first, np.sqrt)
 
 
 STEPS: dict[str, Callable[[float], Schedule]] = {"constant": constant, "1/t": inverse, "1/sqrt(t)": inverse_sqrt}
