@@ -65,6 +65,12 @@ class _Seen(CountingMemory):
     def handed_out(self, n_rows):
         self._data.handed_out = n_rows
 
+    def with_own_ledger(self):
+        """Rows were copied, which is one reading of them; the copy is another matter."""
+        self._data.handed_out += self.n_rows
+        self._data = CountingMemory(self.X, *self.targets())
+        return super().with_own_ledger()
+
 
 def problem(rng, n_classes):
     X = rng.normal(size=(N, 6)) + np.arange(6)

@@ -147,7 +147,10 @@ class Refits:
 
 def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memory: int) -> Dataset:
     """The data with every chunk cut to some columns: read once, if they fit into the memory, or else at every pass."""
-    if data.cheap_passes or 8 * data.n_rows * n_columns > memory:
+    if data.cheap_passes:  # a copy of a few columns, made by one pass: what is read of it is not read of the data
+        data.ledger.count(data.n_rows)
+        return data.map(cut).with_own_ledger()
+    if 8 * data.n_rows * n_columns > memory:
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
