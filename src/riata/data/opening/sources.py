@@ -98,6 +98,7 @@ def with_roles(
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
     for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
         elif isinstance(given, str) and not need_target:
@@ -118,6 +119,11 @@ def with_roles(
     if roles["target"] is None and need_target:
         raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
     return (WithColumns(rows, others) if others else rows), roles
+
+
+def _names_a_column(given: Any, rows: Source) -> bool:
+    """Whether this is the name of a column of a pandas frame that is no string: a number, or a tuple of several."""
+    return isinstance(given, int | np.integer | tuple) and not rows.bare and str(given) in rows.schema.names
 
 
 def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
