@@ -1,11 +1,11 @@
 """What the user says about columns, and which columns become features."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from riata.data.column_names import no_column
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.errors import DataError
 
@@ -44,15 +44,10 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     named += [name for cross in options.crosses for name in cross]
     for name in named:
         if name is not None and name not in schema.names:
-            raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
+            raise DataError(no_column(name, schema.names))
     for cross in options.crosses:
         if known := {options.target, options.weight}.intersection(cross):
             raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
-
-
-def listed(names: Sequence[str], most: int = 30) -> str:
-    """Names for a message; only the first ones, where there are many."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
