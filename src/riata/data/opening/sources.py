@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.column_names import listed, no_column
 from riata.data.formats.csv import Csv
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
@@ -19,7 +20,6 @@ from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.opened import is_arrow_dataset
-from riata.data.opening.column_options import listed
 from riata.errors import DataError, MissingFileError, OptionError
 
 
@@ -98,6 +98,7 @@ def with_roles(
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
     for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
         elif isinstance(given, str) and not need_target:
@@ -120,6 +121,11 @@ def with_roles(
     return (WithColumns(rows, others) if others else rows), roles
 
 
+def _names_a_column(given: Any, rows: Source) -> bool:
+    """Whether this is the name of a column of a pandas frame that is no string: a number, or a tuple of several."""
+    return isinstance(given, int | np.integer | tuple) and not rows.bare and str(given) in rows.schema.names
+
+
 def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
     """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
     if not isinstance(given, str | Path):
@@ -127,6 +133,4 @@ def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -
     try:
         return open_source(given, reading)
     except MissingFileError:
-        raise DataError(
-            f"there is no column {str(given)!r}; it has {listed(names)}, and there is no such file"
-        ) from None
+        raise DataError(f"{no_column(str(given), names)}, and there is no such file") from None
