@@ -19,12 +19,16 @@ BOUNDS = {_kind(bound): bound for bound in get_args(Bound)}
 MADE = ("kind", "gap")  # of what is written, from the rest
 
 
+def _numbers(found: Proof | Bound) -> dict[str, Any]:
+    """What it holds, with numbers of Python."""
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(found).items()}
+
+
 def proof_to_json(proof: Proof | None) -> dict[str, Any] | None:
     """The kind of a proof and its numbers."""
     if proof is None:
         return None
-    numbers = {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(proof).items()}
-    return {"kind": _kind(type(proof)), **numbers}
+    return {"kind": _kind(type(proof)), **_numbers(proof)}
 
 
 def proof_from_json(plain: dict[str, Any] | None) -> Proof | None:
@@ -40,7 +44,7 @@ def bound_to_json(bound: Bound | None) -> dict[str, Any] | None:
     if bound is None:
         return None
     gap = {"gap": bound.gap} if isinstance(bound, GlobalBound) else {}
-    return {"kind": _kind(type(bound)), **asdict(bound), **gap}
+    return {"kind": _kind(type(bound)), **_numbers(bound), **gap}
 
 
 def bound_from_json(plain: dict[str, Any] | None) -> Bound | None:
