@@ -22,7 +22,7 @@ from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import place_named
 from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
-from riata.estimators.input_checks import encoded_like, parts_of
+from riata.estimators.input_checks import encoded_like, parts_of, with_marks
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -69,7 +69,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         standardize: bool = True,
         normalize: str | None = None,
         select: str = "cv-1se",
-        cv: int = 5,
+        cv: Any = 5,
+        gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,
@@ -106,6 +107,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.normalize = normalize
         self.select = select
         self.cv = cv
+        self.gap = gap
         self.n_alphas = n_alphas
         self.alpha_reach = alpha_reach
         self.k_max = k_max
@@ -166,13 +168,24 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             delattr(self, name)
         return spec
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        validation: Any = None,
+    ) -> Self:
         """Fit to arrays, or to a `Dataset` that brings its own target.
 
-        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
+        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset, or
+        (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         spec = self._begin()
-        data = self._dataset(X, y, sample_weight)
+        data = with_marks(self._dataset(X, y, sample_weight), X, groups=groups, time=time)
         sentences: list[str] = []
         trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
         for sentence in sentences:

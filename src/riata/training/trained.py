@@ -11,6 +11,8 @@ from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
+from riata.outcome.choices import LastWithinSize
+from riata.outcome.folds_used import FoldsUsed
 from riata.outcome.sentences import why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
@@ -39,6 +41,12 @@ class Course:
     stops: list[Stop]  # why every margin's fit ended
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
+
+    @property
+    def folds(self) -> FoldsUsed | None:
+        """On which folds models were scored, the same for all margins; None where there were none."""
+        choices = [one.selection.choice for one in self.searched]
+        return next((one.scores.folds for one in choices if not isinstance(one, LastWithinSize)), None)
 
     @property
     def converged(self) -> bool:
@@ -169,6 +177,7 @@ class Trained:
             stop=[stop.reason for stop in course.stops],
             proof=[stop.proof for stop in course.stops],
             counted=course.counted,
+            folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
         )
 
