@@ -1,10 +1,10 @@
 """What the user says about columns, and which columns become features."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from riata.data.column_names import no_column
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.data.row_marks import ROLES
 from riata.errors import DataError
@@ -54,18 +54,13 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     named += [name for cross in options.crosses for name in cross]
     for name in named:
         if name is not None and name not in schema.names:
-            raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
+            raise DataError(no_column(name, schema.names))
     for cross in options.crosses:
         if known := {options.target, options.weight}.intersection(cross):
             raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
     for role, name in options.marks.items():
         if name in (options.target, options.weight):
             raise DataError(f"{name!r} is the target or the weight, and cannot be the column of {role}, too")
-
-
-def listed(names: Sequence[str], most: int = 30) -> str:
-    """Names for a message; only the first ones, where there are many."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def feature_columns(source: Source, options: ColumnOptions) -> list[str]:

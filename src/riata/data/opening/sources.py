@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.column_names import listed, no_column
 from riata.data.formats.csv import Csv
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
@@ -19,7 +20,6 @@ from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.opened import is_arrow_dataset
-from riata.data.opening.column_options import listed
 from riata.errors import DataError, MissingFileError, OptionError
 
 
@@ -128,6 +128,4 @@ def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -
     try:
         return open_source(given, reading)
     except MissingFileError:
-        raise DataError(
-            f"there is no column {str(given)!r}; it has {listed(names)}, and there is no such file"
-        ) from None
+        raise DataError(f"{no_column(str(given), names)}, and there is no such file") from None
