@@ -67,10 +67,6 @@ class Folds:
     def used(self) -> FoldsUsed:
         return self.plan.used
 
-    def of_rows(self, rows: np.ndarray) -> "Folds":
-        """The same folds of the rows at these positions alone."""
-        return Folds(self.plan, lambda positions: self.code_of(rows[positions]))
-
     def learnt(self, fold: int) -> Keep:
         """Which rows a fold learns from."""
         return _Coded(self.code_of, self.plan.learns[fold])

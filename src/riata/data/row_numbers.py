@@ -1,6 +1,7 @@
 """One number for every row: written in their order, read by runs of rows; on disk where there are many of them."""
 
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
@@ -35,6 +36,7 @@ class RowNumbers:
         self._parts.append(part)
         if self._file is None and self._count * self.dtype.itemsize > MOST_IN_MEMORY:
             self._file = file_without_name()
+            weakref.finalize(self, self._file.close)
         if self._file is not None:
             self._file.seek(0, 2)
             for waiting in self._parts:

@@ -181,8 +181,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """Fit to arrays, or to a `Dataset` that brings its own target.
 
         `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
-        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset, or
-        (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
+        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         spec = self._begin()
         data = with_marks(self._dataset(X, y, sample_weight), X, groups=groups, time=time)

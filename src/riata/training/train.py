@@ -96,8 +96,6 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     folds = _folds(data, spec)
-    if folds is not None and data.cheap_passes and not weights.all():  # classes of weight 0 are left out in memory
-        folds = folds.of_rows(np.flatnonzero(weights[data.targets()[0].astype(np.intp)]))
     data = rows_seen(data, spec)
     shared = ClassMoments(data, weights)
     moments = shared if shared.worth_sharing else None

@@ -111,8 +111,7 @@ def _given(data: Dataset, cv: Any, groups: Mark | None) -> Folds:
         raise OptionError(f"{WAYS}, not {cv!r}")
     kept = data.kept
     given: Any = cv if hasattr(cv, "__len__") else list(cv)
-    pairs = isinstance(given, list | tuple) and not (len(given) and np.isscalar(given[0]))
-    if not pairs:
+    if not isinstance(given, list | tuple) or (len(given) and np.isscalar(given[0])):
         return numbered(MarksGiven({FOLDS: given}, data.n_rows if kept is None else len(kept), kept)[FOLDS])
     return as_given(given, data.n_rows, kept=kept)
 
