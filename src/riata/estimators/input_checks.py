@@ -23,8 +23,10 @@ def parts_of(rows: Any, what: str = "validation") -> tuple[Any, Any, Any]:
     return X, y, weight[0] if weight else None
 
 
-def with_marks(data: Dataset, X: Any, **given: Any) -> Dataset:
-    """A dataset with what says which of its rows belong together in folds, where that is given beside X."""
+def with_marks(data: Dataset, X: Any, sample_weight: Any = None, **given: Any) -> Dataset:
+    """The dataset of X with what says which of its rows belong together in folds, where that is given beside X."""
+    if data.kept is None and sample_weight is not None and len(sample_weight) != data.n_rows:
+        data.kept = np.asarray(sample_weight) > 0  # rows of no weight were left out as the columns were encoded
     given = {role: values for role, values in given.items() if values is not None}
     if not given:
         return data

@@ -52,5 +52,5 @@ def stability_selection(
     def coefficients(rows: Dataset) -> np.ndarray:
         return np.atleast_2d(clone(estimator).fit(rows).coef_)
 
-    data = with_marks(clone(estimator)._dataset(X, y, sample_weight), X, groups=groups)
+    data = with_marks(clone(estimator)._dataset(X, y, sample_weight), X, sample_weight, groups=groups)
     return stability_of(data, coefficients, rounds=rounds, threshold=threshold, seed=seed)
