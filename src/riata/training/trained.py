@@ -11,6 +11,8 @@ from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
+from riata.outcome.choices import LastWithinSize
+from riata.outcome.folds_used import FoldsUsed
 from riata.outcome.proofs import Bound
 from riata.outcome.sentences import all_bounds, why_all
 from riata.outcome.stop import Stop
@@ -41,6 +43,12 @@ class Course:
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
     bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
+
+    @property
+    def folds(self) -> FoldsUsed | None:
+        """On which folds models were scored, the same for all margins; None where there were none."""
+        choices = [one.selection.choice for one in self.searched]
+        return next((one.scores.folds for one in choices if not isinstance(one, LastWithinSize)), None)
 
     @property
     def converged(self) -> bool:
@@ -179,6 +187,7 @@ class Trained:
             counted=course.counted,
             bound=course.bounds if any(course.bounds) else [],
             how_much_better=course.how_much_better,
+            folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
         )
 

@@ -34,6 +34,7 @@ def as_dict(model: Model) -> dict[str, Any]:
         "objective": training.objective_value,
         "minimised": model.objective,
         "selection": training.selection,
+        "folds": training.folds and training.folds.to_json(),
         "stopped_because": training.stopped_because,
         "stop": [reason.value for reason in training.stop],
         "proof": [proof_to_json(proof) for proof in training.proof],
