@@ -76,6 +76,8 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind in SEVERAL:
         given |= {"multiple": True, "callback": SEVERAL[one.kind], "show_default": False}
         default = ()
+    if one.kind is Kind.GAP:
+        given |= {"is_flag": False, "flag_value": 0.0}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
@@ -117,6 +119,7 @@ TYPES: dict[Kind, Any] = {
     Kind.FACTORS: NameAndNumber(),
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
+    Kind.GAP: float,
 }
 SEVERAL = {Kind.NAMES: _names, Kind.CROSSES: _crosses, Kind.FACTORS: _factors, Kind.WEIGHTS: _weights}
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
