@@ -18,6 +18,7 @@ from riata.data.formats.filesource import FileSource
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.json import Json
 from riata.data.formats.npy import Npy
+from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.source import OneColumn, Source, WithColumns
 from riata.data.formats.svmlight import Svmlight
@@ -76,7 +77,7 @@ def _can_be_cut(source: FileSource, file: File) -> bool:
     if isinstance(source, Json):
         return source.can_be_cut(file)
     text = isinstance(source, Csv | Svmlight) and file.compression is None
-    return text or isinstance(source, Parquet | Ipc)
+    return text or isinstance(source, Parquet | Ipc | Orc)
 
 
 def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
@@ -91,11 +92,13 @@ def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
 
 
 def _group_count(source: FileSource, handle: pa.NativeFile) -> int:
-    """How many row groups or record batches a file has."""
+    """How many row groups, stripes or record batches a file has."""
     count: int
     if isinstance(source, Parquet):
         with pq.ParquetFile(handle) as parquet:
             count = parquet.num_row_groups
+    elif isinstance(source, Orc):
+        count = source.n_stripes(handle)
     else:
         with pa.ipc.open_file(handle) as reader:
             count = reader.num_record_batches
