@@ -30,6 +30,7 @@ class TrainingFacts:
     proof: list[Proof | None] = field(default_factory=list)  # and what was proved
     counted: str | None = None  # what k counts, "features" or "groups"; None in files of earlier versions
     penalty_factors: bool = False  # whether features were penalised by factors of their own
+    baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes
     data: str | None = None
     target: str | None = None
 

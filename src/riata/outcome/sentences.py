@@ -1,6 +1,7 @@
 """Why a fit stopped, in words. Sentences are made here, for people; no code reads them."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from functools import singledispatch
 
 from riata.outcome.proofs import (
@@ -18,6 +19,7 @@ from riata.outcome.proofs import (
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 
+FEW = 3  # sentences that are still read
 IN_SHORT = {
     StopReason.CERTIFIED_GAP: "the relative duality gap is within the tolerance",
     StopReason.SWAP_OPTIMAL: "no swap of one feature inside for one outside improves the objective",
@@ -51,9 +53,19 @@ def why(stop: Stop) -> str:
     return IN_SHORT[stop.reason]
 
 
-def why_all(stops: Iterable[Stop]) -> str:
-    """The same for fits of several classes, what they share said once."""
-    return "; ".join(sorted({why(stop) for stop in stops}))
+def why_all(stops: Sequence[Stop]) -> str:
+    """The same for fits of several classes: what they share said once, and one sentence where there are many."""
+    said = sorted({why(stop) for stop in stops})
+    if len(said) == 1:
+        return said[0]
+    gaps = [stop.proof for stop in stops if isinstance(stop.proof, DualityGap)]
+    if len(gaps) == len(stops):
+        largest = max(gap.relative for gap in gaps)
+        return f"the relative duality gap of every class is within {gaps[0].tol:.1e}, and the largest is {largest:.1e}"
+    if len(said) <= FEW:
+        return "; ".join(said)
+    counts = Counter(stop.reason for stop in stops)
+    return "; ".join(f"for {n} of {len(stops)} classes {IN_SHORT[reason]}" for reason, n in counts.most_common())
 
 
 @singledispatch
