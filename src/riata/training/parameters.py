@@ -174,7 +174,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients."),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.",
+              "squared, huber, poisson, negative-binomial, gamma, tweedie; for classes logistic, squared-hinge.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),

@@ -1,5 +1,6 @@
 """What the user says about columns, and which columns become features."""
 
+import re
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -57,5 +58,12 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
         names = list(options.features)
     elif source.bare and matrix:
         names = matrix
+    else:
+        names = [name for name in names if not is_index(name)]
     other = {options.target, options.weight, *options.drop}
     return [name for name in names if name not in other]
+
+
+def is_index(column: str) -> bool:
+    """Whether a column is the index of a pandas frame, which has no name: it numbers the rows, and is no feature."""
+    return re.fullmatch(r"__index_level_\d+__", column) is not None
