@@ -49,6 +49,15 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
             raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
 
 
+def check_cells(source: Source, options: ColumnOptions, columns: Sequence[str]) -> None:
+    """Refuse columns of text that may mean two things, and a target of numbers with words among them."""
+    for name in columns:
+        if name in source.refused:
+            raise DataError(source.refused[name])
+    if options.target is not None and options.target in source.strays and options.task != "classification":
+        raise DataError(f"the target would have classes: {source.strays[options.target]}; or say task='classification'")
+
+
 def listed(names: Sequence[str], most: int = 30) -> str:
     """Names for a message; only the first ones, where there are many."""
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
