@@ -8,17 +8,19 @@ from typing import Any
 
 import click
 
-from riata.cli.group import main
-from riata.cli.options import parameter_options, shows_progress
+from riata.cli.command import option
+from riata.cli.group import main, say_next, words
+from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.rows import open_rows, opening, say_notes
 from riata.errors import OptionError
 from riata.files import writable
+from riata.training.parameters import Heading
 
 
-@main.command()
+@main.command(examples=("riata profile flights.csv --target delay",))
 @click.argument("data")
 @parameter_options("profile")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def profile(data: str, as_json: bool, **options: Any) -> None:
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.engines.open import open_data
@@ -33,9 +35,10 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
         click.echo(json.dumps(rows.profile.to_json()))
     else:
         show_profile(data, rows)
+        say_next(words("fit", data, "--k", "5", target=options["target"] or "COLUMN"))
 
 
-@main.command()
+@main.command(examples=("riata convert 'sales/*.csv' sales.arrow --target price",))
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
 @parameter_options("convert")
@@ -52,15 +55,23 @@ def convert(data: str, out: Path, **options: Any) -> None:
         rows = open_data(data, **how)
         write(rows, out)
     say_notes(rows)
+    say_next(words("fit", out, "--k", "5"))
 
 
-@main.command()
+@main.command(examples=("riata statistics monday.csv monday.stats --target price",))
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--cv", type=int, default=5, show_default=True, help="Folds to keep apart for --k auto; 1 is none.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
-@click.option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
-@click.option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
+@option(
+    "--cv",
+    heading=Heading.SELECTION,
+    type=int,
+    default=5,
+    show_default=True,
+    help="Folds to keep apart for --k auto; 1 is none.",
+)
+@option("--seed", heading=Heading.SELECTION, type=int, default=0, show_default=True, help="Of the folds.")
+@option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
+@option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
 @parameter_options("statistics")
 def statistics(
     data: str, out: Path, cv: int, seed: int, add: tuple[str, ...], subtract: tuple[str, ...], **options: Any
@@ -82,6 +93,7 @@ def statistics(
     found.save(out)
     folds = f" in {len(found.folds)} folds" if len(found.folds) > 1 else ""
     click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {out}", err=True)
+    say_next(words("fit", out, "--alpha", "auto"))
 
 
 @main.command()
@@ -90,3 +102,4 @@ def datasets() -> None:
     from riata.reporting.terminal.summary import show_datasets
 
     show_datasets()
+    say_next(words("fit", "digits49", "--k", "20", "--test", "digits49:test"))

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from riata.cli.command import option as command_option
+from riata.cli.config import config_option
 from riata.errors import OptionError
-from riata.training.parameters import PARAMETERS, Kind, Parameter
+from riata.training.parameters import PARAMETERS, Heading, Kind, Parameter
 
 Decorator = Callable[[Any], Any]
 
@@ -44,7 +46,7 @@ class NameAndNumber(click.ParamType):
 def parameter_options(command: str) -> Decorator:
     """Give a command the options of all parameters that it takes."""
     taken = [click_option(one) for one in PARAMETERS if command in one.commands and one.flag is not None]
-    return all_of([*taken, *WHERE_ROWS_LIE])
+    return all_of([*taken, *WHERE_ROWS_LIE, config_option])
 
 
 def all_of(options: Iterable[Decorator]) -> Decorator:
@@ -63,7 +65,7 @@ def click_option(one: Parameter) -> Decorator:
     assert one.flag is not None
     default: Any = one.on_command_line
     show = default not in (None, False, ())
-    given: dict[str, Any] = {"help": one.help, "show_default": show}
+    given: dict[str, Any] = {"help": one.help, "show_default": show, "heading": one.heading}
     kind: Any = None
     if one.choices:
         kind = click.Choice(one.choices)
@@ -79,7 +81,7 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind is Kind.NAMES or one.metavar:
         given["metavar"] = one.metavar or "COLUMN,..."
     flag = f"{one.flag}/--no-{one.flag[2:]}" if one.kind is Kind.SWITCH and "/" not in one.flag else one.flag
-    return click.option(flag, one.name, default=default, **given)
+    return command_option(flag, one.name, default=default, **given)
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
@@ -137,13 +139,22 @@ SEVERAL = {
     Kind.SETTINGS: _settings,
 }
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
-    click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
-    click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask [default: a cluster on this machine]."),
+    command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Where that temporary file lies."),
+    command_option(
+        "--scheduler",
+        heading=Heading.SPEED,
+        metavar="ADDRESS",
+        help="Of --engine dask [default: a cluster on this machine].",
+    ),
 ]
 
-validation_option = click.option(
-    "--validation", metavar="DATA", help="Rows to choose by [then --select is validation]."
+validation_option = command_option(
+    "--validation",
+    heading=Heading.SELECTION,
+    metavar="DATA",
+    help="Rows to choose by [then --select is validation].",
 )
+json_option = command_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def check_one_of(options: dict[str, Any]) -> None:

@@ -10,12 +10,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from riata.cli.command import option
 from riata.errors import OptionError
 from riata.files import writable
-from riata.training.parameters import OF_OPENING
+from riata.training.parameters import OF_OPENING, Heading
 
-report_option = click.option(
-    "--report", type=click.Path(path_type=Path), help="Write a page about it, for people: an .html file."
+report_option = option(
+    "--report",
+    heading=Heading.FIRST,
+    type=click.Path(path_type=Path),
+    help="Write a page about it, for people: an .html file.",
 )
 
 

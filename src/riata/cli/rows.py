@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from riata.cli.group import say_note
 from riata.cli.options import shows_progress
 from riata.errors import OptionError
 from riata.training.parameters import OF_OPENING, OF_SPEC, Section
@@ -96,7 +97,7 @@ def say_notes(data: Any, quiet: bool = False) -> None:
     """What the first pass found that should not pass silently."""
     if data.profile is not None and not quiet:
         for note in data.profile.notes:
-            click.echo(f"note: {note}", err=True)
+            say_note(note)
 
 
 class Notes:
@@ -109,7 +110,7 @@ class Notes:
     def __call__(self, sentence: str) -> None:
         if not self._quiet and sentence not in self._said:
             self._said.add(sentence)
-            click.echo(f"note: {sentence}", err=True)
+            say_note(sentence)
 
 
 def names_of(rows: Any) -> list[str]:

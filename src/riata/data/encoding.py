@@ -12,6 +12,7 @@ import pyarrow as pa
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
+from riata.data.column_names import no_column
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
 from riata.data.columns.crosses import Combination, Cross
@@ -141,9 +142,7 @@ class Encoding:
         names = set(batch.schema.names)
         for column in (c for encoder in self.encoders for c in encoder.columns):
             if column not in names:
-                raise DataError(
-                    f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
-                )
+                raise DataError(no_column(column, sorted(names), ", which the model needs"))
 
     def of_features(self, names: Collection[str]) -> "Encoding":
         """The encoding without the columns that give none of these features."""

@@ -1,6 +1,7 @@
 """Classification."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,22 +10,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from riata.arrays import is_device_array
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.in_memory import InMemory
-from riata.engines.open import is_distributed, lazily, open_data
+from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
-from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.estimators.columns import plain_target
+from riata.losses import Loss, known_loss, loss_of, probabilities
 from riata.penalties import Penalty
 from riata.training.streams import Learner
 
 
 def gives_probabilities(estimator: "SparseClassifier") -> bool:
     """Whether the chosen loss does; an unknown name of a loss is refused by fit, not here."""
-    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    loss = known_loss(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
     return isinstance(loss, Loss) and loss.link.probabilities
 
 
@@ -101,24 +100,12 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self.class_weight = parameters.pop("class_weight")
         super().__init__(**parameters)
 
-    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
-        """The rows as they come: arrays checked, the place of its label as the target of a row."""
-        if isinstance(X, Dataset):
-            check_alone(y, sample_weight)
-            data = X
-        elif is_distributed(X):
-            data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
-        elif is_device_array(X):
-            y, weight = checked_target(y, sample_weight, X.shape[0], numeric=False)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            data = self._on_device(X, codes, weight, classes, reset)
-        else:
-            X, y = self._validated(X, y, reset=reset)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            data = InMemory(X, codes, weight, getattr(self, "feature_names_in_", None), classes)
+    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        return codes, classes
+
+    def _of_task(self, data: Dataset) -> Dataset:
         if data.classes is None:
             raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
         return data
@@ -129,7 +116,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
         The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
         """
-        first = self._begin_stream()
+        first = self._begin_stream(X)
         X, y = self._validated(X, y, reset=first)
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
@@ -142,8 +129,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def decision_function(self, X: Any) -> Predictions:
         """Margins: one per row for two classes, one per class otherwise.
 
-        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
-        features of their columns.
+        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
         """
         if is_distributed(X):
             return lazily(
@@ -168,6 +154,6 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
-        if not self._encodes(X):
-            return float(super().score(X, y, sample_weight))
+        if y is not None and not isinstance(X, Dataset | str | Path):
+            return float(super().score(X, plain_target(y), plain_target(sample_weight)))
         return self.to_model().score(X, y, sample_weight)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.losses import LOSSES
+from riata.losses import known_loss
 from riata.objective import Problem, Start, alpha_max, empty_start, first_order
 from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
@@ -98,7 +98,7 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
     every = parse_seconds(spec.every)
     loss = spec.loss_function
     options = asdict(replace(spec, penalty=None)) | {"penalty": None if spec.penalty is None else repr(spec.penalty)}
-    options |= {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
+    options |= {"loss": loss.name if known_loss(loss.name) == loss else repr(loss)}
     shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 

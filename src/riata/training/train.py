@@ -149,7 +149,7 @@ def _trained(
         if isinstance(one, SelectedFit)
     ]
     hashed = results[0].features is not None
-    scale = None if hashed else data.moments.scale  # before passes are counted: it may take one
+    moments = None if hashed else data.moments  # before passes are counted: it may take one
     course = Course(
         formula=_formula(fits, spec),
         alphas=[one.alpha for one in fits],
@@ -172,7 +172,8 @@ def _trained(
         max(sum(record.end_of_pass for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,
-        scale=scale,
+        scale=None if moments is None else moments.scale,
+        mean=None if moments is None else moments.mean,
         known=known_features(results) if hashed else {},
         encoding=data.encoding,
         profile=data.profile,

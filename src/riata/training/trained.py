@@ -64,6 +64,7 @@ class Trained:
     class_count: np.ndarray | None = None
     feature_names: Sequence[str] | None = None
     scale: np.ndarray | None = None  # standard deviation of every column
+    mean: np.ndarray | None = None  # of every column, as the model sees it
     known: Known = field(default_factory=dict)  # name and deviation of features that are known by number
     encoding: Encoding | None = None
     profile: Profile | None = None

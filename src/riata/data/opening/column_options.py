@@ -1,10 +1,12 @@
 """What the user says about columns, and which columns become features."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from riata.data.column_names import no_column
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.errors import DataError
 
@@ -43,7 +45,7 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     named += [name for cross in options.crosses for name in cross]
     for name in named:
         if name is not None and name not in schema.names:
-            raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
+            raise DataError(no_column(name, schema.names))
     for cross in options.crosses:
         if known := {options.target, options.weight}.intersection(cross):
             raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
@@ -58,11 +60,6 @@ def check_cells(source: Source, options: ColumnOptions, columns: Sequence[str]) 
         raise DataError(f"the target would have classes: {source.strays[options.target]}; or say task='classification'")
 
 
-def listed(names: Sequence[str], most: int = 30) -> str:
-    """Names for a message; only the first ones, where there are many."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
 def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
     """The columns that become features: those of X in a bare array, all without another role in a table."""
     names = source.schema.names
@@ -71,5 +68,12 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
         names = list(options.features)
     elif source.bare and matrix:
         names = matrix
+    else:
+        names = [name for name in names if not is_index(name)]
     other = {options.target, options.weight, *options.drop}
     return [name for name in names if name not in other]
+
+
+def is_index(column: str) -> bool:
+    """Whether a column is the index of a pandas frame, which has no name: it numbers the rows, and is no feature."""
+    return re.fullmatch(r"__index_level_\d+__", column) is not None

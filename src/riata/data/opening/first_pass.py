@@ -20,7 +20,7 @@ from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source
-from riata.data.opening.column_options import ColumnOptions, check_cells, check_columns, feature_columns
+from riata.data.opening.column_options import ColumnOptions, check_cells, check_columns, feature_columns, is_index
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
 from riata.data.parallel import in_parallel
@@ -219,6 +219,9 @@ class FirstPass:
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
+        for name in filter(is_index, self.source.schema.names):
+            if name not in (*self.columns, *self.options.drop):
+                yield f"column {name!r} is the index of a pandas frame: left out (features=[...] may name it)"
         if self.skipped:
             yield f"{self.skipped} rows could not be read: left out"
         for name, found in columns.items():

@@ -2,7 +2,7 @@
 
 | source                        | features                                  | target                                   |
 | digits49, gisette (`:test`)   | as documented in riata.datasets           | its labels                               |
-| Parquet, Arrow IPC, CSV, TSV  | every column that has no other role       | a column                                 |
+| Parquet, Arrow, CSV, JSON     | every column that has no other role       | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
@@ -159,8 +159,8 @@ def open_data(
     elif rows.single_pass:
         rows = UnstoredStream(rows, _first_rows(rows, budget))
     column_options = ColumnOptions(
-        target=roles["target"], weight=roles["weight"], features=None if features is None else tuple(features),
-        drop=tuple(drop), categorical=tuple(categorical), text=tuple(text), crosses=as_crosses(crosses),
+        target=roles["target"], weight=roles["weight"], features=None if features is None else _names(features),
+        drop=_names(drop), categorical=_names(categorical), text=_names(text), crosses=as_crosses(crosses),
         task=task, on_error=on_error, **options,
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
@@ -217,7 +217,12 @@ def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     for cross in crosses:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
             raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
-    return tuple(tuple(cross) for cross in crosses)
+    return tuple(_names(cross) for cross in crosses)
+
+
+def _names(columns: Sequence[Any]) -> tuple[str, ...]:
+    """Names of columns; those of a pandas frame may be numbers."""
+    return tuple(map(str, columns))
 
 
 def _dataset(source: str) -> tuple[np.ndarray, np.ndarray, list[str]]:

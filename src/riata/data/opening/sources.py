@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from riata.data.budget import block_bytes, in_memory_bytes
 from riata.data.cells.cell_format import CellFormat
+from riata.data.column_names import listed, no_column
 from riata.data.formats.csv import Csv
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.json import Json
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.parquet import Parquet
@@ -21,8 +23,9 @@ from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.opened import is_arrow_dataset
-from riata.data.opening.column_options import listed
 from riata.errors import DataError, MissingFileError, OptionError
+
+TEXTS = ("csv", "svmlight", "json")
 
 
 class Reading(NamedTuple):
@@ -65,12 +68,14 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
     files = find_files(path, reading.filesystem)
     kind = guess_format(files)
     if reading.follow:
-        if kind not in ("csv", "svmlight") or len(files) > 1 or files[0].compression:
-            raise OptionError("only a single file of CSV or svmlight text, not compressed, can be followed as it grows")
+        if kind not in TEXTS or len(files) > 1 or files[0].compression:
+            raise OptionError(
+                "only a single file of CSV, svmlight or JSON lines, not compressed, can be followed as it grows"
+            )
         files = [Followed(**vars(files[0]))]
     if kind == "npy":
         return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
-    if kind in ("csv", "svmlight"):
+    if kind in TEXTS:
         rows = _text(files, kind, reading)
         rows.single_pass = reading.follow
         return rows
@@ -79,11 +84,11 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
 
 
 def _stdin(reading: Reading) -> Source:
-    """Standard input: CSV or svmlight text, as its first bytes tell."""
+    """Standard input: text of some format, as its first bytes tell."""
     file = StandardInput()
     kind = sniff(file.head(), file.path)
-    if kind not in ("csv", "svmlight"):
-        raise DataError("standard input must be CSV or svmlight text; give other formats as files")
+    if kind not in TEXTS:
+        raise DataError("standard input must be CSV, svmlight or JSON text; give other formats as files")
     rows = _text([file], kind, reading)
     rows.single_pass = True
     return rows
@@ -96,6 +101,8 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
             files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad, options=reading.csv,
             known=reading.cells, labels=reading.labels,
         )  # fmt: skip
+    if kind == "json":
+        return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
     return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
 
 
@@ -106,6 +113,7 @@ def with_roles(
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
     for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+        given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
         elif isinstance(given, str) and not need_target:
@@ -128,6 +136,11 @@ def with_roles(
     return (WithColumns(rows, others) if others else rows), roles
 
 
+def _names_a_column(given: Any, rows: Source) -> bool:
+    """Whether this is the name of a column of a pandas frame that is no string: a number, or a tuple of several."""
+    return isinstance(given, int | np.integer | tuple) and not rows.bare and str(given) in rows.schema.names
+
+
 def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
     """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
     if not isinstance(given, str | Path):
@@ -135,6 +148,4 @@ def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -
     try:
         return open_source(given, reading)
     except MissingFileError:
-        raise DataError(
-            f"there is no column {str(given)!r}; it has {listed(names)}, and there is no such file"
-        ) from None
+        raise DataError(f"{no_column(str(given), names)}, and there is no such file") from None
