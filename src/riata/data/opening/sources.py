@@ -107,12 +107,13 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
 
 
 def with_roles(
-    rows: Source, target: Any, weight: Any, reading: Reading, need_target: bool = True
+    rows: Source, given_roles: Mapping[str, Any], reading: Reading, need_target: bool = True
 ) -> tuple[Source, dict[str, str | None]]:
-    """The rows, joined with target and weight if those are arrays or files of their own; the names of both columns."""
+    """The rows, joined with target, weight and marks if those are arrays or files of their own; the names of them."""
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
-    for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+    for role, given in given_roles.items():
+        name = {"target": TARGET, "weight": WEIGHT}.get(role, role)
         given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
