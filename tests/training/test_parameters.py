@@ -59,10 +59,10 @@ def test_commands_have_the_declared_options(command):
     for one in PARAMETERS:
         if one.flag is None or command not in one.commands:
             continue
-        option = options[one.name]
+        option = options[one.key]
         assert one.flag.partition("/")[0] in option.opts
         assert option.help == one.help
-        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.WEIGHTS)
+        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.WEIGHTS, Kind.SETTINGS)
         assert option.default in ((None, ()) if several else (one.on_command_line,))
 
 

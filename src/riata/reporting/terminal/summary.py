@@ -11,7 +11,8 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.dataset import Dataset
 from riata.model.model import Model
 from riata.model.quality import ClassQuality
-from riata.outcome.plain import proof_to_json
+from riata.outcome.folds_used import folds_in_words
+from riata.outcome.plain import bound_to_json, proof_to_json
 from riata.reporting.terminal.features import about_separated, features_table
 from riata.reporting.terminal.quality import Quality, class_table, explained, scores_table
 from riata.training.selection.stability import Stability
@@ -37,9 +38,12 @@ def as_dict(model: Model) -> dict[str, Any]:
         "objective": training.objective_value,
         "minimised": model.objective,
         "selection": training.selection,
+        "folds": training.folds and training.folds.to_json(),
         "stopped_because": training.stopped_because,
         "stop": [reason.value for reason in training.stop],
         "proof": [proof_to_json(proof) for proof in training.proof],
+        "bound": [bound_to_json(bound) for bound in training.bound],
+        "how_much_better": training.how_much_better,
     }
 
 
@@ -65,6 +69,8 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     if model.training.selection:
         facts.add_row("because", escape(model.training.selection))
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
+    if model.training.how_much_better:
+        facts.add_row("bound", escape(model.training.how_much_better))
     facts.add_row("repeat", _repeat(model))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     scoring = summary.get("passes_to_score") or 0.0
@@ -105,11 +111,10 @@ def _target(model: Model) -> str:
 
 def _repeat(model: Model) -> str:
     """What chance had to do with it."""
-    parameters = model.training.parameters
-    searched = "auto" in (parameters.get("k"), parameters.get("alpha"))
-    by_folds = searched and str(parameters.get("select", "")).startswith("cv")
-    folds = f", {parameters.get('cv')} folds" if by_folds else ""
-    return f"seed {parameters.get('random_state') or 0}{folds}"
+    folds = model.training.folds
+    return f"seed {model.training.parameters.get('random_state') or 0}" + (
+        f", {folds_in_words(folds)}" if folds else ""
+    )
 
 
 def show_model(model: Model) -> None:
@@ -121,7 +126,17 @@ def show_model(model: Model) -> None:
     facts.add_row("minimised", escape(model.objective))
     facts.add_row("intercept", _some([f"{b:.6g}" for b in model.intercept]))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
-    for key in ("data", "n_rows", "selection", "solver", "gap", "stopped_because", "passes", "seconds"):
+    for key in (
+        "data",
+        "n_rows",
+        "selection",
+        "solver",
+        "gap",
+        "stopped_because",
+        "how_much_better",
+        "passes",
+        "seconds",
+    ):
         if (value := getattr(model.training, key)) is not None:
             facts.add_row(key.replace("_", " "), escape(str(value)))
     console.print(facts)
