@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 import riata
 from riata.cli import main
 from riata.errors import MissingPackageError, OptionError
+from riata.losses import LOSSES
 
 LIMIT = 2_000_000  # bytes
 
@@ -109,14 +110,14 @@ def test_a_model_file_without_features_can_be_tested(here):
     assert "Measured on 30 rows" in (here / "empty.html").read_text()
 
 
-@pytest.mark.parametrize("loss", ["squared", "huber", "poisson"])
+@pytest.mark.parametrize("loss", [name for name, loss in LOSSES.items() if "regression" in loss.tasks])
 def test_the_words_and_the_formula_name_the_loss(here, rng, loss):
     X = rng.normal(size=(60, 4))
-    y = rng.poisson(np.exp(0.3 * X[:, 0])).astype(float)
+    y = rng.poisson(np.exp(0.3 * X[:, 0])) + 0.5
     model = riata.SparseRegressor(alpha=0.05, loss=loss, l1_ratio=0.5, nonnegative=True).fit(X, y)
     riata.write_report(model, "page.html")
     page = (here / "page.html").read_text()
-    assert {"squared": "squared error", "huber": "Huber loss", "poisson": "Poisson loss"}[loss] in page
+    assert LOSSES[loss].words.split(" (")[0] in page
     assert "a mix of the absolute coefficients (50%)" in page
     assert "No coefficient may be negative" in page
     assert page.count("<math") == page.count("</math>") == 3

@@ -59,7 +59,7 @@ def test_commands_have_the_declared_options(command):
     for one in PARAMETERS:
         if one.flag is None or command not in one.commands:
             continue
-        option = options[one.name]
+        option = options[one.key]
         assert one.flag.partition("/")[0] in option.opts
         assert option.help == one.help
         several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.WEIGHTS)

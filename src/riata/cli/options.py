@@ -81,7 +81,7 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind is Kind.NAMES or one.metavar:
         given["metavar"] = one.metavar or "COLUMN,..."
     flag = f"{one.flag}/--no-{one.flag[2:]}" if one.kind is Kind.SWITCH and "/" not in one.flag else one.flag
-    return command_option(flag, one.name, default=default, **given)
+    return command_option(flag, one.key, default=default, **given)
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:

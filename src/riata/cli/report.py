@@ -60,7 +60,8 @@ def opened_with() -> dict[str, Any]:
         for name, value in context.params.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    opened = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items() if name in OF_OPENING}
+    found = {name: given[one.key] for name, one in OF_OPENING.items() if one.key in given}
+    opened = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
     if opened.get("cache", True) and "cache_dir" in given:
         opened["cache"] = given["cache_dir"]
     if "scheduler" in given:

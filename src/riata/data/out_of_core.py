@@ -44,7 +44,9 @@ class OutOfCore(Dataset):
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
         self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
-        self._caching = bool(cache) and not source.fast and not self._encoding.hashed  # the file has no names
+        self._columns = self._encoding.columns or source.schema.names[:1]  # without any, rows would not be counted
+        # the file has no names, and no place for rows of a model without features
+        self._caching = bool(cache) and not source.fast and not self._encoding.hashed and self.n_features > 0
         self._rows: EncodedRows | None = None
         self._decoded: DecodedBatches | None = None  # all batches of an earlier pass
         # a dense matrix, in which the first pass has seen only finite numbers, needs no encoding
@@ -137,14 +139,14 @@ class OutOfCore(Dataset):
 
     def _slice(self, i: int) -> Chunk | None:
         """Chunk i from the source; None where that offers no random access."""
-        rows = self._encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
+        rows = self._columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
         found = self.source.matrix_slice(*rows) if self._needs_no_encoding else None
         batch, matrix = found or (self.source.slice(*rows), None)
         return None if batch is None else self._encode(batch, rows[1], matrix)
 
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks in order; chunk i has the rows from i * chunk_rows on, less those left out, and may be empty."""
-        columns = self._encoding.columns
+        columns = self._columns
         if self._decoded is not None and self._decoded.complete:
             batches = self._decoded.take(columns)
         else:

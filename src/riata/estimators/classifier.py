@@ -16,14 +16,14 @@ from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
-from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.losses import Loss, known_loss, loss_of, probabilities
 from riata.penalties import Penalty
 from riata.training.streams import Learner
 
 
 def gives_probabilities(estimator: "SparseClassifier") -> bool:
     """Whether the chosen loss does; an unknown name of a loss is refused by fit, not here."""
-    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    loss = known_loss(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
     return isinstance(loss, Loss) and loss.link.probabilities
 
 
@@ -75,7 +75,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         standardize: bool = True,
         normalize: str | None = None,
         select: str = "cv-1se",
-        cv: int = 5,
+        cv: Any = 5,
+        gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,

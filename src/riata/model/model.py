@@ -21,7 +21,7 @@ from riata.engines.known_rows import check_alike, check_plain, has_columns, with
 from riata.engines.open import open_data
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
-from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
+from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.model_checks import faults
 from riata.model.quality import quality
@@ -52,7 +52,7 @@ class Model:
     @property
     def link_function(self) -> Link:
         """What is predicted at a margin."""
-        return LOSSES[self.loss].link if self.link is None else LINKS[self.link]
+        return loss_of(self.loss).link if self.link is None else LINKS[self.link]
 
     @property
     def loss_function(self) -> Loss:
@@ -236,7 +236,7 @@ def load_model(path: str | Path) -> Model:
 def _link_in(document: dict[str, Any]) -> str:
     """The link that a model's file names; older files name only a loss, one of riata's own."""
     link = document.get("link")
-    return (LOSSES[document["loss"]].link if link is None else LINKS[link]).name
+    return (loss_of(document["loss"]).link if link is None else LINKS[link]).name
 
 
 def _by_margin(z: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from riata.losses import LINKS, LOSSES
+from riata.losses import LINKS, known_loss
 
 HEAD = {"format", "version", "riata"}
 PARTS = {
@@ -69,7 +69,8 @@ def _is_loss(name: Any, link: Any, task: Any) -> bool:
     """Whether a task may have this loss, or one of a user's own, of which the link is enough."""
     if task not in TASKS or not isinstance(name, str) or not isinstance(link, str | None):
         return False
-    return task in LOSSES[name].tasks if name in LOSSES else link in LINKS
+    loss = known_loss(name)
+    return link in LINKS if loss is None else task in loss.tasks
 
 
 def _is_number(value: Any) -> bool:

@@ -11,6 +11,7 @@ from riata.outcome.choices import (
     Scores,
     WithinOneStandardError,
 )
+from riata.outcome.folds_used import folds_in_words
 
 SCORED_ON = {
     ScoredOn.FOLDS: "over {} folds",
@@ -57,6 +58,8 @@ def _(choice: LastWithinSize) -> str:
 
 
 def _where(scores: Scores) -> str:
+    if scores.folds is not None:
+        return f"over {folds_in_words(scores.folds)}"
     return SCORED_ON[scores.on].format(scores.count)
 
 

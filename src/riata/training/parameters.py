@@ -83,12 +83,18 @@ class Parameter:
     metavar: str | None = None
     estimator: str = ""  # its name in the constructors of estimators, where it is another
     commands: tuple[str, ...] = ("fit",)  # that take it
+    named: str = ""  # its name among the options of a command, where another parameter has the same one
     listed: Heading | None = None  # where the help lists it, if not where its section is
 
     @property
     def heading(self) -> Heading:
         """Where the help lists it."""
         return self.listed or HEADINGS[self.section]
+
+    @property
+    def key(self) -> str:
+        """Its name among the options of a command."""
+        return self.named or self.name
 
     @property
     def flag(self) -> str | None:
@@ -110,12 +116,22 @@ ANY_DATA = ("fit", "path", "stability", "profile", "convert", "statistics")
 ANY_ROWS = (*ANY_DATA, "predict", "evaluate")
 FITS = ("fit", "path", "stability")
 SEARCHES = ("fit", "path")
+DIVIDING = ("fit", "path", "stability", "statistics")  # rows
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
     Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
+    Parameter("groups", None, Section.COLUMNS, Kind.TEXT,
+              "Column of groups, such as customers: folds and halves keep the rows of each together.",
+              option="--group-by", metavar="COLUMN", commands=DIVIDING, named="row_groups",
+              listed=Heading.SELECTION),
+    Parameter("time", None, Section.COLUMNS, Kind.TEXT,
+              "Column of times: each fold is scored by models of earlier rows.", metavar="COLUMN",
+              commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
+    Parameter("folds", None, Section.COLUMNS, Kind.TEXT, "Column of fold numbers.", metavar="COLUMN",
+              commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
     Parameter("features", None, Section.COLUMNS, Kind.NAMES, "Columns to use [default: all others].",
               commands=ANY_DATA),
     Parameter("drop", (), Section.COLUMNS, Kind.NAMES, "Columns to leave out.", commands=ANY_DATA,
@@ -174,7 +190,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients."),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.",
+              "squared, huber, poisson, negative-binomial, gamma, tweedie; for classes logistic, squared-hinge.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
@@ -188,7 +204,11 @@ PARAMETERS: tuple[Parameter, ...] = (
     # How a model of a path is chosen.
     Parameter("select", "cv-1se", Section.SELECTION, Kind.TEXT, "cv-1se [default], cv, validation, aic, bic or ebic.",
               option_default=None, commands=SEARCHES),
-    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "Folds of the cross-validation.", commands=SEARCHES),
+    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "How many folds; classes have the same share in each.",
+              commands=SEARCHES),
+    Parameter("gap", 0, Section.SELECTION, Kind.TEXT,
+              "Time between rows learnt from and rows scored, beside --time: days for dates, or such as 12h.",
+              commands=SEARCHES),
     Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
               commands=SEARCHES),
     Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,

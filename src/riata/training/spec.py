@@ -33,7 +33,8 @@ class Spec:
     standardize: bool = True
     normalize: str | None = None
     select: str = "cv-1se"
-    cv: int = 5
+    cv: Any = 5  # a number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows
+    gap: float | str = 0
     n_alphas: int = 100
     alpha_reach: float = 0.01
     k_max: int | None = None

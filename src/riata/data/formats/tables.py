@@ -52,20 +52,20 @@ class Scanned(Source):
 def to_table(frame: Any) -> pa.Table | None:
     """A data frame or series as an Arrow table, without a copy where possible; None for anything else."""
     if isinstance(frame, pa.Table):
-        return _flat(frame)
+        return flat(frame)
     if isinstance(frame, pa.RecordBatch):
-        return _flat(pa.Table.from_batches([frame]))
+        return flat(pa.Table.from_batches([frame]))
     module = type(frame).__module__.partition(".")[0]
     if module == "pandas":
         frame = frame.to_frame() if frame.ndim == 1 else frame
-        return _flat(pandas_table(frame.rename(columns=str)))
+        return flat(pandas_table(frame.rename(columns=str)))
     if module == "polars":
         frame = frame.collect() if hasattr(frame, "collect") else frame
-        return _flat(polars_table(frame.to_frame() if hasattr(frame, "to_frame") else frame))
+        return flat(polars_table(frame.to_frame() if hasattr(frame, "to_frame") else frame))
     return None
 
 
-def _flat(table: pa.Table) -> pa.Table:
+def flat(table: pa.Table) -> pa.Table:
     """The table with the fields of structs as columns of their own, under dotted names, each name once."""
     while any(map(pa.types.is_struct, table.schema.types)):
         table = table.flatten()
