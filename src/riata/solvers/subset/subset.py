@@ -162,7 +162,7 @@ class Subset:
 
 
 def independent(H: np.ndarray) -> np.ndarray:
-    """Whether each column keeps more than COLLINEAR of its squared norm beside those before it: Cholesky, row by row."""
+    """Whether each column keeps more than COLLINEAR of its squared norm beside those before it, by Cholesky."""
     left, keep = H.copy(), np.zeros(len(H), dtype=bool)
     for p in range(len(H)):
         keep[p] = left[p, p] > COLLINEAR
