@@ -36,7 +36,7 @@ class Waiting(NamedTuple):
 
     rows: np.ndarray
     pulls: np.ndarray
-    count: np.ndarray
+    counts: np.ndarray
 
 
 def dense_first_order(
@@ -63,7 +63,7 @@ def add_dense_rows(
     waiting: Waiting,
 ) -> None:
     """Add all rows to the totals and slopes."""
-    d, (rows, pulls, count) = w.shape[0], waiting
+    d, (rows, pulls, counts) = w.shape[0], waiting
     few = support.shape[0] < d // 4
     for i in range(X.shape[0]):
         x = X[i]
@@ -77,14 +77,14 @@ def add_dense_rows(
                 z += x[j] * w[j]
         u, side = account(loss, y[i], z + b, weight[i], totals)
         if u != 0.0:
-            place = count[side]
+            place = counts[side]
             rows[side, place], pulls[side, place] = i, u * weight[i]
-            count[side] = place + 1
+            counts[side] = place + 1
             if place == 3:
                 _add_four(slopes[side], X, rows[side], pulls[side])
-                count[side] = 0
+                counts[side] = 0
     for side in range(2):
-        for place in range(count[side], 4):
+        for place in range(counts[side], 4):
             pulls[side, place] = 0.0  # places that are left hold rows that were added before
         _add_four(slopes[side], X, rows[side], pulls[side])
 
