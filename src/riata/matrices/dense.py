@@ -19,8 +19,7 @@ from riata.scipy_later import linalg
 from riata.scipy_later import sparse as sp
 
 CENTRED_ROWS = 2048  # length of centred copies of columns: a few dozen of them fit in the cache
-CONVERTED_ROWS = 128  # rows converted to float64 at a time: they stay in the cache until they are multiplied,
-CONVERTED_BYTES = 1 << 23  # and wide ones, of which fewer are, take little of the budget
+CONVERTED_ROWS = 128  # rows converted to float64 at a time: they stay in the cache until they are multiplied
 FEW_NUMBERS = 1 << 14  # in a matrix: up to here array functions take about as long as compiled loops, and no compiling
 NARROW = 8  # columns for which converting the others takes longer than multiplying
 
@@ -179,12 +178,13 @@ def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:
         products = narrow_products(A, X)
         return products
     products = np.zeros((X.shape[1], A.shape[1]), order="F")
-    step = min(CONVERTED_ROWS, max(1, CONVERTED_BYTES // (8 * max(1, X.shape[1]))))
-    block = np.empty((min(step, len(X)), X.shape[1]))
-    for i in range(0, len(X), step):
-        rows = block[: len(X[i : i + step])]
-        np.copyto(rows, X[i : i + step])
-        products = linalg.blas.dgemm(1.0, rows.T, A[i : i + step].T, 1.0, products, trans_b=True, overwrite_c=True)
+    block = np.empty((min(CONVERTED_ROWS, len(X)), X.shape[1]))
+    for i in range(0, len(X), CONVERTED_ROWS):
+        rows = block[: len(X[i : i + CONVERTED_ROWS])]
+        np.copyto(rows, X[i : i + CONVERTED_ROWS])
+        products = linalg.blas.dgemm(
+            1.0, rows.T, A[i : i + CONVERTED_ROWS].T, 1.0, products, trans_b=True, overwrite_c=True
+        )
     return products.T
 
 
