@@ -405,6 +405,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_, self.stopped_because_ = course.converged, course.reason
         self.stop_ = one_or_all([stop.reason for stop in course.stops])
         self.proof_ = one_or_all([stop.proof for stop in course.stops])
+        if any(course.bounds):
+            self.bound_, self.how_much_better_ = one_or_all(course.bounds), course.how_much_better
         self.profile_ = trained.profile
         if course.searched:
             self.path_ = one_or_all([one.path for one in course.searched])

@@ -116,6 +116,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
     stop_, proof_ : the same for programs, a `StopReason` and what was proved; lists where there are several classes.
+    bound_, how_much_better_ : with k, a `GlobalBound`: the `value` that no model of at most k features has an objective
+        below, and the relative `gap` to it; or a `NoBound`, with a ridge that would give one; and what it says.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
     scale_ : standard deviation of every column of X.
     profile_ : of a file or a table, what the first pass found in its columns.

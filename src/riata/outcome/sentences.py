@@ -3,10 +3,15 @@
 from collections.abc import Iterable
 from functools import singledispatch
 
+import numpy as np
+
 from riata.outcome.proofs import (
     AllTaken,
+    Bound,
     DualityGap,
+    GlobalBound,
     NoBetterRound,
+    NoBound,
     Proof,
     RefittedSupports,
     SameSupport,
@@ -131,3 +136,38 @@ def _(proof: SameSupport) -> str:
 def _(proof: NoBetterRound) -> str:
     many = "k" if proof.times_k == 1 else f"{proof.times_k}k"
     return f"another round of {many} features would not lower the loss"
+
+
+@singledispatch
+def how_much_better(bound: Bound) -> str:
+    """How much better any other model of as many features could be, in words."""
+    raise TypeError(f"no sentence says what {type(bound).__name__} is")
+
+
+def all_bounds(bounds: Iterable[Bound | None]) -> str | None:
+    """The same for several classes, what they share said once; None where there is no bound."""
+    return "; ".join(sorted({how_much_better(bound) for bound in bounds if bound is not None})) or None
+
+
+@how_much_better.register
+def _(bound: GlobalBound) -> str:
+    models = f"{bound.k} {bound.counted if bound.k > 1 else bound.counted.removesuffix('s')}"
+    if bound.limit is not None:
+        models += f" with coefficients of at most {bound.limit:g} standard deviations"
+    if bound.is_best:
+        return f"this is the best model of {models} there is"
+    if bound.value <= 0.0:
+        return f"the bound on other models of {models} is 0, which says nothing: certify it, or take a larger ridge"
+    return f"no model of {models} can be more than {_percent(bound.gap)} better"
+
+
+@how_much_better.register
+def _(bound: NoBound) -> str:
+    said = f"without a ridge there is no bound on other models of {bound.k} {bound.counted}"
+    return said if bound.ridge is None else f"{said}; ridge={bound.ridge:.1g} would give one"
+
+
+def _percent(share: float) -> str:
+    """A share in per cent, of two digits, and never less than it is."""
+    digits = 10.0 ** (np.floor(np.log10(100.0 * share)) - 1.0)
+    return f"{np.ceil(100.0 * share / digits - 1e-9) * digits:.3g} %"

@@ -61,6 +61,7 @@ class Kind(Enum):
     CROSSES = "groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
+    SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
 
 
@@ -159,6 +160,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("on_error", "raise", Section.READING, Kind.TEXT,
               "Whether bad rows of text files are an error, or counted and left out.", choices=("raise", "skip"),
               commands=ANY_ROWS),
+    Parameter("csv", None, Section.READING, Kind.SETTINGS,
+              "How text files are written, such as decimal=, or 'dates=day first'; may be given several times.",
+              metavar="KEY=VALUE", commands=ANY_ROWS),
     Parameter("cache", True, Section.READING, Kind.SWITCH,
               "Keep encoded rows of slow formats in a temporary file for later passes.", commands=ANY_ROWS,
               listed=Heading.SPEED),

@@ -175,6 +175,7 @@ def _trained(
         stops=[result.stop for result in results],
         searched=searched,
         counted=fits[0].spec.counted,
+        bounds=[result.bound for result in results],
     )
     return Trained(
         spec,

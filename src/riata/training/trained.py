@@ -13,7 +13,8 @@ from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
 from riata.outcome.choices import LastWithinSize
 from riata.outcome.folds_used import FoldsUsed
-from riata.outcome.sentences import why_all
+from riata.outcome.proofs import Bound
+from riata.outcome.sentences import all_bounds, why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
 from riata.training.coefficients import dense_part, known_numbers, support_of
@@ -41,6 +42,7 @@ class Course:
     stops: list[Stop]  # why every margin's fit ended
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
+    bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
 
     @property
     def folds(self) -> FoldsUsed | None:
@@ -57,6 +59,11 @@ class Course:
     def reason(self) -> str:
         """Why they stopped, in words."""
         return why_all(self.stops)
+
+    @property
+    def how_much_better(self) -> str | None:
+        """What the bounds say, in words; None where there are none."""
+        return all_bounds(self.bounds)
 
 
 @dataclass(frozen=True)
@@ -178,6 +185,8 @@ class Trained:
             stop=[stop.reason for stop in course.stops],
             proof=[stop.proof for stop in course.stops],
             counted=course.counted,
+            bound=course.bounds if any(course.bounds) else [],
+            how_much_better=course.how_much_better,
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
         )

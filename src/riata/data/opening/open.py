@@ -11,7 +11,7 @@
 | a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from riata.data.budget import chunk_bytes, in_memory_bytes, parse_memory
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.formats.csv_options import csv_options
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.source import Source
 from riata.data.formats.streams import StoredStream, UnstoredStream
@@ -70,6 +71,7 @@ def open_data(
     n_features: int | None = None,
     need_target: bool = True,
     filesystem: Any = None,
+    csv: Mapping[str, Any] | None = None,
     remote_opener: RemoteOpener | None = None,
     **options: Any,
 ) -> Dataset:
@@ -110,6 +112,9 @@ def open_data(
         How many features sparse rows have, where that is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
         The file system of the path, if the path does not say.
+    csv : dict, optional
+        How text files are written, where a first look at them does not tell it right, such as {"decimal": ","}: the
+        keys are those of `riata.data.formats.csv_options`.
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     **options :
@@ -145,7 +150,10 @@ def open_data(
         )
         return open_array(source, target, weight, task, None, need_target, marks)
     cache = False if follow else cache
-    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
+    reading = Reading(
+        budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow,
+        csv_options(csv), {} if encoding is None else encoding.cells, (target,) if isinstance(target, str) else (),
+    )  # fmt: skip
     rows = open_source(source, reading, target)
     if remote_opener is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         check_as_encoded(source, converted.encoding, asked)

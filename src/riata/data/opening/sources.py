@@ -8,15 +8,17 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.cells.cell_format import CellFormat
 from riata.data.column_names import listed, no_column
 from riata.data.formats.csv import Csv
+from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.json import Json
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import TARGET, WEIGHT, OneColumn, Source, WithColumns
+from riata.data.formats.source import NOTHING, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
@@ -35,6 +37,9 @@ class Reading(NamedTuple):
     filesystem: Any = None
     n_features: int | None = None  # how many features the data has, where known
     follow: bool = False  # whether to wait for more at the end of a file
+    csv: CsvOptions = CsvOptions()  # what was said about text files
+    cells: Mapping[str, CellFormat] = NOTHING  # the formats of a model's columns
+    labels: tuple[str, ...] = ()  # columns of classes
 
 
 def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
@@ -92,7 +97,10 @@ def _stdin(reading: Reading) -> Source:
 def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
     block = block_bytes(reading.memory)
     if kind == "csv":
-        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
+        return Csv(
+            files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad, options=reading.csv,
+            known=reading.cells, labels=reading.labels,
+        )  # fmt: skip
     if kind == "json":
         return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
     return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)

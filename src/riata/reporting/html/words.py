@@ -91,7 +91,8 @@ def certificate(facts: Facts) -> str:
             "empty model's loss."
         )
     if training.converged:
-        return f"It arrived: {reason}."
+        better = training.how_much_better
+        return f"It arrived: {reason}." + (f" {better[:1].upper()}{better[1:]}." if better else "")
     return f"There is no certificate; it stopped because {reason}."
 
 

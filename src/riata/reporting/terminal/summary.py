@@ -10,7 +10,7 @@ from rich.table import Table
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.dataset import Dataset
 from riata.model.model import Model
-from riata.outcome.plain import proof_to_json
+from riata.outcome.plain import bound_to_json, proof_to_json
 from riata.training.selection.stability import Stability
 
 TOP = 10
@@ -38,6 +38,8 @@ def as_dict(model: Model) -> dict[str, Any]:
         "stopped_because": training.stopped_because,
         "stop": [reason.value for reason in training.stop],
         "proof": [proof_to_json(proof) for proof in training.proof],
+        "bound": [bound_to_json(bound) for bound in training.bound],
+        "how_much_better": training.how_much_better,
     }
 
 
@@ -58,6 +60,8 @@ def show_fit(model: Model, summary: dict[str, Any]) -> None:
     if model.training.selection:
         facts.add_row("because", escape(model.training.selection))
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
+    if model.training.how_much_better:
+        facts.add_row("bound", escape(model.training.how_much_better))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     facts.add_row("cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s{peak}")
     facts.add_row("saved", escape(summary["model"]))
@@ -75,7 +79,17 @@ def show_model(model: Model) -> None:
     facts.add_row("minimised", escape(model.objective))
     facts.add_row("intercept", " ".join(f"{b:.6g}" for b in model.intercept))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
-    for key in ("data", "n_rows", "selection", "solver", "gap", "stopped_because", "passes", "seconds"):
+    for key in (
+        "data",
+        "n_rows",
+        "selection",
+        "solver",
+        "gap",
+        "stopped_because",
+        "how_much_better",
+        "passes",
+        "seconds",
+    ):
         if (value := getattr(model.training, key)) is not None:
             facts.add_row(key.replace("_", " "), escape(str(value)))
     console.print(facts)

@@ -230,7 +230,7 @@ def _path(
         alphas = None if like is None else like.values
         return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None:
-        return k_path(data, spec, int(like.values[-1]))
+        return k_path(data, spec, int(like.values[-1]), bounded=False)
     rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows
     return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
 
