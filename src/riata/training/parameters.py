@@ -214,7 +214,7 @@ PARAMETERS: tuple[Parameter, ...] = (
               commands=SEARCHES),
     Parameter("gap", 0, Section.SELECTION, Kind.TEXT,
               "Time between rows learnt from and rows scored, beside --time: days for dates, or such as 12h.",
-              commands=SEARCHES),
+              option_default=None, commands=SEARCHES),
     Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
               commands=SEARCHES),
     Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
