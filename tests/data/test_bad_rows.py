@@ -66,6 +66,14 @@ def column_is_lost(folder):
     return str(folder / "*.parquet")
 
 
+def the_same_column_twice(folder):
+    path = folder / "x.arrow"
+    table = pa.table([[1.0], [2.0], [3.0]], names=["a", "a", "y"])
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
 def empty_folder(folder):
     (folder / "empty").mkdir()
     return str(folder / "empty")
@@ -96,7 +104,7 @@ CASES = {
     "no targets": (lambda f: parquet(f, "n.parquet", a=[1.0], y=pa.array([None], pa.float64())), "1 have no target"),
     "array with NaN": (lambda f: np.array([[1.0, 2.0], [np.nan, 3.0]]), "row 2: column 0 of X is nan"),
     "bad date": (bad_date, r"d.parquet, row 70003: column 'a' holds '2021-02-30', no date"),
-    "the same column twice": (lambda f: write(f, "x.csv", "a,b,a,y\n1,2,3,4\n"), "more than one column called 'a'"),
+    "the same column twice": (the_same_column_twice, "more than one column called 'a'"),
     "identifiers as target": (lambda f: parquet(f, "i.parquet", a=np.ones(1100), y=NAMES), "more than 1000 values"),
     "comments only": (lambda f: write(f, "c.txt", "# hi\n"), "c.txt"),
     "text in an array": (lambda f: np.array([["a", "b"]]), "holds no numbers"),

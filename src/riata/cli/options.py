@@ -81,7 +81,7 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind is Kind.NAMES or one.metavar:
         given["metavar"] = one.metavar or "COLUMN,..."
     flag = f"{one.flag}/--no-{one.flag[2:]}" if one.kind is Kind.SWITCH and "/" not in one.flag else one.flag
-    return command_option(flag, one.name, default=default, **given)
+    return command_option(flag, one.key, default=default, **given)
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
@@ -108,6 +108,19 @@ def _weights(_context: click.Context, _parameter: click.Parameter, pairs: Any) -
     return "balanced"
 
 
+def _settings(
+    _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
+) -> dict[str, str | list[str]] | None:
+    """KEY=VALUE, as a dictionary; a key that is given more than once has a list of values."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        key, equals, word = value.partition("=")
+        if not equals:
+            raise OptionError(f"--csv is KEY=VALUE, such as decimal=, and not {value!r}")
+        found.setdefault(key, []).append(word)
+    return {key: words if len(words) > 1 else words[0] for key, words in found.items()} or None
+
+
 TYPES: dict[Kind, Any] = {
     Kind.WHOLE: int,
     Kind.NUMBER: float,
@@ -118,7 +131,13 @@ TYPES: dict[Kind, Any] = {
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
 }
-SEVERAL = {Kind.NAMES: _names, Kind.CROSSES: _crosses, Kind.FACTORS: _factors, Kind.WEIGHTS: _weights}
+SEVERAL = {
+    Kind.NAMES: _names,
+    Kind.CROSSES: _crosses,
+    Kind.FACTORS: _factors,
+    Kind.WEIGHTS: _weights,
+    Kind.SETTINGS: _settings,
+}
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
     command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Where that temporary file lies."),
     command_option(

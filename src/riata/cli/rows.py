@@ -38,7 +38,11 @@ def cluster(scheduler: str | None) -> Any:
 
 def opening(options: dict[str, Any]) -> dict[str, Any]:
     """The options that say how DATA is read and what its columns are, as `open_data` takes them."""
-    columns = {name: options[name] for name in OF_OPENING if name in options and name not in ANY_ROWS}
+    columns = {
+        name: options[one.key] for name, one in OF_OPENING.items() if one.key in options and name not in ANY_ROWS
+    }
+    if str(columns.get("folds", "")).isdigit():
+        raise OptionError(f"--folds names a column of fold numbers; --cv {columns['folds']} asks for so many folds")
     columns["features"] = columns["features"] or None
     return columns | {"hashed": options.get("solver") == "sketch"} | reading(options)
 

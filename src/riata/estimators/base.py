@@ -25,7 +25,7 @@ from riata.engines.known_rows import has_columns
 from riata.engines.open import is_distributed, open_data
 from riata.errors import DataError, OptionError
 from riata.estimators.columns import collected, has_gaps, is_frame, may_be_numbers, plain_target, table_of, with_roles
-from riata.estimators.input_checks import check_alone, checked_target, encoded_like, parts_of
+from riata.estimators.input_checks import check_alone, checked_target, encoded_like, parts_of, with_marks
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -73,7 +73,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         standardize: bool = True,
         normalize: str | None = None,
         select: str = "cv-1se",
-        cv: int = 5,
+        cv: Any = 5,
+        gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,
@@ -110,6 +111,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.normalize = normalize
         self.select = select
         self.cv = cv
+        self.gap = gap
         self.n_alphas = n_alphas
         self.alpha_reach = alpha_reach
         self.k_max = k_max
@@ -183,16 +185,27 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         chosen = np.array([places[name] for name in self.get_feature_names_out()], dtype=np.intp)
         return rows.gather(chosen).array
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        validation: Any = None,
+    ) -> Self:
         """Fit to arrays, to a frame with columns of any kind, or to a `Dataset` that brings its own target.
 
         Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
         also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
 
-        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
+        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
+        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         spec = self._begin()
-        data = self._dataset(X, y, sample_weight)
+        data = with_marks(self._dataset(X, y, sample_weight), X, sample_weight, groups=groups, time=time)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
         sentences: list[str] = []
         trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
@@ -392,6 +405,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_, self.stopped_because_ = course.converged, course.reason
         self.stop_ = one_or_all([stop.reason for stop in course.stops])
         self.proof_ = one_or_all([stop.proof for stop in course.stops])
+        if any(course.bounds):
+            self.bound_, self.how_much_better_ = one_or_all(course.bounds), course.how_much_better
         self.profile_ = trained.profile
         if course.searched:
             self.path_ = one_or_all([one.path for one in course.searched])

@@ -66,8 +66,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}
         How "auto" chooses: by ``cv``-fold cross-validation, the sparsest model within one standard error of the best
         ("cv-1se") or the best; by the rows that ``fit`` gets as ``validation``; or by an information criterion.
-    cv : int, default=5
-        Number of folds. A row's fold depends on its position and on ``random_state``.
+    cv : int, splitter, array or iterable, default=5
+        A number of folds, by ``random_state`` and the positions of rows, with the same share of every class in each; or
+        a splitter of scikit-learn, a fold number for each row, or pairs (rows to learn from, rows to score). Groups and
+        times of rows, which folds keep together or in order, are given to ``fit`` or named to ``riata.open``.
+    gap : float or str, default=0
+        Between the rows learnt from and those scored, where folds go forward in time: days for dates, or such as "12h".
     n_alphas, alpha_reach : int, default=100, and float, default=0.01
         The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
     k_max : int, optional
@@ -112,6 +116,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
     stop_, proof_ : the same for programs, a `StopReason` and what was proved; lists where there are several classes.
+    bound_, how_much_better_ : with k, a `GlobalBound`: the `value` that no model of at most k features has an objective
+        below, and the relative `gap` to it; or a `NoBound`, with a ridge that would give one; and what it says.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
     scale_ : standard deviation of every column of X.
     profile_ : of a file or a table, what the first pass found in its columns.

@@ -61,6 +61,7 @@ class Kind(Enum):
     CROSSES = "groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
+    SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
 
 
@@ -83,12 +84,18 @@ class Parameter:
     metavar: str | None = None
     estimator: str = ""  # its name in the constructors of estimators, where it is another
     commands: tuple[str, ...] = ("fit",)  # that take it
+    named: str = ""  # its name among the options of a command, where another parameter has the same one
     listed: Heading | None = None  # where the help lists it, if not where its section is
 
     @property
     def heading(self) -> Heading:
         """Where the help lists it."""
         return self.listed or HEADINGS[self.section]
+
+    @property
+    def key(self) -> str:
+        """Its name among the options of a command."""
+        return self.named or self.name
 
     @property
     def flag(self) -> str | None:
@@ -110,12 +117,22 @@ ANY_DATA = ("fit", "path", "stability", "profile", "convert", "statistics")
 ANY_ROWS = (*ANY_DATA, "predict", "evaluate")
 FITS = ("fit", "path", "stability")
 SEARCHES = ("fit", "path")
+DIVIDING = ("fit", "path", "stability", "statistics")  # rows
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
     Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
+    Parameter("groups", None, Section.COLUMNS, Kind.TEXT,
+              "Column of groups, such as customers: folds and halves keep the rows of each together.",
+              option="--group-by", metavar="COLUMN", commands=DIVIDING, named="row_groups",
+              listed=Heading.SELECTION),
+    Parameter("time", None, Section.COLUMNS, Kind.TEXT,
+              "Column of times: each fold is scored by models of earlier rows.", metavar="COLUMN",
+              commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
+    Parameter("folds", None, Section.COLUMNS, Kind.TEXT, "Column of fold numbers.", metavar="COLUMN",
+              commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
     Parameter("features", None, Section.COLUMNS, Kind.NAMES, "Columns to use [default: all others].",
               commands=ANY_DATA),
     Parameter("drop", (), Section.COLUMNS, Kind.NAMES, "Columns to leave out.", commands=ANY_DATA,
@@ -143,6 +160,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("on_error", "raise", Section.READING, Kind.TEXT,
               "Whether bad rows of text files are an error, or counted and left out.", choices=("raise", "skip"),
               commands=ANY_ROWS),
+    Parameter("csv", None, Section.READING, Kind.SETTINGS,
+              "How text files are written, such as decimal=, or 'dates=day first'; may be given several times.",
+              metavar="KEY=VALUE", commands=ANY_ROWS),
     Parameter("cache", True, Section.READING, Kind.SWITCH,
               "Keep encoded rows of slow formats in a temporary file for later passes.", commands=ANY_ROWS,
               listed=Heading.SPEED),
@@ -178,6 +198,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
+    Parameter("threshold", None, Section.MODEL, Kind.NUMBER,
+              "Predict the second of two classes from this probability on [default: 0.5]."),
     Parameter("solver", "auto", Section.SOLVER, Kind.TEXT, "Its name, see README; auto is exact or best-k."),
     Parameter("fit_intercept", True, Section.MODEL, Kind.SWITCH, "Whether there is one; it is never penalised.",
               option="--intercept/--no-intercept", commands=FITS),
@@ -188,7 +210,11 @@ PARAMETERS: tuple[Parameter, ...] = (
     # How a model of a path is chosen.
     Parameter("select", "cv-1se", Section.SELECTION, Kind.TEXT, "cv-1se [default], cv, validation, aic, bic or ebic.",
               option_default=None, commands=SEARCHES),
-    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "Folds of the cross-validation.", commands=SEARCHES),
+    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "How many folds; classes have the same share in each.",
+              commands=SEARCHES),
+    Parameter("gap", 0, Section.SELECTION, Kind.TEXT,
+              "Time between rows learnt from and rows scored, beside --time: days for dates, or such as 12h.",
+              option_default=None, commands=SEARCHES),
     Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
               commands=SEARCHES),
     Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
@@ -222,6 +248,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 OF_OPENING = {one.name: one for one in PARAMETERS if one.section in OPENING}
 OF_SPEC = {one.name: one for one in PARAMETERS if one.section not in OPENING}
+OF_CLASSES = ("class_weight", "threshold")  # those of OF_SPEC that a regression has no use for
 
 
 def set_options(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from riata.data.formats.csv import NULLS
+from riata.data.cells.missing import MISSING_WORDS
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.errors import DataError, MissingPackageError
@@ -140,7 +140,7 @@ def _names(header: Sequence[Any], file: File) -> dict[int, str]:
 def _value(cells: Sequence[Any], j: int) -> Any:
     """The value of a cell; None where it is missing."""
     value = cells[j] if j < len(cells) else None
-    return None if isinstance(value, str) and value.strip() in NULLS else value
+    return None if isinstance(value, str) and value.strip() in MISSING_WORDS else value
 
 
 def kind_of(value: Any) -> pa.DataType:

@@ -20,7 +20,7 @@ from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source
-from riata.data.opening.column_options import ColumnOptions, check_columns, feature_columns, is_index
+from riata.data.opening.column_options import ColumnOptions, check_cells, check_columns, feature_columns, is_index
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
 from riata.data.parallel import in_parallel
@@ -64,6 +64,7 @@ class FirstPass:
     def __init__(self, source: Source, options: ColumnOptions) -> None:
         check_columns(source.schema, options)
         self.source, self.options, self.features = source, options, feature_columns(source, options)
+        check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
         self.target: TargetLearner | None = None
@@ -194,7 +195,8 @@ class FirstPass:
         hashed = self.options.hashed and any(e.kind not in MATRICES for e in encoders)
         if hashed and any(e.kind == Sparse.kind for e in encoders):
             raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
-        encoding = Encoding(encoders, target, self.options.weight, single, hashed)
+        cells = {name: one for name, one in self.source.cells.items() if name in self.columns}
+        encoding = Encoding(encoders, target, self.options.weight, single, hashed, cells)
         if encoding.n_features == 0:
             raise DataError("there are 0 features: no column is left to be one")
         columns = {
@@ -211,6 +213,7 @@ class FirstPass:
 
     def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
+        yield from self.source.notes
         if target is not None and self.options.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             yield f"the target {target.column!r} is taken for {what} (task='classification' or 'regression' decides it)"

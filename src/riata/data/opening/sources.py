@@ -1,7 +1,7 @@
 """From what the user points at to a source of Arrow batches, with target and weights as columns."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,9 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.cells.cell_format import CellFormat
 from riata.data.column_names import listed, no_column
 from riata.data.formats.avro import Avro
 from riata.data.formats.csv import Csv
+from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.duckdb import SCHEME, Query, Relation, is_relation
 from riata.data.formats.excel import Excel
 from riata.data.formats.files import File, find_files, guess_format, sniff
@@ -21,7 +23,7 @@ from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import TARGET, WEIGHT, OneColumn, Source, WithColumns
+from riata.data.formats.source import NOTHING, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
@@ -40,6 +42,9 @@ class Reading(NamedTuple):
     filesystem: Any = None
     n_features: int | None = None  # how many features the data has, where known
     follow: bool = False  # whether to wait for more at the end of a file
+    csv: CsvOptions = CsvOptions()  # what was said about text files
+    cells: Mapping[str, CellFormat] = NOTHING  # the formats of a model's columns
+    labels: tuple[str, ...] = ()  # columns of classes
 
 
 def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
@@ -105,19 +110,23 @@ def _stdin(reading: Reading) -> Source:
 def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
     block = block_bytes(reading.memory)
     if kind == "csv":
-        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
+        return Csv(
+            files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad, options=reading.csv,
+            known=reading.cells, labels=reading.labels,
+        )  # fmt: skip
     if kind == "json":
         return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
     return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
 
 
 def with_roles(
-    rows: Source, target: Any, weight: Any, reading: Reading, need_target: bool = True
+    rows: Source, given_roles: Mapping[str, Any], reading: Reading, need_target: bool = True
 ) -> tuple[Source, dict[str, str | None]]:
-    """The rows, joined with target and weight if those are arrays or files of their own; the names of both columns."""
+    """The rows, joined with target, weight and marks if those are arrays or files of their own; the names of them."""
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
-    for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+    for role, given in given_roles.items():
+        name = {"target": TARGET, "weight": WEIGHT}.get(role, role)
         given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
