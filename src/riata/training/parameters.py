@@ -198,6 +198,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
+    Parameter("threshold", None, Section.MODEL, Kind.NUMBER,
+              "Predict the second of two classes from this probability on [default: 0.5]."),
     Parameter("solver", "auto", Section.SOLVER, Kind.TEXT, "Its name, see README; auto is exact or best-k."),
     Parameter("fit_intercept", True, Section.MODEL, Kind.SWITCH, "Whether there is one; it is never penalised.",
               option="--intercept/--no-intercept", commands=FITS),
@@ -246,6 +248,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 OF_OPENING = {one.name: one for one in PARAMETERS if one.section in OPENING}
 OF_SPEC = {one.name: one for one in PARAMETERS if one.section not in OPENING}
+OF_CLASSES = ("class_weight", "threshold")  # those of OF_SPEC that a regression has no use for
 
 
 def set_options(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:
