@@ -1,6 +1,7 @@
 """Finding and opening files, local or remote, with clear messages about what is wrong."""
 
 import bz2
+import codecs
 import glob
 import io
 import lzma
@@ -233,6 +234,8 @@ def kind_of(file: File) -> str:
 
 def sniff(head: bytes, name: str) -> str:
     """The format of a file that begins with these bytes."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        head = head.decode("utf-16", errors="ignore").encode()
     if (kind := kind_by_content(head, name)) is not None:
         return kind
     if b"\0" in head or not head.strip():

@@ -133,7 +133,9 @@ def open_data(
         "categorical": categorical, "text": text, "crosses": crosses, "task": task,
     }  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
+    growing = {"follow": follow or None}
     if is_statistics(source):
+        refuse_given(growing, f"{source} holds sums, and no rows that become more")
         statistics = load_statistics(source)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
@@ -146,6 +148,7 @@ def open_data(
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names, marks=marks)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        refuse_given(growing, "an array does not become longer; only a file of text does")
         refuse_given(
             columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
         )
