@@ -14,6 +14,7 @@ from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.rows import open_rows, opening, say_notes
 from riata.errors import OptionError
 from riata.files import writable
+from riata.outcome.folds_used import folds_in_words
 from riata.training.parameters import Heading
 
 
@@ -28,7 +29,7 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
     from riata.training.progress import row_progress
 
     with row_progress(shows_progress(as_json)):
-        rows = open_data(data, need_target=False, **opening(options))
+        rows = open_data(data, need_target=options["target"] is not None, **opening(options))
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:
@@ -79,6 +80,7 @@ def statistics(
     """Read DATA once, and write to OUT what a squared loss needs of it: riata fit and path take the file for rows."""
     from riata.data.budget import parse_memory
     from riata.data.statistics import SummaryRows, load_statistics, statistics_of
+    from riata.training.selection.folds_asked import folds_by_value
 
     out = writable(out)
     if cv < 1:
@@ -88,10 +90,13 @@ def statistics(
     encoding = next((known.encoding for known in more + less), None)  # features are those of the other days
     rows, _ = open_rows(data, options | {"task": "regression"}, encoding=encoding)
     say_notes(rows)
-    found = rows.statistics if isinstance(rows, SummaryRows) else statistics_of(rows, cv, seed, memory)
+    if isinstance(rows, SummaryRows):
+        found = rows.statistics
+    else:
+        found = statistics_of(rows, memory=memory, folds=folds_by_value(rows, cv, seed))
     found = reduce(operator.sub, less, reduce(operator.add, more, found))
     found.save(out)
-    folds = f" in {len(found.folds)} folds" if len(found.folds) > 1 else ""
+    folds = f" in {folds_in_words(found.plan.used)}" if len(found.folds) > 1 else ""
     click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {out}", err=True)
     say_next(words("fit", out, "--alpha", "auto"))
 

@@ -1,5 +1,6 @@
 """The options of the commands, made from the declarations in `riata.training.parameters`."""
 
+import csv
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -88,14 +89,19 @@ def click_option(one: Parameter) -> Decorator:
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
     """Names from an option given several times, or once with commas."""
-    return tuple(name for value in values for name in value.split(","))
+    return tuple(name for value in values for name in split_names(value))
+
+
+def split_names(value: str) -> list[str]:
+    """Names with commas between them; one that has a comma itself stands in quotes, as in CSV: "price, net",tax."""
+    return next(csv.reader([value], skipinitialspace=True), [])
 
 
 def _crosses(
     _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
 ) -> tuple[tuple[str, ...], ...]:
     """Groups of names, one for each time the option was given."""
-    return tuple(tuple(value.split(",")) for value in values)
+    return tuple(tuple(split_names(value)) for value in values)
 
 
 def _factors(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | None:
@@ -110,6 +116,19 @@ def _weights(_context: click.Context, _parameter: click.Parameter, pairs: Any) -
     return "balanced"
 
 
+def _settings(
+    _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
+) -> dict[str, str | list[str]] | None:
+    """KEY=VALUE, as a dictionary; a key that is given more than once has a list of values."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        key, equals, word = value.partition("=")
+        if not equals:
+            raise OptionError(f"--csv is KEY=VALUE, such as decimal=, and not {value!r}")
+        found.setdefault(key, []).append(word)
+    return {key: words if len(words) > 1 else words[0] for key, words in found.items()} or None
+
+
 TYPES: dict[Kind, Any] = {
     Kind.WHOLE: int,
     Kind.NUMBER: float,
@@ -121,7 +140,13 @@ TYPES: dict[Kind, Any] = {
     Kind.FOLDER: click.Path(file_okay=False),
     Kind.GAP: float,
 }
-SEVERAL = {Kind.NAMES: _names, Kind.CROSSES: _crosses, Kind.FACTORS: _factors, Kind.WEIGHTS: _weights}
+SEVERAL = {
+    Kind.NAMES: _names,
+    Kind.CROSSES: _crosses,
+    Kind.FACTORS: _factors,
+    Kind.WEIGHTS: _weights,
+    Kind.SETTINGS: _settings,
+}
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
     command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Where that temporary file lies."),
     command_option(

@@ -1,7 +1,7 @@
 """The encoding: how columns of any type become numeric features with names. Learned once, saved with the model."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
 from riata.data.column_names import no_column
 from riata.data.columns.categories import Category, HashedCategory
@@ -44,6 +46,7 @@ class Encoding:
     weight: str | None = None
     single: bool = False  # whether every number is exact in float32
     hashed: bool = False  # whether features are numbered by hashes of their names
+    cells: Mapping[str, CellFormat] = field(default_factory=dict, hash=False)  # how cells of text files are written
 
     @property
     def columns(self) -> list[str]:
@@ -153,6 +156,7 @@ class Encoding:
             "weight": self.weight,
             "single": self.single,
             "hashed": self.hashed,
+            "cells": {name: one.to_json() for name, one in self.cells.items()},
         }
 
     @classmethod
@@ -160,7 +164,10 @@ class Encoding:
         try:
             encoders = [_encoder(item) for item in plain["encoders"]]
             target = plain["target"] and Target.from_json(plain["target"])
-            return cls(tuple(encoders), target or None, plain["weight"], plain["single"], plain.get("hashed", False))
+            cells = {name: from_json(one) for name, one in plain.get("cells", {}).items()}
+            return cls(
+                tuple(encoders), target or None, plain["weight"], plain["single"], plain.get("hashed", False), cells
+            )
         except (KeyError, TypeError) as error:
             raise ModelFileError(
                 f"the encoding of columns cannot be read ({error!r}); it was written by another version"

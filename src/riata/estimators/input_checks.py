@@ -25,12 +25,13 @@ def parts_of(rows: Any, what: str = "validation") -> tuple[Any, Any, Any]:
 
 def with_marks(data: Dataset, X: Any, sample_weight: Any = None, **given: Any) -> Dataset:
     """The dataset of X with what says which of its rows belong together in folds, where that is given beside X."""
-    if data.kept is None and sample_weight is not None and len(sample_weight) != data.n_rows:
+    own = isinstance(X, Dataset) or is_distributed(X)
+    if data.kept is None and not own and np.ndim(sample_weight) and len(sample_weight) != data.n_rows:
         data.kept = np.asarray(sample_weight) > 0  # rows of no weight were left out as the columns were encoded
     given = {role: values for role, values in given.items() if values is not None}
     if not given:
         return data
-    if isinstance(X, Dataset) or is_distributed(X):
+    if own:
         raise OptionError(
             f"a column of {next(iter(given))} is named when data is opened, riata.open(..., {next(iter(given))}=...), "
             "and not given to fit beside it"

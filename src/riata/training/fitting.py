@@ -21,8 +21,8 @@ from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
 NOT_SHAPING = {  # options that do not change the fit of one margin, or that have shaped its data or its k already
-    "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "debias",
-    "select", "cv", "certify_time", "gap", "n_alphas", "alpha_reach", "k_max",
+    "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "threshold",
+    "debias", "select", "cv", "certify_time", "gap", "n_alphas", "alpha_reach", "k_max",
 }  # fmt: skip
 
 

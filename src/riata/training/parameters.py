@@ -61,6 +61,7 @@ class Kind(Enum):
     CROSSES = "groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
+    SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
     GAP = "a share, or nothing for 0"
 
@@ -160,6 +161,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("on_error", "raise", Section.READING, Kind.TEXT,
               "Whether bad rows of text files are an error, or counted and left out.", choices=("raise", "skip"),
               commands=ANY_ROWS),
+    Parameter("csv", None, Section.READING, Kind.SETTINGS,
+              "How text files are written, such as decimal=, or 'dates=day first'; may be given several times.",
+              metavar="KEY=VALUE", commands=ANY_ROWS),
     Parameter("cache", True, Section.READING, Kind.SWITCH,
               "Keep encoded rows of slow formats in a temporary file for later passes.", commands=ANY_ROWS,
               listed=Heading.SPEED),
@@ -195,6 +199,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
+    Parameter("threshold", None, Section.MODEL, Kind.NUMBER,
+              "Predict the second of two classes from this probability on [default: 0.5]."),
     Parameter("solver", "auto", Section.SOLVER, Kind.TEXT, "Its name, see README; auto is exact or best-k."),
     Parameter("fit_intercept", True, Section.MODEL, Kind.SWITCH, "Whether there is one; it is never penalised.",
               option="--intercept/--no-intercept", commands=FITS),
@@ -209,7 +215,7 @@ PARAMETERS: tuple[Parameter, ...] = (
               commands=SEARCHES),
     Parameter("gap", 0, Section.SELECTION, Kind.TEXT,
               "Time between rows learnt from and rows scored, beside --time: days for dates, or such as 12h.",
-              commands=SEARCHES),
+              option_default=None, commands=SEARCHES),
     Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
               commands=SEARCHES),
     Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
@@ -247,6 +253,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 OF_OPENING = {one.name: one for one in PARAMETERS if one.section in OPENING}
 OF_SPEC = {one.name: one for one in PARAMETERS if one.section not in OPENING}
+OF_CLASSES = ("class_weight", "threshold")  # those of OF_SPEC that a regression has no use for
 
 
 def set_options(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:

@@ -28,6 +28,7 @@ class Spec:
     nonnegative: bool = False
     loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
+    threshold: float | None = None
     solver: str = "auto"
     fit_intercept: bool = True
     standardize: bool = True

@@ -1,6 +1,7 @@
 """What the user says about columns, and which columns become features."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -62,6 +63,15 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     for role, name in options.marks.items():
         if name in (options.target, options.weight):
             raise DataError(f"{name!r} is the target or the weight, and cannot be the column of {role}, too")
+
+
+def check_cells(source: Source, options: ColumnOptions, columns: Sequence[str]) -> None:
+    """Refuse columns of text that may mean two things, and a target of numbers with words among them."""
+    for name in columns:
+        if name in source.refused:
+            raise DataError(source.refused[name])
+    if options.target is not None and options.target in source.strays and options.task != "classification":
+        raise DataError(f"the target would have classes: {source.strays[options.target]}; or say task='classification'")
 
 
 def feature_columns(source: Source, options: ColumnOptions) -> list[str]:

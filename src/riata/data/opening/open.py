@@ -2,7 +2,8 @@
 
 | source                        | features                                  | target                                   |
 | digits49, gisette (`:test`)   | as documented in riata.datasets           | its labels                               |
-| Parquet, Arrow, CSV, JSON     | every column that has no other role       | a column                                 |
+| Parquet, Arrow, ORC, Avro     | every column that has no other role       | a column                                 |
+| CSV, JSON, Excel, DuckDB      | the same                                  | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
@@ -11,7 +12,7 @@
 | a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from riata.data.budget import chunk_bytes, in_memory_bytes, parse_memory
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.formats.csv_options import csv_options
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.source import Source
 from riata.data.formats.streams import StoredStream, UnstoredStream
@@ -70,6 +72,7 @@ def open_data(
     n_features: int | None = None,
     need_target: bool = True,
     filesystem: Any = None,
+    csv: Mapping[str, Any] | None = None,
     remote_opener: RemoteOpener | None = None,
     **options: Any,
 ) -> Dataset:
@@ -110,6 +113,9 @@ def open_data(
         How many features sparse rows have, where that is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
         The file system of the path, if the path does not say.
+    csv : dict, optional
+        How text files are written, where a first look at them does not tell it right, such as {"decimal": ","}: the
+        keys are those of `riata.data.formats.csv_options`.
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     **options :
@@ -127,7 +133,9 @@ def open_data(
         "categorical": categorical, "text": text, "crosses": crosses, "task": task,
     }  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
+    growing = {"follow": follow or None}
     if is_statistics(source):
+        refuse_given(growing, f"{source} holds sums, and no rows that become more")
         statistics = load_statistics(source)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
@@ -140,12 +148,16 @@ def open_data(
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names, marks=marks)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        refuse_given(growing, "an array does not become longer; only a file of text does")
         refuse_given(
             columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
         )
         return open_array(source, target, weight, task, None, need_target, marks)
     cache = False if follow else cache
-    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
+    reading = Reading(
+        budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow,
+        csv_options(csv), {} if encoding is None else encoding.cells, (target,) if isinstance(target, str) else (),
+    )  # fmt: skip
     rows = open_source(source, reading, target)
     if remote_opener is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         check_as_encoded(source, converted.encoding, asked)

@@ -50,7 +50,7 @@ def known_profile(
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
     return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
-                   has_names(source) and not encoding.hashed)  # fmt: skip
+                   has_names(source) and not encoding.hashed, list(source.notes))  # fmt: skip
 
 
 def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
