@@ -26,6 +26,7 @@ from riata.matrices.host import as_matrix
 from riata.model.model_checks import faults
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
+from riata.schema import SchemaError
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -204,7 +205,7 @@ def load_model(path: str | Path) -> Model:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelFileError(f"cannot read the model {path}: {error.strerror or error}") from None
-    except ValueError:  # also what is not UTF-8
+    except (ValueError, RecursionError):  # also what is not UTF-8, or lists in lists without end
         raise ModelFileError(f"{path} is not a riata model: it is not JSON, or it was cut short") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a riata model: it does not say format {FORMAT!r}")
@@ -212,9 +213,9 @@ def load_model(path: str | Path) -> Model:
         raise ModelFileError(
             f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
         )
-    if (fault := next(faults(document), None)) is not None:
-        raise ModelFileError(f"{path} is a damaged riata model: {fault}")
     try:
+        if (fault := next(faults(document), None)) is not None:
+            raise SchemaError(fault)
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)
         coef = np.array([f["coef"] for f in features], dtype=float).reshape(len(features), len(intercept)).T
@@ -229,8 +230,8 @@ def load_model(path: str | Path) -> Model:
             training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is a damaged riata model: {error!r} is wrong or missing") from None
+    except (SchemaError, ModelFileError) as error:
+        raise ModelFileError(f"{path} is a damaged riata model: {error}") from None
 
 
 def _link_in(document: dict[str, Any]) -> str:

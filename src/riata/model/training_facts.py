@@ -6,8 +6,9 @@ from typing import Any
 from riata.outcome.plain import proof_from_json, proof_to_json
 from riata.outcome.proofs import Proof
 from riata.outcome.reasons import StopReason
+from riata.schema import build, checked
 
-PerClass = int | float | None | list[Any]  # a value, or one for every class where there are several
+PerClass = int | float | None | list[int | float | None]  # a value, or one for every class where there are several
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,12 @@ class TrainingFacts:
         """The facts in a file, of this version or of another: what has no name here is left out."""
         known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
         names = {reason.value for reason in StopReason}
-        if "stop" in known:
-            known["stop"] = [StopReason(name) for name in known["stop"] if name in names]
-        if "proof" in known:
-            known["proof"] = [proof_from_json(proof) for proof in known["proof"]]
-        return cls(**known)
+        stop = checked(list[str], known.get("stop", []), "'stop' of its training")
+        proofs = checked(list[dict[str, Any] | None], known.get("proof", []), "'proof' of its training")
+        known["stop"] = [StopReason(name) for name in stop if name in names]
+        known["proof"] = [proof_from_json(proof) for proof in proofs]
+        facts: TrainingFacts = build(cls, known, "its training")
+        return facts
 
 
 _ALWAYS = (

@@ -77,6 +77,10 @@ class Encoder(ABC):
         """Whether it makes at least one of these features."""
         return not set(names).isdisjoint(self.names)
 
+    def fault(self) -> str | None:
+        """What is wrong with an encoder from a file, beyond the types of its fields, as the end of a sentence."""
+        return None
+
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]  # every encoder is a dataclass
 

@@ -31,6 +31,11 @@ class Date(Encoder):
     missing: bool
     kind = "date"
 
+    def fault(self) -> str | None:
+        if not all(0 <= code < PARTS.get(part, 0) for part, codes in self.parts.items() for code in codes):
+            return "has a month, weekday or hour that no date has"
+        return None
+
     @property
     def names(self) -> Sequence[str]:
         parts = [

@@ -16,7 +16,6 @@ import pyarrow.csv as pacsv
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.live_files import StandardInput
-from riata.errors import DataError
 
 NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
 NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
@@ -40,14 +39,12 @@ class Csv(FileSource):
 
     def _infer(self, file: File) -> pa.Schema:
         """The types of the first block, without its last line, which may be incomplete."""
-        try:
+        with self.door(file):
             head = file.head(self._block_bytes)
             if len(head) == self._block_bytes:
                 head = head[: head.rfind(b"\n") + 1]
             with pacsv.open_csv(pa.BufferReader(head), **self._options(len(head) + 1, bad_row=_skip)) as reader:
                 return pa.schema([pa.field(field.name, self._kind(field)) for field in reader.schema])
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(self.explain(file, error, ())) from error
 
     def _kind(self, field: pa.Field) -> pa.DataType:
         if field.name in self._as_text:

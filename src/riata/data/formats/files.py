@@ -14,9 +14,13 @@ from urllib.parse import unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from riata.data.formats.damage import DAMAGE, reason_of
 from riata.errors import DataError, MissingFileError, MissingPackageError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
+MAGIC = {
+    "gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0", "lz4": b"\x04\x22\x4d\x18",
+}  # fmt: skip
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
@@ -85,9 +89,32 @@ class File:
 
     def head(self, n_bytes: int = 1 << 16) -> bytes:
         """The first bytes, decompressed."""
-        with self.stream() as stream:
-            content: bytes = stream.read(n_bytes)
-            return content
+        try:
+            with self.stream() as stream:
+                content: bytes = stream.read(n_bytes)
+                return content
+        except DAMAGE as error:
+            raise DataError(self.broken_text() or f"{self.path} cannot be read: {reason_of(error)}") from error
+
+    def broken_text(self) -> str | None:
+        """Where compressed text breaks off, in a sentence, found by reading it again; None where it does not."""
+        n_bytes = n_lines = 0
+        try:
+            with self.filesystem.open_input_stream(self.path, compression=None) as raw:
+                magic = MAGIC.get(self.compression or "", b"")
+                if raw.read(len(magic)) != magic:
+                    return (
+                        f"{self.path} is not compressed by {self.compression}, as its name says; give it another name"
+                    )
+            with self.stream() as stream:
+                while block := stream.read(1 << 16):
+                    n_bytes, n_lines = n_bytes + len(block), n_lines + block.count(b"\n")
+        except DAMAGE as error:
+            return (
+                f"{self.path} is damaged or cut short: it can be decompressed up to byte {n_bytes} of its text, in "
+                f"line {n_lines + 1} ({reason_of(error)}); write or fetch it again, or leave it out"
+            )
+        return None
 
     def lines_before(self) -> int:
         """How many lines of text come before the span that is read."""

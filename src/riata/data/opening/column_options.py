@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from riata.data.columns.strings import bits_fault
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
-from riata.errors import DataError
+from riata.errors import DataError, OptionError
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,10 @@ class ColumnOptions:
     crosses: tuple[tuple[str, ...], ...] = ()
     hashed: bool = False  # no vocabulary: features are numbered by hashes of their names
     on_error: str = "raise"
+
+    def __post_init__(self) -> None:
+        if (fault := bits_fault(self.hash_bits)) is not None:
+            raise OptionError(f"hash_bits {fault}")
 
 
 def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:

@@ -119,7 +119,7 @@ def open_data(
     }  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
     if is_statistics(source):
-        statistics = load_statistics(source)
+        statistics = load_statistics(source, budget)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
     columns = {name: asked[name] for name in ("features", "drop", "categorical", "text", "crosses")}
