@@ -122,7 +122,7 @@ DAMAGES = {
     "intercept": (change("intercept", [NAN]), "its intercept"),
     "several intercepts": (change("intercept", [1.0, 2.0]), "its intercept"),
     "unknown part": (change("offset", 1.0), "'offset'"),
-    "loss": (change("loss", "logistic"), "no loss 'logistic' for a task 'regression'"),
+    "loss": (change("loss", "logistic"), "no loss 'logistic' .* for a task 'regression'"),
     "task": (change("task", "guess"), "task 'guess'"),
     "normalize": (change("normalize", "columns"), "normalised by 'columns'"),
     "classes": (change("classes", ["x", "y"]), "classes of a regression"),

@@ -27,7 +27,7 @@ def faults(document: dict[str, Any]) -> Iterator[str]:
         return
     task, classes, intercept, features = (document[name] for name in ("task", "classes", "intercept", "features"))
     if not _is_loss(document["loss"], document.get("link"), task):
-        yield f"there is no loss {document['loss']!r} for a task {task!r}"
+        yield f"there is no loss {document['loss']!r} with link {document.get('link')!r} for a task {task!r}"
     if document["normalize"] not in (None, "rows"):
         yield f"rows cannot be normalised by {document['normalize']!r}"
     if not _is_whole(document["n_features"]):
@@ -57,7 +57,7 @@ def faults(document: dict[str, Any]) -> Iterator[str]:
         yield "two of its features are the same column"
     if document.get("encoding") is not None:
         encoding = Encoding.from_json(document["encoding"])
-        if encoding.n_features != document["n_features"]:
+        if encoding.n_features > document["n_features"]:  # columns without a chosen feature are left out
             yield f"its columns make {encoding.n_features} features, and it says {document['n_features']}"
         if (
             encoding.target is not None

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 # ValueError stands for much: text that is not UTF-8, numbers out of range, headers of .npy files; riata's own errors
 # about data are ValueErrors, too, and have to be let through first. RuntimeError: an archive with a password.
+# SystemError: NumPy, over letters that there are not.
 DAMAGE = (
     pa.ArrowException, OSError, EOFError, ValueError, OverflowError, NotImplementedError, RuntimeError, MemoryError,
-    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, SystemError,
 )  # fmt: skip
 MOST_LETTERS = 200
 

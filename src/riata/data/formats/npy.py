@@ -55,8 +55,8 @@ def read_layout(handle: Any, size: int, name: str) -> Layout:
     layout = Layout(shape, fortran and len(shape) > 1, dtype, start)
     if min(shape, default=0) < 0 or layout.n_bytes > size - start:
         raise DataError(
-            f"{name} is damaged or cut short: an array of shape {shape} takes {in_words(abs(layout.n_bytes))}, and there "
-            f"are {in_words(size - start)}; write or fetch it again"
+            f"{name} is damaged or cut short: an array of shape {shape} takes {in_words(abs(layout.n_bytes))}, and "
+            f"there are {in_words(size - start)}; write or fetch it again"
         )
     return layout
 
@@ -245,6 +245,11 @@ class Npz(FileSource):
         if kind not in (b"csr", "csr"):
             word = kind.decode(errors="replace") if isinstance(kind, bytes) else kind
             raise DataError(f"{path} holds a {word} matrix; save it as csr, the only one read by rows")
+        parts = {name: layout_of(archive, name) for name in ("indptr", "indices", "data")}
+        if any(
+            len(part.shape) != 1 or (part.dtype.kind not in "iu" and name != "data") for name, part in parts.items()
+        ):
+            raise DataError(f"{path} is damaged: indptr, indices and data are not as those of a CSR matrix")
         shape = np.asarray(archive_value(archive, "shape", ()))
         if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != self.n_rows or not 0 <= shape[1] < 2**62:
             raise DataError(f"{path} is damaged: its shape is {shape.tolist()}, and indptr is of {self.n_rows} rows")
