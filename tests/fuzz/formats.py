@@ -46,6 +46,10 @@ def fit_and_predict(*options: str) -> Callable[[Path, Path], list[list[str]]]:
     return commands
 
 
+def only_fit(path: Path, out: Path) -> list[list[str]]:
+    return [["fit", str(path), *QUICK, "--out", str(out / "model.json")]]
+
+
 def use_model(rows: Path) -> Callable[[Path, Path], list[list[str]]]:
     def commands(path: Path, out: Path) -> list[list[str]]:
         return [
@@ -90,7 +94,7 @@ def catalogue(workshop: Path) -> list[Format]:
         Format("npy", "rows.npy", lambda rng: _npy(matrix, rng), fit_and_predict("--target", "4")),
         Format("npz", "rows.npz", lambda rng: _npz(seeds.dense_parts(), rng), bare),
         Format("sparse npz", "rows.npz", lambda rng: _npz(seeds.csr_parts(), rng), bare),
-        Format("statistics", "rows.npz", lambda rng: _npz(_arrays(workshop / "statistics.npz"), rng), bare),
+        Format("statistics", "rows.npz", lambda rng: _npz(_arrays(workshop / "statistics.npz"), rng), only_fit),
         Format("parquet", "rows.parquet", lambda rng: _parquet(rows, rng), by_y),
         Format("arrow", "rows.arrow", lambda rng: _ipc(rows, rng), by_y),
         *(
@@ -203,7 +207,7 @@ def _ipc(rows: pa.Table, rng: Rng) -> bytes:
     if what < 0.3:
         return seeds.ipc(structured.columns(rows, rng))
     if what < 0.7:
-        return seeds.ipc(structured.buffers(rows, rng))
+        return structured.buffers(seeds.ipc(rows), rows, rng)
     return mutated(seeds.ipc(rows, (None, "lz4", "zstd")[rng.integers(3)]), rng)
 
 
@@ -216,7 +220,7 @@ def _converted(path: Path) -> Callable[[Rng], bytes]:
             facts = structured.tree(json.loads(rows.schema.metadata[b"riata"]), rng)
             return seeds.ipc(rows.replace_schema_metadata({"riata": json.dumps(facts).encode()}))
         if what < 0.6:
-            return seeds.ipc(structured.buffers(rows, rng).replace_schema_metadata(rows.schema.metadata))
+            return structured.buffers(path.read_bytes(), rows, rng)
         if what < 0.75:
             return seeds.ipc(structured.columns(rows, rng).replace_schema_metadata(rows.schema.metadata))
         return mutated(path.read_bytes(), rng)

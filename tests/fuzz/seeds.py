@@ -97,7 +97,7 @@ def dense_parts() -> dict[str, Any]:
 def ipc(rows: pa.Table, compression: str | None = None) -> bytes:
     out = pa.BufferOutputStream()
     with pa.ipc.new_file(out, rows.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
-        writer.write_table(rows, max_chunksize=9)
+        writer.write_table(rows)
     return out.getvalue().to_pybytes()
 
 

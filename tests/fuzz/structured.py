@@ -178,33 +178,17 @@ def archive(data: bytes, rng: np.random.Generator, inner: Callable[[bytes, np.ra
     return out.getvalue()
 
 
-def buffers(rows: pa.Table, rng: np.random.Generator) -> pa.Table:
-    """A table in memory one of whose buffers (offsets, validity, values) holds wrong bytes."""
-    batch = rows.combine_chunks().to_batches()[0]
-    i = int(rng.integers(batch.num_columns))
-    column = batch.column(i)
-    parts = column.buffers()
-    whole = [n for n, part in enumerate(parts) if part is not None]
-    n = whole[rng.integers(len(whole))]
-    content = bytearray(parts[n].to_pybytes())
-    if not content:
-        return rows
-    wrong = mutated(bytes(content), rng)[: len(content)].ljust(len(content), b"\0")
-    parts[n] = pa.py_buffer(wrong)
-    kind = column.type
-    try:
-        if pa.types.is_list(kind):
-            inner = pa.Array.from_buffers(kind.value_type, len(column.values), parts[2:])
-            changed = pa.Array.from_buffers(kind, len(column), parts[:2], children=[inner])
-        elif pa.types.is_dictionary(kind):
-            indices = pa.Array.from_buffers(kind.index_type, len(column), parts[:2])
-            changed = pa.DictionaryArray.from_arrays(indices, column.dictionary, safe=False)
-        else:
-            changed = pa.Array.from_buffers(kind, len(column), parts)
-    except (pa.ArrowException, ValueError):
-        return rows
-    columns = [changed if j == i else c for j, c in enumerate(batch.columns)]
-    return pa.Table.from_batches([pa.RecordBatch.from_arrays(columns, schema=batch.schema)])
+def buffers(data: bytes, rows: pa.Table, rng: np.random.Generator) -> bytes:
+    """The file of a table in one of whose buffers (offsets, validity, values) there are wrong bytes."""
+    column = rows.column(int(rng.integers(rows.num_columns))).combine_chunks()
+    column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    parts = [part for part in column.buffers() if part is not None and part.size]
+    content = parts[rng.integers(len(parts))].to_pybytes()
+    at = data.find(content)
+    if at < 0:
+        return mutated(data, rng)
+    wrong = mutated(content, rng)[: len(content)].ljust(len(content), b"\0")
+    return data[:at] + wrong + data[at + len(content) :]
 
 
 def columns(rows: pa.Table, rng: np.random.Generator) -> pa.Table:

@@ -33,6 +33,7 @@ KINDS: dict[str, Any] = {
 MATRICES = (Dense.kind, Sparse.kind)
 SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
 INDEX_BYTES = 4
+NAME_BYTES = 80  # of the name of a feature
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class Encoding:
         if len(self.encoders) == 1:
             return self.encoders[0].names  # of a matrix with millions of columns they are made one by one, on demand
         return [name for encoder in self.encoders for name in encoder.names]
+
+    @property
+    def names_bytes(self) -> int:
+        """About how much memory the names of all features take, where they are not made on demand."""
+        return 0 if self.hashed or len(self.encoders) < 2 else NAME_BYTES * self.n_features
 
     @cached_property
     def n_features(self) -> int:

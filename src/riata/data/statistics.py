@@ -6,6 +6,7 @@ read, so folds of several days add up, and those of a day that was added before 
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from functools import cached_property, reduce
 from operator import add, sub
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile, is_zipfile
+from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 
@@ -118,13 +119,13 @@ def is_statistics(path: object) -> bool:
             return False
         with ZipFile(path) as file:
             return f"{MARK}.npy" in file.namelist()
-    except (OSError, ValueError, BadZipFile):
+    except DAMAGE:
         return False  # whoever opens it will say what is wrong with it
 
 
 def load_statistics(path: str | Path, memory: int | None = None) -> Statistics:
     """Read what `Statistics.save` wrote; what is larger than the memory budget is refused before it is read."""
-    if not Path(path).exists():
+    if not os.path.exists(path):  # which a path that there cannot be does not
         raise DataError(f"there is no file {path}")
     if not is_statistics(path):
         raise DataError(f"{path} holds no statistics that riata saved")

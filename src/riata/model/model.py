@@ -131,7 +131,13 @@ class Model:
         """z for rows of X, whose columns of these numbers are the model's features."""
         X = as_matrix(X)
         X = X.unit_rows() if self.normalize == "rows" else X
-        return _by_margin(X.narrowed(columns).margins(self.coef.T, self.intercept))
+        z = X.narrowed(columns).margins(self.coef.T, self.intercept)
+        if not np.isfinite(z).all():
+            row = int(np.argmin(np.isfinite(z).all(axis=1)))
+            raise DataError(
+                f"the prediction of row {row + 1} of these is not a finite number: a value is missing, or too large"
+            )
+        return _by_margin(z)
 
     def predict(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Numbers, or labels."""

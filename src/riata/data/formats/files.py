@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.formats.damage import DAMAGE, reason_of
-from riata.errors import DataError, MissingFileError, MissingPackageError
+from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
 MAGIC = {
@@ -94,7 +94,8 @@ class File:
                 content: bytes = stream.read(n_bytes)
                 return content
         except DAMAGE as error:
-            raise DataError(self.broken_text() or f"{self.path} cannot be read: {reason_of(error)}") from error
+            broken = self.broken_text() if self.compression else None
+            raise DataError(broken or f"{self.path} cannot be read: {reason_of(error)}") from error
 
     def broken_text(self) -> str | None:
         """Where compressed text breaks off, in a sentence, found by reading it again; None where it does not."""
@@ -146,11 +147,13 @@ class Bytes(io.RawIOBase):
 
 def find_files(source: str, filesystem: Any = None) -> list[File]:
     """The files of a path, folder or glob; an error says why there are none."""
-    filesystem, path = _resolve(source, filesystem)
     try:
+        filesystem, path = _resolve(source, filesystem)
         infos, root = _matching(filesystem, path)
-    except OSError as error:
-        raise DataError(f"{source} cannot be read: {_reason(error)}") from error
+    except RiataError:
+        raise
+    except DAMAGE as error:  # also of paths that there cannot be
+        raise DataError(f"{source!r} cannot be read: {_reason(error)}") from error
     files = [
         File(filesystem, info.path, info.size or 0, info.mtime_ns, root)
         for info in infos

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, parse_memory
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, parse_memory
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
@@ -168,6 +168,11 @@ def open_data(
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
         profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
+    if profile.encoding.names_bytes > budget:
+        raise DataError(
+            f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
+            f"than the budget of {in_words(budget)}; give it more memory, correct the indices, or drop the column"
+        )
     data = OutOfCore(rows, profile, budget, cache)
     fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load(decoded) if fits else data

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -165,7 +166,7 @@ def _features(model: Model, most: int) -> Table:
     largest = max((abs(effect).max() for _, _, effect in ranked), default=1.0) or 1.0
     for name, coef, effect in ranked[:most]:
         size = effect[abs(effect).argmax()]
-        bar = "█" * max(1, round(20 * abs(size) / largest))
+        bar = "█" * (max(1, round(20 * abs(size) / largest)) if np.isfinite(largest) else 1)
         table.add_row(
             escape(name), *(f"{c:.4g}" for c in coef), f"{size:+.3g} [{'green' if size > 0 else 'red'}]{bar}[/]"
         )
