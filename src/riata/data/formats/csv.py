@@ -263,13 +263,14 @@ class Csv(FileSource):
     def _check_end(self, file: File, batch: pa.RecordBatch) -> None:
         """Refuse a last row that swallowed lines, because a quote was opened and never closed."""
         cells = [column[-1].as_py() for column in batch.columns if pa.types.is_string(column.type)]
-        swallowed = next((cell for cell in cells if cell and "\n" in cell), None)
-        if swallowed is None or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
+        long_cells = [cell for cell in cells if cell and "\n" in cell]
+        if not long_cells or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
             return
         with file.seekable() as handle:
             handle.seek(max(0, file.size - 64))
-            end = handle.read().replace(b"\0", b"").rstrip()
-        if not end.endswith(self.dialect(file).quote.encode()):
+            end = handle.read().decode(self.dialect(file).encoding, errors="ignore")
+        swallowed = next((cell for cell in long_cells if cell.endswith(end[-8:])), None)
+        if swallowed is not None:  # a cell that is closed is followed by a quote, or by other cells
             raise DataError(
                 f"{file.path}: a quote is opened before {swallowed[:30]!r} and never closed; close it, or read quotes "
                 "as letters (csv={'quote': 'none'}, or --csv quote=none)"
