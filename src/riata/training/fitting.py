@@ -132,4 +132,5 @@ def solver_options(spec: Spec) -> Options:
         spec.seed,
         spec.memory_bytes,
         spec.half_life,
+        spec.tol,
     )
