@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from chunked import Chunked
+from problems import targets
 from riata.losses import LOSSES
 
 
@@ -19,11 +20,8 @@ def make(loss, n=120, d=40, seed=0, dtype=np.float64):
     X = (X * np.exp(rng.normal(size=d)) + rng.normal(size=d)).astype(dtype)
     z = X[:, :5] @ (rng.normal(size=5) / X[:, :5].std(axis=0)) + 0.3
     z = z - z.mean()
-    if LOSSES[loss].labels:
-        return X, np.where(z + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-    if loss == "poisson":
-        return X, rng.poisson(np.exp(0.5 * z)).astype(float)
-    return X, 3.0 + z + rng.standard_t(3, size=n)
+    y = targets(LOSSES[loss], z, rng)
+    return X, y + 3.0 if LOSSES[loss].relative else y
 
 
 @st.composite

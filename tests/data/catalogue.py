@@ -107,6 +107,15 @@ def _npy(X, y, tmp, order="C"):
     return _write(tmp / "rows.npy", lambda path: np.save(path, np.asarray(X, order=order)))
 
 
+def _json(X, y, tmp, name, **how):
+    path = tmp / name
+    content = table_of(X, y).to_pandas().to_json(orient="records", double_precision=15, **how).encode()
+    if path.suffix == ".zst":
+        content = pa.compress(content, "zstd", asbytes=True)
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    return str(path)
+
+
 # name -> (source, target) of the rows
 SOURCES = {
     "numpy": lambda X, y, tmp: (X, y),
@@ -133,6 +142,13 @@ SOURCES = {
     "csv.gz": lambda X, y, tmp: (_csv(X, y, tmp, ".gz"), "y"),
     "csv.zst": lambda X, y, tmp: (_csv(X, y, tmp, ".zst"), "y"),
     "tsv": lambda X, y, tmp: (_tsv(X, y, tmp), "y"),
+    "json lines": lambda X, y, tmp: (_json(X, y, tmp, "r.jsonl", lines=True), "y"),
+    "json lines.gz": lambda X, y, tmp: (_json(X, y, tmp, "r.ndjson.gz", lines=True), "y"),
+    "json lines.zst": lambda X, y, tmp: (_json(X, y, tmp, "r.json.zst", lines=True), "y"),
+    "json array": lambda X, y, tmp: (_json(X, y, tmp, "r.json"), "y"),
+    "json array, indented": lambda X, y, tmp: (_json(X, y, tmp, "r.json", indent=2), "y"),
+    "json array.gz": lambda X, y, tmp: (_json(X, y, tmp, "r.json.gz"), "y"),
+    "json without an ending": lambda X, y, tmp: (_json(X, y, tmp, "r.txt", lines=True), "y"),
     "svmlight from 0": lambda X, y, tmp: (_svmlight(X, y, tmp), None),
     "svmlight from 1": lambda X, y, tmp: (_svmlight(X, y, tmp, zero_based=False), None),
     "svmlight.gz": lambda X, y, tmp: (_svmlight(X, y, tmp, compress="gz"), None),

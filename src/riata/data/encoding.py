@@ -1,7 +1,7 @@
 """The encoding: how columns of any type become numeric features with names. Learned once, saved with the model."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
+from riata.data.column_names import no_column
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
 from riata.data.columns.crosses import Combination, Cross
@@ -43,6 +46,7 @@ class Encoding:
     weight: str | None = None
     single: bool = False  # whether every number is exact in float32
     hashed: bool = False  # whether features are numbered by hashes of their names
+    cells: Mapping[str, CellFormat] = field(default_factory=dict, hash=False)  # how cells of text files are written
 
     @property
     def columns(self) -> list[str]:
@@ -138,9 +142,7 @@ class Encoding:
         names = set(batch.schema.names)
         for column in (c for encoder in self.encoders for c in encoder.columns):
             if column not in names:
-                raise DataError(
-                    f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
-                )
+                raise DataError(no_column(column, sorted(names), ", which the model needs"))
 
     def of_features(self, names: Collection[str]) -> "Encoding":
         """The encoding without the columns that give none of these features."""
@@ -154,6 +156,7 @@ class Encoding:
             "weight": self.weight,
             "single": self.single,
             "hashed": self.hashed,
+            "cells": {name: one.to_json() for name, one in self.cells.items()},
         }
 
     @classmethod
@@ -161,7 +164,10 @@ class Encoding:
         try:
             encoders = [_encoder(item) for item in plain["encoders"]]
             target = plain["target"] and Target.from_json(plain["target"])
-            return cls(tuple(encoders), target or None, plain["weight"], plain["single"], plain.get("hashed", False))
+            cells = {name: from_json(one) for name, one in plain.get("cells", {}).items()}
+            return cls(
+                tuple(encoders), target or None, plain["weight"], plain["single"], plain.get("hashed", False), cells
+            )
         except (KeyError, TypeError) as error:
             raise ModelFileError(
                 f"the encoding of columns cannot be read ({error!r}); it was written by another version"

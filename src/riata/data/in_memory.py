@@ -43,7 +43,8 @@ class InMemory(Dataset):
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         self._chunk = Chunk(X, y, weight)
         if not weight.all():
-            self._chunk = self._chunk.rows(weight > 0)
+            self.kept = weight > 0
+            self._chunk = self._chunk.rows(self.kept)
         n_rows, n_features = self._chunk.X.shape
         facts = facts or Facts(n_rows, n_features, feature_names, classes)
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)

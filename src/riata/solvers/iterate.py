@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.outcome.proofs import Proof
+from riata.outcome.proofs import Bound, Proof
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 
 
@@ -41,6 +41,7 @@ class Iterate(NamedTuple):
         None  # of the optimality conditions, relative to the slopes at the start, if no gap is known
     )
     proof: Proof | None = None  # by a method without a gap: the solve ends with it
+    bound: Callable[[], Bound] | None = None  # how much better any other model of k features could be
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,21 @@ def check_request(spec: Spec, task: str) -> None:
     if spec.class_weight is not None and task == "regression":
         raise OptionError("class_weight is for classes, and the target holds numbers")
     check_class_weight(spec.class_weight)
+    _check_threshold(spec, task)
+
+
+def _check_threshold(spec: Spec, task: str) -> None:
+    """Refuse a threshold that no probability can meet, or where there are none."""
+    if spec.threshold is None:
+        return
+    if task == "regression":
+        raise OptionError("threshold is for classes, and the target holds numbers")
+    if not (isinstance(spec.threshold, Real) and 0 < float(spec.threshold) < 1):
+        raise OptionError(f"threshold must be a probability between 0 and 1, not {spec.threshold!r}")
+    if not spec.loss_function.link.probabilities:
+        raise OptionError(
+            f"a threshold is of probabilities, and loss {spec.loss_function.name!r} gives none: take loss 'logistic'"
+        )
 
 
 def check_spec(spec: Spec, n_features: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from riata.data.dataset import Columns
 from riata.errors import CheckpointError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
-from riata.outcome.proofs import DualityGap, Proof, Stationary
+from riata.outcome.proofs import Bound, DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
@@ -60,6 +60,7 @@ class Result:
     seconds: float
     history: list[Record]
     features: Features | None = None  # which the coefficients are of; None: all of them
+    bound: Bound | None = None  # how much better any other model of k features could be
 
     @property
     def converged(self) -> bool:
@@ -134,10 +135,11 @@ def run(
     F = history[-1].objective
     if F is None:
         F = _objective_at(problem, point)
+    bound = None if point.bound is None else point.bound()
     gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
     return Result(
         point.coef, float(point.intercept), F, gap, stop or Stop(ending[0]),
-        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features,
+        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features, bound,
     )  # fmt: skip
 
 

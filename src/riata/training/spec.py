@@ -28,12 +28,14 @@ class Spec:
     nonnegative: bool = False
     loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
+    threshold: float | None = None
     solver: str = "auto"
     fit_intercept: bool = True
     standardize: bool = True
     normalize: str | None = None
     select: str = "cv-1se"
-    cv: int = 5
+    cv: Any = 5  # a number of folds, a splitter of scikit-learn, a fold number for each row, or pairs of rows
+    gap: float | str = 0
     n_alphas: int = 100
     alpha_reach: float = 0.01
     k_max: int | None = None

@@ -22,7 +22,7 @@ from riata.training.path import path
 from riata.training.spec import Spec
 
 METHODS = ["columns", "curvature"]
-LAYOUTS_OF_COLUMNS = ["dense", "float32", "csr", "csr64"]
+LAYOUTS_OF_COLUMNS = ["float32", "csr"]
 OPTIONS = [
     {},
     {"standardize": False, "fit_intercept": False},
@@ -50,6 +50,7 @@ def test_degenerate_data(case, loss, ratio, standardize, fit_intercept, layout, 
     X, rng = case
     n = len(X)
     y = np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0) if LOSSES[loss].labels else rng.poisson(1.0, size=n) * 1.0
+    y = y if LOSSES[loss].takes(np.zeros(1))[0] else y + 0.1
     assume(not LOSSES[loss].labels or len(set(y)) == 2)
     spec = Spec(alpha_ratio=ratio, loss=loss, standardize=standardize, fit_intercept=fit_intercept)
     with forced(method):

@@ -135,10 +135,14 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
         column = column.cast(pa.uint8())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         try:
+            if isinstance(kind, pa.BaseExtensionType):
+                raise pa.ArrowNotImplementedError
             column = column.cast(pa.float64())
         except pa.ArrowInvalid as error:
             row = first_failing(column, lambda part: part.cast(pa.float64()))
             raise BadRow(row, f"column {name!r} holds {kind}, where the model has numbers ({error})") from error
+        except pa.ArrowNotImplementedError:
+            raise DataError(f"column {name!r} is {kind}, and numbers are needed: convert it, or name another") from None
     return values_of(column).astype(np.float64, copy=False)
 
 

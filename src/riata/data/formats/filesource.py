@@ -31,7 +31,7 @@ class FileSource(Source):
                 for batch in self.read(file, columns, rows):
                     total += batch.num_rows
                     yield batch
-            except (pa.ArrowException, OSError, EOFError) as error:
+            except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
                 raise DataError(self.explain(file, error, columns)) from error
             self._ends.append(total)
 

@@ -18,11 +18,12 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.outcome.proofs import SwapOptimal
+from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains, next_count
+from riata.solvers.subset.global_bound import Size, quadratic_bounds
 from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
 from riata.solvers.subset.refit import MEMORY_UNTOLD
 from riata.solvers.subset.subset import MIN_GAIN, OVERSHOOTS, Subset
@@ -65,7 +66,13 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
         arrays = {"support": support, "outlook.weights": outlook.weights, "outlook.gains": outlook.gains,
                   "outlook.partners": outlook.partners}  # fmt: skip
         save = partial(_saved, model, arrays, rounds=t, reduction=outlook.reduction)
-        yield Iterate(w, b, t, model.loss - 0.5 * outlook.reduction, proof=proof, save=save)
+        F = model.loss - 0.5 * outlook.reduction
+        bound = partial(_bound, model, Size(k, support, outlook.weights), F)
+        yield Iterate(w, b, t, F, proof=proof, save=save, bound=bound)
+
+
+def _bound(model: LocalQuadratic, size: Size, objective: float) -> Bound:
+    return quadratic_bounds(model, [size]).of(model.problem, size.k, objective)
 
 
 def _saved(model: LocalQuadratic, arrays: dict[str, np.ndarray], **facts: Any) -> Saved:
