@@ -2,7 +2,8 @@
 
 | source                        | features                                  | target                                   |
 | digits49, gisette (`:test`)   | as documented in riata.datasets           | its labels                               |
-| Parquet, Arrow, CSV, JSON     | every column that has no other role       | a column                                 |
+| Parquet, Arrow, ORC, Avro     | every column that has no other role       | a column                                 |
+| CSV, JSON, Excel, DuckDB      | the same                                  | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
