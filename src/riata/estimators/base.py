@@ -88,6 +88,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         alpha_reach: float = 0.01,
         k_max: int | None = None,
         debias: bool = False,
+        certify: bool | float | None = None,
+        certify_time: str | float = "600s",
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -125,6 +127,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.alpha_reach = alpha_reach
         self.k_max = k_max
         self.debias = debias
+        self.certify = certify
+        self.certify_time = certify_time
         self.tol = tol
         self.max_passes = max_passes
         self.max_steps = max_steps
