@@ -22,6 +22,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".orc": "orc", ".avro": "avro", ".xlsx": "excel", ".xlsm": "excel",
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip

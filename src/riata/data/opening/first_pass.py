@@ -187,7 +187,8 @@ class FirstPass:
             return self._categories(name)
         if is_number(kind):
             return NumberLearner(name)
-        return DateLearner(name) if pa.types.is_temporal(kind) else None
+        date = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+        return DateLearner(name) if date else None
 
     def profile(self) -> Profile:
         """The profile of all rows seen."""
