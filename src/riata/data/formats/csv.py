@@ -67,8 +67,8 @@ class Csv(FileSource):
         if found.width > len(found.names):
             raise DataError(
                 f"{file.path}: most rows have {found.width} cells, and line {found.header_lines} has "
-                f"{len(found.names)} names: if the header comes later say how many lines to skip (csv={{'skip': 1}}, or --csv skip=1), if "
-                "there is none say that (csv={'header': 'no'}, or --csv header=no)"
+                f"{len(found.names)} names: if the header comes later say how many lines to skip (csv={{'skip': 1}}, "
+                "or --csv skip=1), if there is none say that (csv={'header': 'no'}, or --csv header=no)"
             )
         return found
 
