@@ -63,6 +63,7 @@ class Kind(Enum):
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
     SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
+    GAP = "a share, or nothing for 0"
 
 
 SAME = object()  # a default of the command line that is the one in Python
@@ -223,6 +224,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("debias", False, Section.SELECTION, Kind.FLAG,
               "Fit the chosen features once more, without the penalty.", listed=Heading.MODEL),
     # How it is solved.
+    Parameter("certify", None, Section.SOLVER, Kind.GAP,
+              "Search all models of k features until none can be better, or by no more than a share GAP.",
+              metavar="[GAP]", listed=Heading.MODEL),
+    Parameter("certify_time", "600s", Section.SOLVER, Kind.TEXT, "Time for that search.", listed=Heading.MODEL),
     Parameter("tol", 1e-6, Section.SOLVER, Kind.NUMBER, "Relative duality gap, or change.", commands=FITS),
     Parameter("max_passes", None, Section.SOLVER, Kind.WHOLE, "Stop after so many passes."),
     Parameter("max_steps", None, Section.SOLVER, Kind.WHOLE, "Stop after so many steps."),

@@ -213,6 +213,8 @@ def _in_words(record: Record) -> str:
         parts.append(f"accuracy {record.accuracy:.4f}")
     if record.r2 is not None:
         parts.append(f"R2 {record.r2:.4f}")
+    if record.bound is not None and record.parts is not None:
+        parts.append(f"bound {record.bound:.5g}, {record.parts:,} parts searched")
     if record.gap is not None:
         parts.append(f"gap {record.gap:.1e}")
     return ", ".join(parts)

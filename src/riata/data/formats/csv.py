@@ -93,7 +93,7 @@ class Csv(FileSource):
             text = head_text(file, dialect.encoding, n_bytes)
             rows = text[dialect.start :] if whole else text[dialect.start : text.rfind(b"\n") + 1]
             found = empty
-            if rows.strip():
+            if rows and not rows.isspace():
                 options = self._options(dialect, len(rows) + 1, columns, kinds, _skip)
                 with pacsv.open_csv(pa.BufferReader(rows), **options) as reader:
                     found = reader.read_all()
@@ -126,6 +126,9 @@ class Csv(FileSource):
             self._add_heads(files, more)
             looks |= {name: look for name, look in more.items() if look.formats}
         meaning = decide(looks, self.dialect(files[0]).separator)
+        if self._skip_bad:  # rows with stray words are bad ones
+            meaning.formats |= {name: looks[name].almost for name in meaning.strays}
+            meaning.strays.clear()
         for name in labels:
             if name in meaning.formats and meaning.formats[name].kind == "boolean":
                 del meaning.formats[name]

@@ -19,7 +19,7 @@ from riata.data.formats.text_encoding import encoding_of, plain_utf8
 
 SEPARATORS = ",\t;|"
 COMMENTS = "#%"
-FIRST_ROWS = 200  # that are looked at
+FIRST_ROWS, FIRST_BYTES = 200, 1 << 17  # that are looked at
 NUMBER = re.compile("|".join(f"({one.pattern})" for one in NUMBER_FORMATS))
 
 
@@ -47,8 +47,9 @@ class Dialect:
 def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bool = True) -> Dialect:
     """The dialect of a file that begins with these bytes; `whole` if that is all of it."""
     encoding = options.encoding or encoding_of(head)
-    text = _decoded(head, encoding)
-    text = text if whole else text[: text.rfind("\n") + 1] or text
+    first = head[:FIRST_BYTES] if b"\n" in head[:FIRST_BYTES] else head
+    text = _decoded(first, encoding)
+    text = text if whole and len(first) == len(head) else text[: text.rfind("\n") + 1] or text
     quote = '"' if options.quote is None else options.quote
     skipped, comment = _preamble(text, options)
     body = text[len(skipped) :]
@@ -146,7 +147,7 @@ def _is_number(cell: str) -> bool:
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row has names: not if it has numbers in every column of numbers, unless it counts."""
     first, rest = rows[0], rows[1:]
-    if not rest:
+    if not rest or not any(map(_is_number, first)):
         return True
     numeric = []
     for j, cell in enumerate(first):
@@ -161,7 +162,9 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
 
 def _names(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
     """Names for all columns of the rows, those that are no columns, and what to say."""
-    names, left_out, notes = list(header), [], []
+    names = list(header)
+    left_out: list[str] = []
+    notes: list[str] = []
     width = Counter(len(row) for row in rows).most_common(1)[0][0] if rows else len(header)
     rows = [row for row in rows if len(row) == width]
     nothing_last = width > 1 and bool(rows) and all(not row[-1].strip() for row in rows)
@@ -171,8 +174,8 @@ def _names(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str,
         names[-1] = f"column {width}"
         left_out.append(names[-1])
         notes.append("rows end with a separator: what would come after it is no column")
-    if not names[0]:
-        names[0] = "column 1"
+    if names[0] in ("", "Unnamed: 0"):  # the second is what pandas makes of the first
+        names[0] = names[0] or "column 1"
         if _counts_rows(rows):
             left_out.append(names[0])
             notes.append("the first column has no name and numbers the rows: left out")

@@ -18,6 +18,7 @@ from riata.reporting.terminal.quality import Quality, class_table, explained, sc
 from riata.training.selection.stability import Stability
 
 TOP = 10
+LONGEST_LEVEL = 40  # letters of a level that are shown
 
 
 def terminal() -> Console:
@@ -169,8 +170,14 @@ def holds(found: ColumnProfile) -> str:
         return f"{found.least} to {found.largest}"
     if found.hashed:
         return "many levels, hashed"
-    words = f": {', '.join(map(str, found.most_frequent))}, ..." if found.most_frequent else ""
+    words = f": {', '.join(map(shortened, found.most_frequent))}, ..." if found.most_frequent else ""
     return f"{found.levels:,} different{words}" if found.levels is not None else "nothing"
+
+
+def shortened(level: object) -> str:
+    """A level on one line, of which only the beginning is shown where it is long, such as a whole review."""
+    line = " ".join(str(level).split())
+    return line if len(line) <= LONGEST_LEVEL else line[: LONGEST_LEVEL - 3] + "..."
 
 
 def show_stability(found: Stability, names: Sequence[str], as_json: bool) -> None:
