@@ -98,6 +98,8 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
+    if progress is not None and divided is not None:
+        progress(0, divided.n_folds + 1)
     path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
