@@ -1,8 +1,10 @@
 """Problems for solvers of convex objectives."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 from chunked import Chunked
+from problems import targets
 from riata.losses import LOSSES
 
 
@@ -18,8 +20,20 @@ def make(loss, n=120, d=40, seed=0, dtype=np.float64):
     X = (X * np.exp(rng.normal(size=d)) + rng.normal(size=d)).astype(dtype)
     z = X[:, :5] @ (rng.normal(size=5) / X[:, :5].std(axis=0)) + 0.3
     z = z - z.mean()
-    if LOSSES[loss].labels:
-        return X, np.where(z + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0)
-    if loss == "poisson":
-        return X, rng.poisson(np.exp(0.5 * z)).astype(float)
-    return X, 3.0 + z + rng.standard_t(3, size=n)
+    y = targets(LOSSES[loss], z, rng)
+    return X, y + 3.0 if LOSSES[loss].relative else y
+
+
+@st.composite
+def degenerate(draw):
+    """Few rows; columns may be constant, zero, twins, huge or tiny; labels may be separable or all alike but one."""
+    n, d = draw(st.integers(1, 12)), draw(st.integers(1, 8))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d))
+    for j in range(d):
+        kind = draw(st.sampled_from(["plain", "zero", "constant", "twin", "nearly twin", "huge", "tiny", "binary"]))
+        X[:, j] = {
+            "plain": X[:, j], "zero": 0.0, "constant": 7.0, "twin": X[:, 0], "nearly twin": X[:, 0] + 1e-7 * X[:, j],
+            "huge": 1e6 * X[:, j], "tiny": 1e-6 * X[:, j], "binary": X[:, j] > 0,
+        }[kind]  # fmt: skip
+    return X, rng

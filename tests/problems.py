@@ -34,6 +34,18 @@ LAYOUTS = {
 }
 
 
+def targets(loss, z, rng):
+    """Random targets that this loss takes, of which the margins z tell something."""
+    if loss.labels:
+        return np.where(z + 0.5 * rng.normal(size=len(z)) > 0, 1.0, -1.0)
+    if loss.takes(np.array([-1.0]))[0]:
+        return z + rng.standard_t(3, size=len(z))
+    mean = np.exp(np.clip(0.5 * z, -3.0, 3.0))
+    if loss.takes(np.array([0.0]))[0]:
+        return rng.poisson(mean).astype(float)
+    return mean * rng.gamma(2.0, 0.5, size=len(z))
+
+
 @dataclass(frozen=True)
 class Small:
     """A small random problem: some features matter, some columns are rare, rows have weights."""

@@ -70,7 +70,7 @@ def test_cross_validation_needs_no_rows(days):
         (["--loss", "huber"], "know the squared loss only"),
         (["--solver", "fobos"], "no rows for solver 'fobos' to visit"),
         (["--normalize", "rows"], "no rows to normalise"),
-        (["--alpha", "auto", "--cv", "3"], "have 5 folds, and 3 are wanted: take cv=5"),
+        (["--alpha", "auto", "--cv", "3"], "have 5 folds, and 3 are wanted: take --cv 5"),
         (["--features", "x1"], "whose columns and weights are chosen already"),
     ],
     ids=str,

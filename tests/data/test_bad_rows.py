@@ -10,6 +10,7 @@ import pytest
 
 from riata.data.opening.open import open_data
 from riata.data.out_of_core import OutOfCore
+from riata.data.statistics import statistics_of
 from riata.errors import DataError, OptionError
 
 ROWS = "a,b,y\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(300_000))
@@ -66,6 +67,14 @@ def column_is_lost(folder):
     return str(folder / "*.parquet")
 
 
+def the_same_column_twice(folder):
+    path = folder / "x.arrow"
+    table = pa.table([[1.0], [2.0], [3.0]], names=["a", "a", "y"])
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table)
+    return path
+
+
 def empty_folder(folder):
     (folder / "empty").mkdir()
     return str(folder / "empty")
@@ -96,7 +105,7 @@ CASES = {
     "no targets": (lambda f: parquet(f, "n.parquet", a=[1.0], y=pa.array([None], pa.float64())), "1 have no target"),
     "array with NaN": (lambda f: np.array([[1.0, 2.0], [np.nan, 3.0]]), "row 2: column 0 of X is nan"),
     "bad date": (bad_date, r"d.parquet, row 70003: column 'a' holds '2021-02-30', no date"),
-    "the same column twice": (lambda f: write(f, "x.csv", "a,b,a,y\n1,2,3,4\n"), "more than one column called 'a'"),
+    "the same column twice": (the_same_column_twice, "more than one column called 'a'"),
     "identifiers as target": (lambda f: parquet(f, "i.parquet", a=np.ones(1100), y=NAMES), "more than 1000 values"),
     "comments only": (lambda f: write(f, "c.txt", "# hi\n"), "c.txt"),
     "text in an array": (lambda f: np.array([["a", "b"]]), "holds no numbers"),
@@ -186,3 +195,11 @@ def test_a_stream_without_a_cache_can_be_read_once(rng):
     assert np.concatenate([chunk.y for chunk in data.visit()]).tolist() == y.tolist()
     with pytest.raises(DataError, match="only once"):
         list(data.visit())
+
+
+def test_what_does_not_grow_is_not_followed(tmp_path, rng):
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    statistics_of(open_data(X, y)).save(tmp_path / "sums.npz")
+    for source, target in ((X, y), (str(tmp_path / "sums.npz"), None)):
+        with pytest.raises(OptionError, match="follow would do nothing"):
+            open_data(source, target, follow=True)

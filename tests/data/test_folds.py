@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from chunked import Chunked
-from riata.data.folds import fold_of, inside, outside, some_rows
+from riata.data.folds import by_position, fold_of, some_rows
 from riata.data.in_memory import InMemory
 
 
@@ -34,7 +34,8 @@ def test_another_seed_gives_other_folds():
 def test_some_rows_of_chunks_are_those_of_the_array(rng, chunk_rows, layout):
     X, y, weight = rng.normal(size=(50, 4)), rng.normal(size=50), rng.random(50)
     chunked = Chunked(layout(X), y, chunk_rows, weight)
-    for keep in (inside(1, 3, seed=5), outside(1, 3, seed=5)):
+    folds = by_position(3, seed=5)
+    for keep in (folds.scored(1), folds.learnt(1)):
         mask = keep(np.arange(50))
         view, copy = some_rows(chunked, keep), some_rows(InMemory(layout(X), y, weight), keep)
         for data in (view, copy):
@@ -47,7 +48,7 @@ def test_some_rows_of_chunks_are_those_of_the_array(rng, chunk_rows, layout):
 
 def test_the_order_of_chunks_does_not_change_the_folds(rng):
     X, y = rng.normal(size=(20, 2)), np.arange(20.0)
-    view = some_rows(Chunked(X, y, 3).map(lambda chunk: chunk), inside(0, 4))
+    view = some_rows(Chunked(X, y, 3).map(lambda chunk: chunk), by_position(4).scored(0))
     order = [5, 0, 3, 6, 1, 2, 4]
     shuffled = np.concatenate([chunk.y for chunk in view.visit(order)])
     assert_array_equal(np.sort(shuffled), y[fold_of(np.arange(20), 4) == 0])
@@ -55,6 +56,6 @@ def test_the_order_of_chunks_does_not_change_the_folds(rng):
 
 def test_the_original_counts_what_a_view_reads(rng):
     data = Chunked(rng.normal(size=(30, 2)), np.zeros(30), 4)
-    view = some_rows(data, inside(0, 3))
+    view = some_rows(data, by_position(3).scored(0))
     list(view.visit())
     assert data.passes == view.passes == 1.0

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from chunked import Chunked
 from convex_problems import Chunks, make
-from riata.data.folds import fold_of
+from riata.data.folds import by_position, fold_of
 from riata.data.gram import Gram, gram_of, grams_of
 from riata.data.in_memory import InMemory
 from riata.data.statistics import load_statistics, statistics_of
@@ -87,7 +87,7 @@ def test_mean_loss_is_that_of_the_rows(rows):
 @pytest.mark.parametrize("chunk_rows", [7, 1000])
 def test_of_folds_are_those_of_their_rows(rows, chunk_rows):
     folds = fold_of(np.arange(len(rows[1])), 3, seed=4)
-    for fold, gram in enumerate(grams_of(Chunked(*rows[:2], chunk_rows, rows[2]), 3, seed=4)):
+    for fold, gram in enumerate(grams_of(Chunked(*rows[:2], chunk_rows, rows[2]), by_position(3, seed=4))):
         assert_same(gram, gram_of(InMemory(*(part[folds == fold] for part in rows))))
 
 

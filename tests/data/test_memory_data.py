@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import riata
 from problems import LAYOUTS, small
 from riata.data import in_memory as memory
-from riata.data.folds import inside, some_rows
+from riata.data.folds import by_position, some_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
 from riata.matrices.host import as_matrix
@@ -83,7 +83,7 @@ def test_a_budget_reaches_what_is_made_of_the_data(tmp_path, rng, monkeypatch):
     np.save(tmp_path / "rows.npy", rng.normal(size=(50, 4)))
     data = riata.open(tmp_path / "rows.npy", target=3, memory="64MB")
     assert isinstance(data, InMemory)
-    views = [data, data.take(np.arange(20)), data.map(lambda chunk: chunk), some_rows(data, inside(0, 3))]
+    views = [data, data.take(np.arange(20)), data.map(lambda chunk: chunk), some_rows(data, by_position(3).scored(0))]
     assert [view.memory for view in views] == [64_000_000] * 4
     assert riata.open(np.eye(4), target=np.arange(4.0), memory="2MB").memory == 2_000_000
     assert riata.open(tmp_path / "rows.npy", target=3).memory is None  # nobody asked, and nothing is read again

@@ -19,11 +19,12 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 from distributed import Client, LocalCluster
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 
 import riata
 from riata.cli import main
-from riata.data.folds import inside, outside, some_rows
+from riata.data.folds import by_position, some_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
 from riata.engines.dask import cluster as dask_cluster
@@ -34,6 +35,7 @@ from riata.model.predictions import write_parts
 from riata.model.scores import scores
 from riata.training.fitting import fit
 from riata.training.path import path
+from riata.training.selection.folds_asked import folds_asked
 from riata.training.spec import Spec
 
 N, D = 900, 12
@@ -230,9 +232,9 @@ def test_statistics_views_and_visits(client):
     a, b = gram_of(here), gram_of(there)
     for name in ("weight", "mean", "xx", "xy", "yy", "rows"):
         assert_allclose(getattr(b, name), getattr(a, name), rtol=1e-10, atol=1e-10)
-    keep = outside(1, 4, seed=3)
+    keep = by_position(4, 3).learnt(1)
     views = [some_rows(data, keep) for data in (there, here)]
-    for view, copy in (views, [some_rows(data, inside(0, 3)) for data in views]):
+    for view, copy in (views, [some_rows(data, by_position(3).scored(0)) for data in views]):
         assert view.n_rows == copy.n_rows
         assert_allclose(view.gather([0, 4]).toarray(), copy.gather([0, 4]).toarray())
         assert_allclose(view.moments.squares, copy.moments.squares)
@@ -350,3 +352,22 @@ def test_reported_passes_are_what_the_workers_read(client, spec, tmp_path):
     result = fit(data, spec).result
     read = sum(int(line) for file in tmp_path.iterdir() for line in file.read_text().split())
     assert result.passes == data.passes == read / N
+
+
+@pytest.mark.parametrize(("role", "target"), [("groups", "y"), ("groups", "label"), ("time", "y")])
+def test_folds_are_those_of_one_process_however_rows_are_divided(client, files, table, tmp_path, role, target):
+    frame = table.assign(mark=np.random.default_rng(1).permutation(N) // 20 % 45)
+    frame.to_parquet(tmp_path / "rows.parquet", row_group_size=130)
+    spec, options = Spec(cv=3), {"target": target, "weight": "w", "features": ["x0", "x1", "x2"], role: "mark"}
+    here = riata.open(str(tmp_path / "rows.parquet"), **options)
+    wanted = folds_asked(here, spec).code_of(np.arange(here.n_rows))
+    for there in (
+        riata.open(str(tmp_path / "rows.parquet"), engine=client, **options),
+        riata.open(dd.from_pandas(frame, npartitions=5), **options),
+    ):
+        assert_array_equal(folds_asked(there, spec).code_of(np.arange(there.n_rows)), wanted)
+    kind = riata.SparseRegressor if target == "y" else riata.SparseClassifier
+    model = kind(alpha="auto", cv=3, n_alphas=4)
+    ours, theirs = (clone(model).fit(data).selection_ for data in (here, there))
+    assert_allclose(theirs.fold_scores, ours.fold_scores, rtol=1e-5)
+    assert theirs.reason.split(",")[0] == ours.reason.split(",")[0]

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 from chunked import Chunked
+from problems import targets
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import to_host
 from riata.cli import main
@@ -46,10 +47,7 @@ def rows(kind, loss="squared", n=300, d=25, seed=0):
     if kind == "float32":
         X = X.astype(np.float32)
     z = X[:, [1, 4, 7]] @ np.array([1.0, -2.0, 0.5])
-    if LOSSES[loss].labels:
-        y = np.where(z + rng.logistic(size=n) > z.mean(), 1.0, -1.0)
-    else:
-        y = rng.poisson(np.exp(0.3 * (z - z.mean()))).astype(float) if loss == "poisson" else z + rng.normal(size=n)
+    y = targets(LOSSES[loss], z - z.mean(), rng)
     return InMemory(X, y, rng.uniform(0.5, 2.0, size=n))
 
 

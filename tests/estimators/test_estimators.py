@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
+from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, TweedieRegressor
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -97,6 +97,21 @@ def test_every_loss_of_a_task(table, rng):
         riata.SparseRegressor(loss="logistic").fit(X, y)
     with pytest.raises(DataError, match="counts"):
         riata.SparseRegressor(loss="poisson").fit(X, y)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.2, 1.5, 1.9, 2.0])
+def test_amounts_and_totals_against_scikit_learn(table, rng, power):
+    X, _ = table
+    mean = np.exp(0.3 * X[:, 0] - 0.2 * X[:, 1])
+    y = mean * rng.gamma(2.0, 0.5, size=len(X)) * ((rng.random(len(X)) < 0.7) | (power == 2.0))
+    weight = rng.uniform(0.5, 2.0, size=len(X))
+    loss = {1.0: "poisson", 2.0: "gamma"}.get(power, f"tweedie:{power}")
+    spec = {"k": X.shape[1], "ridge": 0.05, "standardize": False, "tol": 1e-10}  # all features: no choice is left
+    ours = riata.SparseRegressor(loss=loss, **spec).fit(X, y, sample_weight=weight)
+    theirs = TweedieRegressor(power=power, link="log", alpha=0.05, tol=1e-10, solver="newton-cholesky")
+    theirs.fit(X, y, sample_weight=weight)
+    assert_allclose(ours.coef_, theirs.coef_, atol=1e-6)
+    assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-5)
 
 
 @pytest.mark.parametrize("solver", ["exact", "cd"])

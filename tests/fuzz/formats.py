@@ -18,9 +18,10 @@ from fuzz import seeds, structured
 from fuzz.byte_mutations import mutated
 
 Rng = np.random.Generator
+Make = Callable[[Rng | None], bytes]
 MEMORY = "64MB"
 QUICK = ["--alpha-ratio", "0.1", "--max-passes", "4", "--memory", MEMORY, "--quiet"]
-SAVING = ("exact", "online", "ftrl", "svrg", "saga", "best-k", "hsg-ht")  # solvers whose checkpoints differ
+SAVING = ("online", "ftrl", "svrg", "saga", "hsg-ht", "sketch")  # solvers whose checkpoints differ
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Format:
 
     name: str
     file: str  # what it is called
-    make: Callable[[Rng], bytes]  # a hostile one
+    make: Make  # a hostile one; without a generator, a good one
     commands: Callable[[Path, Path], list[list[str]]]  # of its path and a folder to write to
 
 
@@ -70,7 +71,7 @@ def resume(rows: Path, solver: str) -> Callable[[Path, Path], list[list[str]]]:
 
 def checkpointing(rows: Path, solver: str, folder: Path) -> list[str]:
     """A fit that saves its state after every pass."""
-    strength = ["--k", "2"] if solver in ("best-k", "hsg-ht") else ["--alpha-ratio", "0.1"]
+    strength = ["--k", "2"] if solver in ("sketch", "hsg-ht") else ["--alpha-ratio", "0.1"]
     return ["fit", str(rows), "--target", "4", "--solver", solver, *strength, "--max-passes", "6", "--tol", "1e-12",
             "--task", "regression", "--memory", MEMORY, "--quiet", "--checkpoint", str(folder),
             "--every", "0"]  # fmt: skip
@@ -83,13 +84,13 @@ def catalogue(workshop: Path) -> list[Format]:
     by_y = fit_and_predict("--target", "y")
     bare = fit_and_predict()
     found = [
-        Format("csv", "rows.csv", lambda rng: structured.text(plain, rng), by_y),
-        Format("tsv", "rows.tsv", lambda rng: structured.text(tabbed, rng), by_y),
+        Format("csv", "rows.csv", _text(plain), by_y),
+        Format("tsv", "rows.tsv", _text(tabbed), by_y),
         *(
             Format(f"csv.{name}", f"rows.csv.{name}", _compressed(pack, plain), by_y)
             for name, pack in COMPRESSIONS.items()
         ),
-        Format("svmlight", "rows.svm", lambda rng: structured.text(csr, rng), bare),
+        Format("svmlight", "rows.svm", _text(csr), bare),
         Format("svmlight.gz", "rows.svm.gz", _compressed(COMPRESSIONS["gz"], csr), bare),
         Format("npy", "rows.npy", lambda rng: _npy(matrix, rng), fit_and_predict("--target", "4")),
         Format("npz", "rows.npz", lambda rng: _npz(seeds.dense_parts(), rng), bare),
@@ -151,11 +152,17 @@ def fill(workshop: Path, run: Callable[[list[str]], Any]) -> None:
         run([*checkpointing(Path(matrix), solver, workshop / solver), "--out", os.devnull])
 
 
-def _compressed(pack: Callable[[bytes], bytes], plain: bytes) -> Callable[[Rng], bytes]:
+def _text(plain: bytes) -> Make:
+    return lambda rng: plain if rng is None else structured.text(plain, rng)
+
+
+def _compressed(pack: Callable[[bytes], bytes], plain: bytes) -> Make:
     """Text damaged before it is compressed, compressed text that is damaged, and text that only claims to be."""
     packed = pack(plain)
 
-    def make(rng: Rng) -> bytes:
+    def make(rng: Rng | None) -> bytes:
+        if rng is None:
+            return packed
         what = rng.random()
         if what < 0.7:
             return mutated(packed, rng)
@@ -169,7 +176,9 @@ def _compressed(pack: Callable[[bytes], bytes], plain: bytes) -> Callable[[Rng],
     return make
 
 
-def _npy(data: bytes, rng: Rng) -> bytes:
+def _npy(data: bytes, rng: Rng | None) -> bytes:
+    if rng is None:
+        return data
     what = rng.random()
     if what < 0.5:
         return mutated(data, rng)
@@ -178,7 +187,9 @@ def _npy(data: bytes, rng: Rng) -> bytes:
     return seeds.npy(structured.array(np.load(io.BytesIO(data)), rng))
 
 
-def _npz(parts: dict[str, Any], rng: Rng) -> bytes:
+def _npz(parts: dict[str, Any], rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.npz(parts)
     what = rng.random()
     packed = seeds.npz(parts, compressed=rng.random() < 0.5)
     if what < 0.4:
@@ -195,14 +206,18 @@ def _arrays(path: Path) -> dict[str, Any]:
         return {name: file[name] for name in file}
 
 
-def _parquet(rows: pa.Table, rng: Rng) -> bytes:
+def _parquet(rows: pa.Table, rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.parquet(rows)
     if rng.random() < 0.4:
         return seeds.parquet(structured.columns(rows, rng))
     options = {"compression": ("none", "snappy", "zstd", "gzip")[rng.integers(4)], "use_dictionary": rng.random() < 0.5}
     return mutated(seeds.parquet(rows, **options), rng)
 
 
-def _ipc(rows: pa.Table, rng: Rng) -> bytes:
+def _ipc(rows: pa.Table, rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.ipc(rows)
     what = rng.random()
     if what < 0.3:
         return seeds.ipc(structured.columns(rows, rng))
@@ -211,8 +226,10 @@ def _ipc(rows: pa.Table, rng: Rng) -> bytes:
     return mutated(seeds.ipc(rows, (None, "lz4", "zstd")[rng.integers(3)]), rng)
 
 
-def _converted(path: Path) -> Callable[[Rng], bytes]:
-    def make(rng: Rng) -> bytes:
+def _converted(path: Path) -> Make:
+    def make(rng: Rng | None) -> bytes:
+        if rng is None:
+            return path.read_bytes()
         with pa.ipc.open_file(pa.BufferReader(path.read_bytes())) as reader:
             rows = reader.read_all()
         what = rng.random()
@@ -228,15 +245,17 @@ def _converted(path: Path) -> Callable[[Rng], bytes]:
     return make
 
 
-def _document(path: Path) -> Callable[[Rng], bytes]:
-    return lambda rng: structured.document(path.read_bytes(), rng)
+def _document(path: Path) -> Make:
+    return lambda rng: path.read_bytes() if rng is None else structured.document(path.read_bytes(), rng)
 
 
-def _checkpoint(path: Path) -> Callable[[Rng], bytes]:
+def _checkpoint(path: Path) -> Make:
     """Damaged checkpoints, and whole ones of wrong arrays and facts, whose digest says that they are whole."""
     from riata.training.checkpoint import _digest
 
-    def make(rng: Rng) -> bytes:
+    def make(rng: Rng | None) -> bytes:
+        if rng is None:
+            return path.read_bytes()
         if rng.random() < 0.2:
             return mutated(path.read_bytes(), rng)
         parts = _arrays(path)

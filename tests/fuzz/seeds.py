@@ -1,6 +1,7 @@
 """A small table, and the files that hold it: every mutation begins at one of these."""
 
 import io
+import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -76,8 +77,15 @@ def npy(array: Any) -> bytes:
 
 
 def npz(arrays: dict[str, Any], compressed: bool = False) -> bytes:
+    """As NumPy writes it, but for the time of writing, so that it is always the same."""
+    return zipped({f"{name}.npy": npy(values) for name, values in arrays.items()}, compressed)
+
+
+def zipped(members: dict[str, bytes], compressed: bool = True) -> bytes:
     out = io.BytesIO()
-    (np.savez_compressed if compressed else np.savez)(out, **arrays)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED) as archive:
+        for name, content in members.items():
+            archive.writestr(zipfile.ZipInfo(name), content, archive.compression)
     return out.getvalue()
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from fuzz.byte_mutations import mutated
+from fuzz.seeds import zipped
 
 PLAIN: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 3, 2**31, 2**63, -(2**70), 10**400, 0.5, 1e308, -1e308, 5e-324, math.nan, math.inf,
@@ -167,15 +168,11 @@ def npy_header(data: bytes, rng: np.random.Generator) -> bytes:
 
 
 def archive(data: bytes, rng: np.random.Generator, inner: Callable[[bytes, np.random.Generator], bytes]) -> bytes:
-    """A zip archive one of whose members was changed before it was packed, or is there twice."""
-    out = BytesIO()
-    with zipfile.ZipFile(BytesIO(data)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
-        names = old.namelist()
-        chosen = names[rng.integers(len(names))]
-        for name in names:
-            content = old.read(name)
-            new.writestr(name, inner(content, rng) if name == chosen else content)
-    return out.getvalue()
+    """A zip archive one of whose members was changed before it was packed."""
+    with zipfile.ZipFile(BytesIO(data)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    chosen = list(members)[rng.integers(len(members))]
+    return zipped(members | {chosen: inner(members[chosen], rng)})
 
 
 def buffers(data: bytes, rows: pa.Table, rng: np.random.Generator) -> bytes:

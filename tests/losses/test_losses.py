@@ -8,13 +8,14 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize_scalar
 
 from chunked import Chunked
+from problems import targets
 from riata.arrays import namespace
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.errors import OptionError
 from riata.kernels import losses as compiled
-from riata.losses import LOSSES, ChunkValue, CoupledLoss, Loss
+from riata.losses import LOSSES, ChunkValue, CoupledLoss, Loss, loss_of, recalled_loss
 from riata.objective import Problem, elastic_net, first_order, mean_loss
 from riata.training.fitting import fit
 from riata.training.spec import Spec
@@ -22,16 +23,15 @@ from riata.training.spec import Spec
 Z = np.linspace(-4.0, 4.0, 23)  # meets no kink of the second derivatives
 
 
-def targets(name, rng):
-    if LOSSES[name].labels:
-        return rng.choice([-1.0, 1.0], size=len(Z))
-    return rng.poisson(2.0, size=len(Z)).astype(float) if name == "poisson" else rng.normal(size=len(Z))
+COMPILED = [name for name, loss in LOSSES.items() if loss.code is not None]
+EVERY = [*LOSSES, "tweedie:1.05", "tweedie:1.9", "negative-binomial:0.2", "negative-binomial:50"]
 
 
-@pytest.fixture(params=LOSSES)
+@pytest.fixture(params=EVERY)
 def case(request):
     rng = np.random.default_rng(0)
-    return LOSSES[request.param], targets(request.param, rng), rng
+    loss = loss_of(request.param)
+    return loss, targets(loss, rng.normal(size=len(Z)), rng), rng
 
 
 def test_derivatives_are_those_of_the_value(case):
@@ -47,7 +47,7 @@ def test_fenchel_young_holds_with_equality_at_the_derivative(case):
     loss, y, rng = case
     u = loss.derivative(y, Z)
     assert_allclose(loss.value(y, Z) + loss.conjugate(y, u), u * Z, atol=1e-12)
-    assert_allclose(loss.conjugate(y, np.zeros_like(y)), 0.0, atol=1e-15)
+    assert_allclose(loss.conjugate(y, np.zeros_like(y)), 0.0, atol=1e-12)
     elsewhere = rng.normal(size=len(Z))
     assert np.all(loss.value(y, elsewhere) + loss.conjugate(y, u) >= u * elsewhere - 1e-12)
 
@@ -69,6 +69,7 @@ def _each(code, y, z, out):
         out[3, i], out[4, i] = compiled.value_and_derivative(code, y[i], z[i])
 
 
+@pytest.mark.parametrize("case", COMPILED, indirect=True)
 def test_the_compiled_twin_is_the_same(case):
     loss, y, _ = case
     for z in (Z, 50.0 * Z):
@@ -78,6 +79,7 @@ def test_the_compiled_twin_is_the_same(case):
         assert_allclose(out, [*expected, *expected[:2]], rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.parametrize("case", COMPILED, indirect=True)
 def test_margins_that_overflow_stay_finite(case):
     loss, y, _ = case
     out = np.empty((5, len(y)))
@@ -86,10 +88,31 @@ def test_margins_that_overflow_stay_finite(case):
 
 
 def test_every_code_has_a_twin_and_no_other_is_taken():
-    assert sorted(loss.code for loss in LOSSES.values()) == list(compiled.CODES)
+    assert sorted(LOSSES[name].code for name in COMPILED) == list(compiled.CODES)
     for code in (None, 5, -1):
         with pytest.raises(ValueError, match=f"loss 'softmax' has the code {code}, and no compiled loss has it"):
             compiled.code_of(type("Coded", (Softmax,), {"code": code})())
+
+
+def test_a_name_tells_the_parameter():
+    assert loss_of("tweedie") == loss_of("tweedie:1.5") != loss_of("tweedie:1.7")
+    assert loss_of(loss_of("negative-binomial:2.5").name).theta == 2.5
+    assert recalled_loss("tweedie:1.7", LOSSES["poisson"].link).power == 1.7
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    {
+        "tweedie:2.5": "lies between 1 and 2, and 2.5 does not: at 1 take loss 'poisson', at 2 'gamma'",
+        "negative-binomial:0": "theta of a negative binomial loss is positive and finite, not 0",
+        "tweedie:": "there is no loss 'tweedie:'",
+        "tweedie:nan": "there is no loss 'tweedie:nan'",
+        "poisson:2": "there is no loss 'poisson:2'",
+    }.items(),
+)
+def test_parameters_that_make_no_loss_are_refused(name, sentence):
+    with pytest.raises(OptionError, match=sentence):
+        loss_of(name)
 
 
 # Several margins per row, and rows that go together. No family uses them yet; these two stand for those to come.

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
+from problems import targets
 from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk, joined
 from riata.losses import LOSSES, Loss
@@ -172,6 +173,8 @@ class Own(Loss):
 
     name = "own"
 
+    labels = True
+
     def value(self, y, z):
         return LOSSES["logistic"].value(y, z)
 
@@ -181,8 +184,7 @@ class Own(Loss):
 
 @pytest.mark.parametrize("loss", [*LOSSES.values(), Own()], ids=lambda loss: type(loss).__name__)
 def test_first_order(case, rng, loss):
-    y, weight = np.sign(rng.normal(size=N)) + 1.0, rng.uniform(0.5, 2.0, size=N)
-    y = y if loss is LOSSES.get("poisson") else y - 1.0
+    y, weight = targets(loss, rng.normal(size=N), rng), rng.uniform(0.5, 2.0, size=N)
     w, b = 0.05 * rng.normal(size=D) * (np.arange(D) % 3 > 0), 0.3
     z = case.X @ w + b
     f, u = loss.value(y, z), loss.derivative(y, z)

@@ -198,7 +198,7 @@ def test_scores_know_their_task(fitted, frame):
     model = fitted.to_model()
     numbers = InMemory(frame.to_numpy(), frame["a"], feature_names=list(frame.columns))
     if model.task == "regression":
-        assert set(scores(model, numbers)) == {"r2", "mse"}
+        assert set(scores(model, numbers)) == {"r2", "rmse", "mae", "mse"}
     else:
         with pytest.raises(DataError, match="holds numbers"):
             scores(model, numbers)
@@ -249,14 +249,14 @@ def test_every_class_has_its_own_reason(rng):
     assert all(proof.holds for proof in model.proof_)
 
 
-@pytest.mark.parametrize("loss", ["squared", "poisson"])
+@pytest.mark.parametrize("loss", ["squared", "poisson", "gamma", "tweedie:1.7", "negative-binomial:2"])
 def test_a_file_that_names_no_link_has_that_of_its_loss(loss, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
-    model = riata.SparseRegressor(loss=loss, alpha=0.01).fit(X, rng.poisson(np.exp(X[:, 0])))
+    model = riata.SparseRegressor(loss=loss, alpha=0.01).fit(X, 0.5 + rng.poisson(np.exp(X[:, 0])))
     model.to_model().save(tmp_path / "model.json")
     document = json.loads((tmp_path / "model.json").read_text())
-    assert document["link"] == {"squared": "identity", "poisson": "exp"}[loss]
+    assert document["link"] == ("identity" if loss == "squared" else "exp")
     del document["link"]  # as it was before links were named
     (tmp_path / "model.json").write_text(json.dumps(document))
     assert_allclose(riata.load_model(tmp_path / "model.json").predict(X), model.predict(X))

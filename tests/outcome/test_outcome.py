@@ -17,10 +17,10 @@ from riata.outcome.choices import (
     Scores,
     WithinOneStandardError,
 )
-from riata.outcome.plain import proof_from_json, proof_to_json
-from riata.outcome.proofs import DualityGap, Proof, SwapOptimal
+from riata.outcome.plain import bound_from_json, bound_to_json, proof_from_json, proof_to_json
+from riata.outcome.proofs import Bound, DualityGap, GlobalBound, NoBound, Proof, SwapOptimal
 from riata.outcome.reasons import StopReason
-from riata.outcome.sentences import what_is_proved, why, why_all
+from riata.outcome.sentences import all_bounds, how_much_better, what_is_proved, why, why_all
 from riata.outcome.stop import Stop
 
 EXAMPLES = [
@@ -39,6 +39,16 @@ EXAMPLES = [
         proofs.SwapOptimalPath("groups"),
         "for every size, no swap of one group inside for one outside improves the objective",
     ),
+    (
+        proofs.SearchedAll(3, 0.0, 40, 30, 2, 17),
+        "this is the best model of 3 features there is: 30 of 40 features were ruled out, 2 proved in, and the other "
+        "models were searched in 17 parts",
+    ),
+    (
+        proofs.SearchedAll(3, 0.01, 40, 0, 0, 5),
+        "no model of 3 features can be more than 1 % better: 0 of 40 features were ruled out, 0 proved in, and the "
+        "other models were searched in 5 parts",
+    ),
     (proofs.RefittedSupports(1), "supports are those of the local model, refitted"),
     (proofs.RefittedSupports(2), "supports are the better of those of two local models, refitted"),
     (
@@ -52,6 +62,41 @@ EXAMPLES = [
     (proofs.NoBetterRound(1), "another round of k features would not lower the loss"),
     (proofs.NoBetterRound(2), "another round of 2k features would not lower the loss"),
 ]
+
+BOUNDS = [
+    (GlobalBound(20, 0.982, 1.0), "no model of 20 features can be more than 1.8 % better"),
+    (GlobalBound(1, 0.98199, 1.0, "groups"), "no model of 1 group can be more than 1.9 % better"),
+    (GlobalBound(3, 1.0, 1.0), "this is the best model of 3 features there is"),
+    (
+        GlobalBound(3, 0.999999, 1.0, limit=2.0),
+        "no model of 3 features with coefficients of at most 2 standard deviations can be more than 0.0001 % better",
+    ),
+    (
+        GlobalBound(3, 0.0, 1.0),
+        "the bound on other models of 3 features is 0, which says nothing: certify it, or take a larger ridge",
+    ),
+    (NoBound(3), "without a ridge there is no bound on other models of 3 features"),
+    (
+        NoBound(3, "groups", 0.0314),
+        "without a ridge there is no bound on other models of 3 groups; ridge=0.03 would give one",
+    ),
+]
+
+
+@pytest.mark.parametrize(("bound", "sentence"), BOUNDS, ids=repr)
+def test_a_bound_has_its_sentence_and_goes_to_a_file_and_back(bound, sentence):
+    assert how_much_better(bound) == all_bounds([bound, None, bound]) == sentence
+    assert bound_from_json(json.loads(json.dumps(bound_to_json(bound)))) == bound
+
+
+def test_no_bound_is_no_sentence():
+    assert all_bounds([None]) is None
+    assert bound_from_json(bound_to_json(None)) is None
+    assert bound_from_json({"kind": "miracle"}) is None
+
+
+def test_every_kind_of_bound_is_among_the_examples():
+    assert {type(bound) for bound, _ in BOUNDS} == set(typing.get_args(Bound))
 
 
 @pytest.mark.parametrize(("proof", "sentence"), EXAMPLES, ids=repr)

@@ -87,6 +87,13 @@ def test_marks_are_as_many_as_the_data():
     assert len(line.split("L")) == 5
 
 
+def test_a_band_goes_down_to_a_bound():
+    chart = xy_chart("F", [Series("a", [1, 2], [3.0, 2.0], down_to=[1.0, 0.0])], Axis("x"), Axis("y"))
+    ends = [part.split() for part in re.search(r'class="band"[^>]* d="M([^"Z]*)Z', chart)[1].split("L")]
+    heights = [float(height) for _, height in ends]  # of 3, 2, then back from 0 to 1
+    assert_allclose(np.diff(heights), (heights[1] - heights[0]) * np.array([1, 2, -1]), atol=0.2)
+
+
 def test_a_gap_in_the_data_is_not_drawn():
     chart = xy_chart("gap", [Series("a", [1, 2, 3], [1.0, np.nan, 2.0], line=False, dots=True)], Axis("x"), Axis("y"))
     assert chart.count('class="dot"') == 2

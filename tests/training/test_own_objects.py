@@ -437,7 +437,10 @@ BAD_LOSSES = {
     "a sweep over columns": ({"solver": "cd"}, "solver 'cd' needs a compiled loss"),
     "a criterion": ({"alpha": "auto", "select": "bic"}, "loss 'log-cosh' is no likelihood"),
     "targets it does not take": ({"loss": Rate()}, "rates are positive"),
-    "no loss at all": ({"loss": 3.0}, "loss must be one of squared, huber, poisson here, not 3.0"),
+    "no loss at all": (
+        {"loss": 3.0},
+        "loss must be one of squared, huber, poisson, negative-binomial, gamma, tweedie here, not 3.0",
+    ),
 }
 
 

@@ -248,14 +248,14 @@ def test_the_end_of_a_path_is_pointed_out():
 def test_a_fold_that_holds_all_that_differs_is_refused():
     X, _ = make(n=30)
     y = np.where(np.arange(30) == 4, 3.0, 1.0)
-    with pytest.raises(DataError, match=r"fold \d of 5 holds all rows whose target differs"):
+    with pytest.raises(DataError, match=r"fold \d of 5 has only rows with one and the same target"):
         search_path(InMemory(X, y), Spec(), Search("alpha", "cv", n_alphas=2))
 
 
 def test_a_fold_that_holds_a_whole_class_is_refused():
     X, y = make("logistic", n=30)
     y[:], y[4] = -1.0, 1.0
-    with pytest.raises(DataError, match=r"fold \d of 5 holds one of the two classes"):
+    with pytest.raises(DataError, match=r"fold \d of 5 has only rows of one of the two classes"):
         search_path(InMemory(X, y), Spec(loss="logistic"), Search("alpha", "cv", n_alphas=2))
 
 
@@ -274,7 +274,7 @@ def test_separable_classes_still_have_a_choice(by):
     [
         (Search("alpha", "gcv"), "select must be one of cv, cv-1se, validation, aic, bic, ebic, not 'gcv'"),
         (Search("alpha", "validation"), "select='validation' needs rows"),
-        (Search("alpha", cv=1), "cv must be a whole number of at least 2 folds, not 1"),
+        (Search("alpha", cv=1), "cv must be a whole number of at least 2 folds, .*not 1"),
         (Search("alpha", cv=100, n_alphas=2), "cv=100 folds need as many rows, and there are 60"),
         (Search("alpha", n_alphas=1), "at least 2 alphas"),
         (Search("alpha", alpha_reach=1.0), "alpha_reach must lie between 0 and 1"),
@@ -300,7 +300,7 @@ def test_only_solvers_with_a_path_are_taken():
 def test_progress_is_told_of_every_fold():
     calls = []
     search_path(InMemory(*make()), Spec(), Search("k", "cv", cv=3, k_max=2), progress=lambda *done: calls.append(done))
-    assert calls == [(1, 4), (2, 4), (3, 4)]
+    assert calls == [(0, 4), (1, 4), (2, 4), (3, 4)]
 
 
 def test_rows_that_a_loss_cannot_learn_from_are_refused():

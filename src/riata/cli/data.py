@@ -8,17 +8,20 @@ from typing import Any
 
 import click
 
-from riata.cli.group import main
-from riata.cli.options import parameter_options, shows_progress
+from riata.cli.command import option
+from riata.cli.group import main, say_next, words
+from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.rows import open_rows, opening, say_notes
 from riata.errors import OptionError
 from riata.files import writable
+from riata.outcome.folds_used import folds_in_words
+from riata.training.parameters import Heading
 
 
-@main.command()
+@main.command(examples=("riata profile flights.csv --target delay",))
 @click.argument("data")
 @parameter_options("profile")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def profile(data: str, as_json: bool, **options: Any) -> None:
     """Show what the columns of DATA are, and which features they become: one pass."""
     from riata.engines.open import open_data
@@ -26,16 +29,17 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
     from riata.training.progress import row_progress
 
     with row_progress(shows_progress(as_json)):
-        rows = open_data(data, need_target=False, **opening(options))
+        rows = open_data(data, need_target=options["target"] is not None, **opening(options))
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:
         click.echo(json.dumps(rows.profile.to_json()))
     else:
         show_profile(data, rows)
+        say_next(words("fit", data, "--k", "5", target=options["target"] or "COLUMN"))
 
 
-@main.command()
+@main.command(examples=("riata convert 'sales/*.csv' sales.arrow --target price",))
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
 @parameter_options("convert")
@@ -52,15 +56,23 @@ def convert(data: str, out: Path, **options: Any) -> None:
         rows = open_data(data, **how)
         write(rows, out)
     say_notes(rows)
+    say_next(words("fit", out, "--k", "5"))
 
 
-@main.command()
+@main.command(examples=("riata statistics monday.csv monday.stats --target price",))
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
-@click.option("--cv", type=int, default=5, show_default=True, help="Folds to keep apart for --k auto; 1 is none.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the folds.")
-@click.option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
-@click.option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
+@option(
+    "--cv",
+    heading=Heading.SELECTION,
+    type=int,
+    default=5,
+    show_default=True,
+    help="Folds to keep apart for --k auto; 1 is none.",
+)
+@option("--seed", heading=Heading.SELECTION, type=int, default=0, show_default=True, help="Of the folds.")
+@option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
+@option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
 @parameter_options("statistics")
 def statistics(
     data: str, out: Path, cv: int, seed: int, add: tuple[str, ...], subtract: tuple[str, ...], **options: Any
@@ -68,6 +80,7 @@ def statistics(
     """Read DATA once, and write to OUT what a squared loss needs of it: riata fit and path take the file for rows."""
     from riata.data.budget import parse_memory
     from riata.data.statistics import SummaryRows, load_statistics, statistics_of
+    from riata.training.selection.folds_asked import folds_by_value
 
     out = writable(out)
     if cv < 1:
@@ -77,11 +90,15 @@ def statistics(
     encoding = next((known.encoding for known in more + less), None)  # features are those of the other days
     rows, _ = open_rows(data, options | {"task": "regression"}, encoding=encoding)
     say_notes(rows)
-    found = rows.statistics if isinstance(rows, SummaryRows) else statistics_of(rows, cv, seed, memory)
+    if isinstance(rows, SummaryRows):
+        found = rows.statistics
+    else:
+        found = statistics_of(rows, memory=memory, folds=folds_by_value(rows, cv, seed))
     found = reduce(operator.sub, less, reduce(operator.add, more, found))
     found.save(out)
-    folds = f" in {len(found.folds)} folds" if len(found.folds) > 1 else ""
+    folds = f" in {folds_in_words(found.plan.used)}" if len(found.folds) > 1 else ""
     click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {out}", err=True)
+    say_next(words("fit", out, "--alpha", "auto"))
 
 
 @main.command()
@@ -90,3 +107,4 @@ def datasets() -> None:
     from riata.reporting.terminal.summary import show_datasets
 
     show_datasets()
+    say_next(words("fit", "digits49", "--k", "20", "--test", "digits49:test"))

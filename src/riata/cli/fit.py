@@ -9,30 +9,37 @@ from typing import Any
 
 import click
 
-from riata.cli.group import main
-from riata.cli.options import check_one_of, parameter_options, shows_progress, validation_option
+from riata.cli.command import option
+from riata.cli.group import main, say_next, words
+from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
 from riata.cli.rows import Notes, make_spec, open_rows, say_notes, target_of
 from riata.errors import OptionError
 from riata.files import writable
+from riata.training.parameters import Heading
 
 
-@main.command()
+@main.command(
+    examples=(
+        "riata fit flights.csv --target delay --k 5",
+        "riata fit flights.csv --target delay --alpha auto --test later.csv --report flights.html",
+    )
+)
 @click.argument("data")
 @parameter_options("fit")
 @validation_option
-@click.option("--test", "test_data", help="Data to score the model on.")
-@click.option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
+@option("--test", "test_data", heading=Heading.FIRST, metavar="DATA", help="Data to score the model on.")
+@option("--out", type=click.Path(path_type=Path), help="Where to save the model [default: NAME.riata.json].")
 @report_option
-@click.option(
+@option(
     "--stability",
     "halvings",
     type=int,
     metavar="ROUNDS",
     help="Show in the report how certain coefficients are, by fits to so many pairs of halves of the rows.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--quiet", is_flag=True, help="Print nothing.")
+@json_option
+@option("--quiet", is_flag=True, help="Print nothing.")
 def fit(
     data: str,
     validation: str | None,
@@ -47,6 +54,7 @@ def fit(
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
     from riata.machine import peak_rss_mb
     from riata.model.quality import quality
+    from riata.model.quality.training_rows import training_quality
     from riata.reporting.terminal.summary import as_dict, show_fit
     from riata.small_work import interpreting
     from riata.training.checkpoint import check_folder
@@ -54,7 +62,7 @@ def fit(
 
     started, clock = time.perf_counter(), Stopwatch()
     check_one_of(options)
-    out = writable(out or default_file(data))
+    chosen_out, out = out, writable(out or default_file(data))
     check_report(report)
     if options["checkpoint"] is not None:
         check_folder(options["checkpoint"])
@@ -64,6 +72,8 @@ def fit(
         rows, open_more = open_rows(data, options, quiet or as_json)
         say_notes(rows, quiet)
         test, others = None if rows.single_pass else open_more(test_data), open_more(validation)
+    if chosen_out is None:
+        check_may_replace(out, data, options["target"] or target_of(rows))
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
     with clock("fitting"), interpreting(rows) if is_one_fit(rows, spec) else nullcontext():
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
@@ -72,21 +82,37 @@ def fit(
     model = trained.to_model()
     origin = replace(model.training, data=data, target=options["target"] or target_of(rows))
     model = replace(model, training=origin)
-    with clock("testing"):
-        found = None if test is None else quality(model, test)
     model.save(out)
+    passes_before = rows.passes
+    with clock("testing"), interpreting(rows):
+        of_training = training_quality(model, rows)
+        passes_to_score = rows.passes - passes_before
+        found = None if test is None else quality(model, test)
+    known = {name: one for name, one in (("train", of_training), ("test", found)) if one is not None}
     seconds = time.perf_counter() - started
     summary = as_dict(model) | {
         "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
-        "test": None if found is None else found.scores, "model": str(out), "report": report and str(report),
+        "train": None, "test": None, **{name: one.scores for name, one in known.items()},
+        "baseline": {name: one.baseline for name, one in known.items()},
+        "passes_to_score": 0.0 if rows.cheap_passes else round(passes_to_score, 2),
+        "model": str(out), "report": report and str(report),
     }  # fmt: skip
     if report is not None:
         how_certain = certainty(trained, rows, halvings, clock, Notes(quiet))
-        write_fit_report(report, trained, data, quality=found, test=test_data, stability=how_certain, clock=clock)
+        write_fit_report(
+            report, trained, data, quality=found, test=test_data, stability=how_certain, on_training=of_training,
+            clock=clock,
+        )  # fmt: skip
     if as_json:
         click.echo(json.dumps(summary))
     elif not quiet:
-        show_fit(model, summary)
+        show_fit(
+            model, summary, {f"{'training' if name == 'train' else name} rows": one for name, one in known.items()}
+        )
+        more = {"--test OTHER to score it on other rows": test_data, "--report page.html for a page about it": report}
+        wanting = " and ".join(option for option, given in more.items() if given is None)
+        again = [f"the same command with {wanting}"] if wanting else []
+        say_next(words("predict", out, "NEW", "--out", "predictions.csv"), *again)
 
 
 def is_one_fit(rows: Any, spec: Any) -> bool:
@@ -99,16 +125,36 @@ def is_one_fit(rows: Any, spec: Any) -> bool:
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:
     """How stable the fit is at the strength that it has; None where it was not asked for."""
+    from riata.training.progress import step_progress
     from riata.training.stability import train_halves
 
     if rounds is None:
         return None
-    with clock("fitting halves"):
-        spec = trained.at_chosen_strength
-        return train_halves(rows, spec, rounds=rounds, seed=spec.seed, warn=warn)
+    spec = trained.at_chosen_strength
+    with clock("fitting halves"), step_progress(spec.verbose, "stability") as progress:
+        spec = replace(spec, verbose=False)
+        return train_halves(rows, spec, rounds=rounds, seed=spec.seed, warn=warn, progress=progress)
 
 
 def default_file(data: str) -> Path:
     """Where a model goes if nothing is said: a file here, named after its data."""
     stem = Path(data if "://" in data else data.partition(":")[0]).stem
     return Path(f"{stem if stem not in ('', '-', '*') else 'model'}.riata.json")
+
+
+def check_may_replace(out: Path, data: str, target: str | None) -> None:
+    """Refuse to write over a file that nobody named, unless it holds an earlier model of the same data and target."""
+    from riata.errors import ModelFileError
+    from riata.model.model import load_model
+
+    if not out.exists():
+        return
+    try:
+        earlier = load_model(out).training
+    except ModelFileError:
+        raise OptionError(f"{out} is there and holds no model: say where to save this one with --out") from None
+    if (earlier.data, earlier.target) != (data, target):
+        of = f"of {earlier.target!r} " if earlier.target is not None else ""
+        raise OptionError(
+            f"{out} holds a model {of}from {earlier.data}: say where to save this one with --out, or remove that file"
+        )

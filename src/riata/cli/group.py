@@ -1,26 +1,54 @@
 """The command `riata` itself: its subcommands are in the files beside this one."""
 
+import shlex
+from pathlib import Path
 from typing import Any
 
 import click
 
+from riata.cli.command import Command, no_such_command
+from riata.cli.wording import as_typed
 from riata.errors import RiataError
 from riata.kernels.announce import announcing
+
+STEPS = {  # the commands in the order in which one meets them
+    "Look at data": ("profile", "datasets"),
+    "Learn": ("fit", "path", "stability"),
+    "Use a model": ("predict", "evaluate", "inspect"),
+    "Prepare large data": ("convert", "statistics"),
+    "This machine": ("doctor", "warmup", "completion", "reproduce"),
+}
+
+
+WHOLE = 1000  # characters: no short help is cut
 
 
 class Group(click.Group):
     """Errors that riata raises on purpose are one sentence and exit code 2, never a traceback."""
 
+    command_class = Command
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["riata.words"] = list(args)  # as they were typed, for reports
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise no_such_command(args[0], self, ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by what one does with them."""
+        for heading, names in STEPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(WHOLE)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             with announcing(nothing if "--quiet" in ctx.meta["riata.words"] else say_note):
                 return super().invoke(ctx)
         except RiataError as error:
-            click.echo(f"riata: {error}", err=True)
+            click.echo(f"riata: {as_typed(str(error))}", err=True)
             ctx.exit(2)
         except MemoryError:
             click.echo("riata: there is not enough memory for this; give --memory, or a machine with more", err=True)
@@ -28,14 +56,30 @@ class Group(click.Group):
 
 
 def say_note(sentence: str) -> None:
-    click.echo(f"note: {sentence}", err=True)
+    click.echo(f"note: {as_typed(sentence)}", err=True)
+
+
+def say_next(*lines: str) -> None:
+    """What one would do next, on standard error, where it is in nobody's way."""
+    for number, line in enumerate(lines):
+        click.echo(f"{'next:' if number == 0 else '     '} {line}", err=True)
+
+
+def words(*parts: str | Path | None, target: str | None = None) -> str:
+    """A command to type, its parts quoted where a shell would take them apart."""
+    said = [shlex.quote(str(part)) for part in parts if part is not None]
+    return " ".join(["riata", *said] + ([] if target is None else ["--target", shlex.quote(target)]))
 
 
 def nothing(sentence: str) -> None:
     """Say nothing: --quiet."""
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Begin with: riata profile DATA --target COLUMN, then riata fit DATA --target COLUMN --k 5",
+)
 @click.version_option(package_name="riata")
 def main() -> None:
     """Learn sparse linear models from data of any size, in bounded memory."""

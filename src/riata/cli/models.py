@@ -6,18 +6,21 @@ from typing import Any
 
 import click
 
-from riata.cli.group import main
-from riata.cli.options import parameter_options, shows_progress
+from riata.cli.command import option
+from riata.cli.group import main, say_next, words
+from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import reading
 from riata.files import writable
+from riata.training.parameters import Heading
 
 
-@main.command()
+@main.command(examples=("riata predict flights.riata.json new.csv --out predictions.csv",))
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@click.option(
+@option(
     "--out",
+    heading=Heading.FIRST,
     type=click.Path(path_type=Path),
     help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
 )
@@ -38,40 +41,48 @@ def predict(model_file: str, data: str, out: Path | None, **how: Any) -> None:
             write_parts(model, rows, out)
         else:
             write_predictions(predictions(model, rows), out)
+    if out is not None:
+        say_next(words("evaluate", model_file, data) + "  # if it holds the answers, too")
 
 
-@main.command()
+@main.command(examples=("riata evaluate flights.riata.json later.csv --report later.html",))
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@click.option("--target", help="Column (or array) that the model predicts.")
+@option("--target", heading=Heading.FIRST, help="Column (or array) that the model predicts.")
 @report_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 @parameter_options("evaluate")
 def evaluate(model_file: str, data: str, target: str | None, report: Path | None, as_json: bool, **how: Any) -> None:
     """Score a model on DATA."""
     from riata.model.model import load_model
-    from riata.model.quality import quality
+    from riata.model.quality import ClassQuality, quality
     from riata.reporting.terminal.summary import show_scores
     from riata.small_work import interpreting
+    from riata.training.progress import row_progress
 
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
-    with clock("opening the data"):
+    with clock("opening the data"), row_progress(shows_progress(as_json)):
         rows = model.rows(data, target, **reading(how))
-    with clock("testing"), interpreting(rows):
+    with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)
     if as_json:
-        click.echo(json.dumps(found.scores))
+        classes = [one._asdict() for one in found.by_class] if isinstance(found, ClassQuality) else []
+        click.echo(json.dumps(found.scores | {"baseline": found.baseline} | ({"by_class": classes} if classes else {})))
     else:
-        show_scores(found.scores)
+        show_scores(model, found)
+        if report is None:
+            say_next(words("evaluate", model_file, data, "--report", "page.html", target=target))
+        else:
+            say_next(words("predict", model_file, "NEW", "--out", "predictions.csv"))
 
 
-@main.command()
+@main.command(examples=("riata inspect flights.riata.json",))
 @click.argument("model_file", metavar="MODEL")
-@click.option("--json", "as_json", is_flag=True, help="Print the model as it is stored.")
+@option("--json", "as_json", is_flag=True, help="Print the model as it is stored.")
 def inspect(model_file: str, as_json: bool) -> None:
     """Show a model: its features, what was minimised, how it was trained."""
     from riata.model.model import load_model
@@ -82,3 +93,4 @@ def inspect(model_file: str, as_json: bool) -> None:
         click.echo(Path(model_file).read_text(encoding="utf-8"), nl=False)
     else:
         show_model(model)
+        say_next(words("predict", model_file, "NEW", "--out", "predictions.csv"))

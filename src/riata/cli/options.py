@@ -1,13 +1,16 @@
 """The options of the commands, made from the declarations in `riata.training.parameters`."""
 
+import csv
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
 
+from riata.cli.command import option as command_option
+from riata.cli.config import config_option
 from riata.errors import OptionError
-from riata.training.parameters import PARAMETERS, Kind, Parameter
+from riata.training.parameters import PARAMETERS, Heading, Kind, Parameter
 
 Decorator = Callable[[Any], Any]
 
@@ -44,7 +47,7 @@ class NameAndNumber(click.ParamType):
 def parameter_options(command: str) -> Decorator:
     """Give a command the options of all parameters that it takes."""
     taken = [click_option(one) for one in PARAMETERS if command in one.commands and one.flag is not None]
-    return all_of([*taken, *WHERE_ROWS_LIE])
+    return all_of([*taken, *WHERE_ROWS_LIE, config_option])
 
 
 def all_of(options: Iterable[Decorator]) -> Decorator:
@@ -63,7 +66,7 @@ def click_option(one: Parameter) -> Decorator:
     assert one.flag is not None
     default: Any = one.on_command_line
     show = default not in (None, False, ())
-    given: dict[str, Any] = {"help": one.help, "show_default": show}
+    given: dict[str, Any] = {"help": one.help, "show_default": show, "heading": one.heading}
     kind: Any = None
     if one.choices:
         kind = click.Choice(one.choices)
@@ -74,24 +77,31 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind in SEVERAL:
         given |= {"multiple": True, "callback": SEVERAL[one.kind], "show_default": False}
         default = ()
+    if one.kind is Kind.GAP:
+        given |= {"is_flag": False, "flag_value": 0.0}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
         given["metavar"] = one.metavar or "COLUMN,..."
     flag = f"{one.flag}/--no-{one.flag[2:]}" if one.kind is Kind.SWITCH and "/" not in one.flag else one.flag
-    return click.option(flag, one.name, default=default, **given)
+    return command_option(flag, one.key, default=default, **given)
 
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
     """Names from an option given several times, or once with commas."""
-    return tuple(name for value in values for name in value.split(","))
+    return tuple(name for value in values for name in split_names(value))
+
+
+def split_names(value: str) -> list[str]:
+    """Names with commas between them; one that has a comma itself stands in quotes, as in CSV: "price, net",tax."""
+    return next(csv.reader([value], skipinitialspace=True), [])
 
 
 def _crosses(
     _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
 ) -> tuple[tuple[str, ...], ...]:
     """Groups of names, one for each time the option was given."""
-    return tuple(tuple(value.split(",")) for value in values)
+    return tuple(tuple(split_names(value)) for value in values)
 
 
 def _factors(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | None:
@@ -106,6 +116,19 @@ def _weights(_context: click.Context, _parameter: click.Parameter, pairs: Any) -
     return "balanced"
 
 
+def _settings(
+    _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
+) -> dict[str, str | list[str]] | None:
+    """KEY=VALUE, as a dictionary; a key that is given more than once has a list of values."""
+    found: dict[str, list[str]] = {}
+    for value in values:
+        key, equals, word = value.partition("=")
+        if not equals:
+            raise OptionError(f"--csv is KEY=VALUE, such as decimal=, and not {value!r}")
+        found.setdefault(key, []).append(word)
+    return {key: words if len(words) > 1 else words[0] for key, words in found.items()} or None
+
+
 TYPES: dict[Kind, Any] = {
     Kind.WHOLE: int,
     Kind.NUMBER: float,
@@ -115,16 +138,32 @@ TYPES: dict[Kind, Any] = {
     Kind.FACTORS: NameAndNumber(),
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
+    Kind.GAP: float,
 }
-SEVERAL = {Kind.NAMES: _names, Kind.CROSSES: _crosses, Kind.FACTORS: _factors, Kind.WEIGHTS: _weights}
+SEVERAL = {
+    Kind.NAMES: _names,
+    Kind.CROSSES: _crosses,
+    Kind.FACTORS: _factors,
+    Kind.WEIGHTS: _weights,
+    Kind.SETTINGS: _settings,
+}
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
-    click.option("--cache-dir", metavar="FOLDER", help="Where that temporary file lies."),
-    click.option("--scheduler", metavar="ADDRESS", help="Of --engine dask [default: a cluster on this machine]."),
+    command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Where that temporary file lies."),
+    command_option(
+        "--scheduler",
+        heading=Heading.SPEED,
+        metavar="ADDRESS",
+        help="Of --engine dask [default: a cluster on this machine].",
+    ),
 ]
 
-validation_option = click.option(
-    "--validation", metavar="DATA", help="Rows to choose by [then --select is validation]."
+validation_option = command_option(
+    "--validation",
+    heading=Heading.SELECTION,
+    metavar="DATA",
+    help="Rows to choose by [then --select is validation].",
 )
+json_option = command_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def check_one_of(options: dict[str, Any]) -> None:

@@ -7,24 +7,24 @@ from typing import Any
 
 import click
 
-from riata.cli.group import main
-from riata.cli.options import check_one_of, parameter_options, shows_progress, validation_option
+from riata.cli.command import option
+from riata.cli.group import main, say_next, words
+from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
 from riata.cli.rows import Notes, make_spec, names_of, open_rows, say_notes
 from riata.errors import OptionError
 from riata.files import writable
+from riata.training.parameters import Heading
 
 
-@main.command()
+@main.command(examples=("riata path flights.csv --target delay --k-max 20 --plot path.png",))
 @click.argument("data")
 @parameter_options("path")
 @validation_option
-@click.option(
-    "--plot", type=click.Path(path_type=Path), help="Draw coefficients and scores: a .png, .svg or .pdf file."
-)
-@click.option("--out", type=click.Path(path_type=Path), help="Write every model with its coefficients: a .csv file.")
+@option("--plot", type=click.Path(path_type=Path), help="Draw coefficients and scores: a .png, .svg or .pdf file.")
+@option("--out", type=click.Path(path_type=Path), help="Write every model with its coefficients: a .csv file.")
 @report_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def path(
     data: str,
     validation: str | None,
@@ -68,21 +68,36 @@ def path(
     for one in course.searched:
         path_report.show_path(one)
     click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
+    by, value = course.searched[0].path.by, course.searched[0].chosen
+    strength = f"{value:.6g}" if len(course.searched) == 1 else "auto"
+    say_next(words("fit", data, f"--{by}", strength, target=options["target"]))
 
 
-@main.command()
+@main.command(examples=("riata stability flights.csv --target delay --k 5",))
 @click.argument("data")
 @parameter_options("stability")
-@click.option(
-    "--rounds", "n_rounds", type=int, default=50, show_default=True, help="Pairs of halves: twice as many fits."
+@option(
+    "--rounds",
+    "n_rounds",
+    heading=Heading.SELECTION,
+    type=int,
+    default=50,
+    show_default=True,
+    help="Pairs of halves: twice as many fits.",
 )
-@click.option(
-    "--threshold", type=float, default=0.75, show_default=True, help="Share of halves that makes a feature stable."
+@option(
+    "--threshold",
+    heading=Heading.SELECTION,
+    type=float,
+    default=0.75,
+    show_default=True,
+    help="Share of halves that makes a feature stable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_option
 def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **options: Any) -> None:
     """Show how often the features of DATA are chosen when half of its rows are left out."""
     from riata.reporting.terminal.summary import show_stability
+    from riata.training.progress import step_progress
     from riata.training.stability import train_halves
 
     check_one_of(options)
@@ -90,7 +105,12 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
         raise OptionError("halves are compared at one strength: give --k or --alpha a number")
     rows, _ = open_rows(data, options, as_json)
     say_notes(rows, as_json)
-    found = train_halves(
-        rows, make_spec(rows, options), rounds=n_rounds, threshold=threshold, seed=options["seed"], warn=Notes(as_json)
-    )
+    spec, warn = make_spec(rows, options), Notes(as_json)
+    with step_progress(shows_progress(as_json), "stability") as progress:
+        found = train_halves(
+            rows, spec, rounds=n_rounds, threshold=threshold, seed=options["seed"], warn=warn, progress=progress
+        )
     show_stability(found, names_of(rows), as_json)
+    if not as_json:
+        size = str(max(1, len(found.stable)))
+        say_next(words("fit", data, "--k", size, "--report", "page.html", target=options["target"]))

@@ -10,12 +10,16 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from riata.cli.command import option
 from riata.errors import OptionError
 from riata.files import writable
-from riata.training.parameters import OF_OPENING
+from riata.training.parameters import OF_OPENING, Heading
 
-report_option = click.option(
-    "--report", type=click.Path(path_type=Path), help="Write a page about it, for people: an .html file."
+report_option = option(
+    "--report",
+    heading=Heading.FIRST,
+    type=click.Path(path_type=Path),
+    help="Write a page about it, for people: an .html file.",
 )
 
 
@@ -56,7 +60,8 @@ def opened_with() -> dict[str, Any]:
         for name, value in context.params.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    opened = {name: list(v) if isinstance(v, tuple) else v for name, v in given.items() if name in OF_OPENING}
+    found = {name: given[one.key] for name, one in OF_OPENING.items() if one.key in given}
+    opened = {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
     if opened.get("cache", True) and "cache_dir" in given:
         opened["cache"] = given["cache_dir"]
     if "scheduler" in given:
@@ -74,6 +79,7 @@ def write_fit_report(
     quality: Any = None,
     test: str | None = None,
     stability: Any = None,
+    on_training: Any = None,
     clock: Stopwatch,
 ) -> None:
     """The page of a fit that this command made."""
@@ -82,7 +88,8 @@ def write_fit_report(
     opened, validation = opened_with(), click.get_current_context().params.get("validation")
     test_code = None if test is None else repr(test)
     code = python_code(trained, str(report), data=data, opened=opened, validation=validation, test=test_code)
-    _write(report, trained, quality, stability, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
+    found = {"quality": quality, "stability": stability, "on_training": on_training}
+    _write(report, trained, found, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
 
 
 def write_model_report(report: Path, model: Any, model_file: str, test: str, quality: Any, clock: Stopwatch) -> None:
@@ -90,13 +97,12 @@ def write_model_report(report: Path, model: Any, model_file: str, test: str, qua
     from riata.reporting.html.code import python_code
 
     code = python_code(model, str(report), model_file=model_file, test=repr(test))
-    _write(report, model, quality, None, test=test, code=code, seconds=clock.seconds)
+    _write(report, model, {"quality": quality}, test=test, code=code, seconds=clock.seconds)
 
 
-def _write(report: Path, fitted: Any, quality: Any, stability: Any, **origin: Any) -> None:
+def _write(report: Path, fitted: Any, found: dict[str, Any], **origin: Any) -> None:
     from riata.reporting.html.facts import Origin, gather
     from riata.reporting.html.fit_report import fit_page
     from riata.reporting.html.page import write_page
 
-    facts = gather(fitted, Origin(command=command_line(), **origin), quality, stability)
-    write_page(report, fit_page(facts))
+    write_page(report, fit_page(gather(fitted, Origin(command=command_line(), **origin), **found)))

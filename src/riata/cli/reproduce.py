@@ -5,24 +5,25 @@ from pathlib import Path
 
 import click
 
-from riata.cli.group import main
+from riata.cli.command import option
+from riata.cli.group import main, say_next
 from riata.cli.options import shows_progress
 
 
 @main.command()
-@click.option(
+@option(
     "--data",
     default="digits49",
     show_default=True,
     help="digits49, gisette (downloaded), or a folder of files under UCI's names.",
 )
-@click.option(
+@option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the results, which a later run goes on from [default: reproduction-NAME].",
 )
-@click.option("--quick", is_flag=True, help="Fewer steps: the shape of the answer in a minute.")
-@click.option("--seeds", type=int, help="Seeds of what is random [default: 3, or 1 with --quick].")
+@option("--quick", is_flag=True, help="Fewer steps: the shape of the answer in a minute.")
+@option("--seeds", type=int, help="Seeds of what is random [default: 3, or 1 with --quick].")
 def reproduce(data: str, out: Path | None, quick: bool, seeds: int | None) -> None:
     """Do the paper's experiment again: its tables and figures, with riata's own methods beside its eight."""
     from riata.reproduce.experiment import reproduce as run
@@ -35,3 +36,4 @@ def reproduce(data: str, out: Path | None, quick: bool, seeds: int | None) -> No
     for failure in findings.failures:
         click.echo(f"note: {failure['algorithm']} at {failure['strength']:g}: {failure['failed']}", err=True)
     click.echo(f"{out / 'index.html'}: the whole experiment on one page, in {time.perf_counter() - started:.0f} s")
+    say_next(f"open {out / 'index.html'} in a browser")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from riata.cli.group import say_note
 from riata.cli.options import shows_progress
 from riata.errors import OptionError
 from riata.training.parameters import OF_OPENING, OF_SPEC, Section
@@ -37,7 +38,11 @@ def cluster(scheduler: str | None) -> Any:
 
 def opening(options: dict[str, Any]) -> dict[str, Any]:
     """The options that say how DATA is read and what its columns are, as `open_data` takes them."""
-    columns = {name: options[name] for name in OF_OPENING if name in options and name not in ANY_ROWS}
+    columns = {
+        name: options[one.key] for name, one in OF_OPENING.items() if one.key in options and name not in ANY_ROWS
+    }
+    if str(columns.get("folds", "")).isdigit():
+        raise OptionError(f"--folds names a column of fold numbers; --cv {columns['folds']} asks for so many folds")
     columns["features"] = columns["features"] or None
     return columns | {"hashed": options.get("solver") == "sketch"} | reading(options)
 
@@ -96,7 +101,7 @@ def say_notes(data: Any, quiet: bool = False) -> None:
     """What the first pass found that should not pass silently."""
     if data.profile is not None and not quiet:
         for note in data.profile.notes:
-            click.echo(f"note: {note}", err=True)
+            say_note(note)
 
 
 class Notes:
@@ -109,7 +114,7 @@ class Notes:
     def __call__(self, sentence: str) -> None:
         if not self._quiet and sentence not in self._said:
             self._said.add(sentence)
-            click.echo(f"note: {sentence}", err=True)
+            say_note(sentence)
 
 
 def names_of(rows: Any) -> list[str]:

@@ -8,24 +8,34 @@ from typing import Any
 
 import click
 
-from riata.cli.group import main, nothing
+from riata.cli.command import option
+from riata.cli.group import main, nothing, say_next, words
 from riata.cli.options import shows_progress
 from riata.kernels.announce import announcing
+from riata.training.parameters import Heading
 
-ROWS, COLUMNS = 60, 8
+COLUMNS = 8
 
 
 @main.command()
-@click.option("--solver", "solvers", multiple=True, help="Only for this solver; may be given several times.")
+@option(
+    "--solver",
+    "solvers",
+    heading=Heading.SOLVER,
+    multiple=True,
+    help="Only for this solver; may be given several times.",
+)
 def warmup(solvers: tuple[str, ...]) -> None:
     """Compile everything that fits, predictions and readers need, and keep it for later processes."""
     from riata.errors import OptionError
     from riata.kernels.disk_cache import kernels_folder
+    from riata.near_misses import did_you_mean
     from riata.solvers.registry import SOLVERS
     from riata.training.progress import step_progress
 
     if unknown := set(solvers) - set(SOLVERS):
-        raise OptionError(f"unknown solver {min(unknown)!r}: one of {', '.join(SOLVERS)}")
+        hint = did_you_mean(min(unknown), SOLVERS)
+        raise OptionError(f"there is no solver {min(unknown)!r}{hint or '; there are ' + ', '.join(SOLVERS)}")
     chosen = solvers or tuple(SOLVERS)
     with step_progress(shows_progress(), "compiling") as progress, announcing(nothing), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fits are too small to be good
@@ -36,6 +46,7 @@ def warmup(solvers: tuple[str, ...]) -> None:
     if folder is None or not folder.is_dir():
         raise OptionError("compiled code could not be kept: $RIATA_CACHE names a folder for it")
     click.echo(f"compiled code is in {folder}")
+    say_next(words("fit", "DATA", "--k", "5", target="COLUMN"))
 
 
 def compiling(solvers: tuple[str, ...]) -> Iterator[str]:
@@ -43,7 +54,10 @@ def compiling(solvers: tuple[str, ...]) -> Iterator[str]:
     import numpy as np
     import scipy.sparse as sp
 
-    X = np.random.default_rng(0).normal(size=(ROWS, COLUMNS))
+    from riata.matrices.dense import FEW_NUMBERS
+
+    n_rows = FEW_NUMBERS // COLUMNS + 1  # fewer would be summed by array functions
+    X = np.random.default_rng(0).normal(size=(n_rows, COLUMNS))
     X[np.abs(X) < 0.5] = 0.0
     y = X[:, 0] - X[:, 1] + 0.1 * X[:, 2]
     for solver in solvers:

@@ -39,6 +39,7 @@ class Dataset(ABC):
 
     n_chunks: int
     cheap_passes = False  # whether a pass is cheap
+    kept: np.ndarray | None = None  # which of the rows given are here, where some have no weight
 
     def __init__(self, facts: Facts, ledger: Ledger | None = None) -> None:
         self.facts = facts

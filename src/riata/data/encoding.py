@@ -1,7 +1,7 @@
 """The encoding: how columns of any type become numeric features with names. Learned once, saved with the model."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
+from riata.data.column_names import no_column
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
 from riata.data.columns.crosses import Combination, Cross
@@ -45,6 +48,7 @@ class Encoding:
     weight: str | None = None
     single: bool = False  # whether every number is exact in float32
     hashed: bool = False  # whether features are numbered by hashes of their names
+    cells: Mapping[str, CellFormat] = field(default_factory=dict, hash=False)  # how cells of text files are written
 
     @property
     def columns(self) -> list[str]:
@@ -145,9 +149,7 @@ class Encoding:
         names = set(batch.schema.names)
         for column in (c for encoder in self.encoders for c in encoder.columns):
             if column not in names:
-                raise DataError(
-                    f"there is no column {column!r}, which the model needs; there are {', '.join(sorted(names))}"
-                )
+                raise DataError(no_column(column, sorted(names), ", which the model needs"))
 
     def of_features(self, names: Collection[str]) -> "Encoding":
         """The encoding without the columns that give none of these features."""
@@ -161,6 +163,7 @@ class Encoding:
             "weight": self.weight,
             "single": self.single,
             "hashed": self.hashed,
+            "cells": {name: one.to_json() for name, one in self.cells.items()},
         }
 
     @classmethod
@@ -169,7 +172,8 @@ class Encoding:
             own = build(_Plain, plain, "the encoding")
             target = None if own.target is None else Target.from_json(own.target)
             encoders = tuple(_encoder(item) for item in own.encoders)
-            return cls(encoders, target, own.weight, own.single, own.hashed)
+            cells = {name: from_json(one) for name, one in own.cells.items()}
+            return cls(encoders, target, own.weight, own.single, own.hashed, cells)
         except SchemaError as error:
             raise ModelFileError(
                 f"the encoding of columns cannot be read ({error}); it is damaged, or of another version"
@@ -189,6 +193,7 @@ class _Plain:
     weight: str | None
     single: bool
     hashed: bool = False
+    cells: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def _encoder(plain: Any) -> Encoder:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from riata.data.encoding import Encoding
     from riata.data.opened import Opened
     from riata.data.opening.profile import Profile
+    from riata.data.row_marks import Marks
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,11 @@ class Facts:
     memory: int | None = None  # the budget they were opened with, in bytes, which solvers respect as well
     single_pass: bool = False  # whether they can be read only once
     n_summarised: int | None = None  # how many rows these summarise, where they are summary rows
+    marks: "Marks | None" = None  # which rows belong together in folds, where columns say so
 
     def of_view(self, **changes: Any) -> "Facts":
         """The facts of a view, whose rows opening the source again would not give."""
-        return replace(self, opened=None, **changes)
+        return replace(self, opened=None, marks=None, **changes)
 
     def but(self, **changes: Any) -> "Facts":
         """The same facts with some changes."""

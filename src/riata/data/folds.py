@@ -1,11 +1,16 @@
-"""Folds of the rows, by a hash of their position: they need no memory and do not depend on chunks.
+"""Folds of the rows: which rows a model learns from, and which it is scored on.
 
-Of every n consecutive rows, each of n folds gets one; a hash of the seed and of the number of that group says which.
-So folds differ in size by at most one row, rows sorted by their target are spread evenly, and a periodic pattern in
-the data does not coincide with the folds.
+Every row has a code, a small number, and a plan says for each fold from which codes it learns and which it scores. In
+plain cross-validation the code of a row is its fold; of blocks in time a fold learns from the codes before its own.
+`riata.data.fold_rules` makes codes: by a hash of the position, by class, by group, by time, or as they are given.
+
+By the hash, of every n consecutive rows each of n folds gets one; the hash of the seed and of the number of that run
+says which. So folds differ in size by at most one row, rows sorted by their target are spread evenly, and a periodic
+pattern in the data does not coincide with the folds.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -15,21 +20,88 @@ from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset, Run
 from riata.data.parallel import in_parallel
 from riata.data.remote import Remote
+from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.threads import one_blas_thread
 
 T = TypeVar("T")
 COUNTED_AT_ONCE = 1 << 20
-Keep = Callable[[np.ndarray], np.ndarray]  # from positions of rows to whether they are kept
+Positions = Callable[[np.ndarray], np.ndarray]  # a function of the positions of rows
+Keep = Positions  # to whether they are kept
+
+
+@dataclass(frozen=True, eq=False)
+class FoldPlan:
+    """From which codes each fold learns, and which it scores: one row per fold, one column per code."""
+
+    learns: np.ndarray
+    scores: np.ndarray
+    used: FoldsUsed
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.learns)
+
+    @property
+    def n_codes(self) -> int:
+        return int(self.learns.shape[1])
+
+    @classmethod
+    def partition(cls, used: FoldsUsed) -> "FoldPlan":
+        """Codes are folds, each of which is scored by models of all others."""
+        own = np.eye(used.count, dtype=bool)
+        return cls(~own, own, used)
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """A plan, and the codes of rows by their positions."""
+
+    plan: FoldPlan
+    code_of: Positions
+
+    @property
+    def n_folds(self) -> int:
+        return self.plan.n_folds
+
+    @property
+    def used(self) -> FoldsUsed:
+        return self.plan.used
+
+    def learnt(self, fold: int) -> Keep:
+        """Which rows a fold learns from."""
+        return _Coded(self.code_of, self.plan.learns[fold])
+
+    def scored(self, fold: int) -> Keep:
+        """Which rows it scores."""
+        return _Coded(self.code_of, self.plan.scores[fold])
+
+
+@dataclass(frozen=True, eq=False)
+class _Coded:
+    """Keeps the rows of some codes."""
+
+    code_of: Positions
+    wanted: np.ndarray
+
+    def __call__(self, positions: np.ndarray) -> np.ndarray:
+        kept: np.ndarray = self.wanted[self.code_of(positions)]
+        return kept
+
+
+def by_position(n_folds: int, seed: int = 0) -> Folds:
+    """Folds by a hash of the position alone: they need no memory and do not depend on chunks."""
+    plan = FoldPlan.partition(FoldsUsed(FoldKind.POSITION, n_folds, seed=seed))
+    return Folds(plan, lambda positions: fold_of(positions, n_folds, seed))
 
 
 def fold_of(positions: npt.ArrayLike, n_folds: int, seed: int = 0) -> np.ndarray:
     """The fold, from 0, of the rows at these positions."""
     run, place = np.divmod(np.asarray(positions, dtype=np.uint64), np.uint64(n_folds))
-    folds: np.ndarray = ((place + _hashed(run, seed)) % np.uint64(n_folds)).astype(np.int64)
+    folds: np.ndarray = ((place + hashed(run, seed)) % np.uint64(n_folds)).astype(np.int64)
     return folds
 
 
-def _hashed(numbers: np.ndarray, seed: int) -> np.ndarray:
+def hashed(numbers: np.ndarray, seed: int) -> np.ndarray:
     """A 64-bit hash of each number: the finaliser of SplitMix64 (Steele, Lea & Flood, 2014)."""
     with np.errstate(over="ignore"):
         x = (numbers + np.uint64(seed % 2**32) * np.uint64(0xD1342543DE82EF95)) * np.uint64(0x9E3779B97F4A7C15)
@@ -39,21 +111,18 @@ def _hashed(numbers: np.ndarray, seed: int) -> np.ndarray:
         return hashes
 
 
-def inside(fold: int, n_folds: int, seed: int = 0) -> Keep:
-    """A function from positions of rows to whether they are in this fold."""
-    return lambda positions: fold_of(positions, n_folds, seed) == fold
-
-
-def outside(fold: int, n_folds: int, seed: int = 0) -> Keep:
-    """A function from positions of rows to whether they are in another fold."""
-    return lambda positions: fold_of(positions, n_folds, seed) != fold
-
-
 def some_rows(data: Dataset, keep: Keep) -> Dataset:
     """The rows at the positions that `keep` accepts: a copy of data in memory, a view of other data."""
+    rows: Dataset
     if data.cheap_passes:
-        return data.take(np.flatnonzero(keep(np.arange(data.n_rows))))
-    return data.some_rows(keep) if isinstance(data, Remote) else SomeRows(data, keep)
+        rows = data.take(np.flatnonzero(keep(np.arange(data.n_rows))))
+    elif isinstance(data, Remote):
+        rows = data.some_rows(keep)
+    else:
+        rows = SomeRows(data, keep)
+    if data.facts.marks is not None:
+        rows.facts = rows.facts.but(marks=data.facts.marks.of_rows(keep))
+    return rows
 
 
 class SomeRows(Dataset):

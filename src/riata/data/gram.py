@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from riata.data.dataset import Dataset, Run
-from riata.data.folds import fold_of
+from riata.data.folds import Folds, Positions
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
 from riata.matrices.moments import Merge, Products, varies
@@ -31,6 +31,12 @@ class Gram:
     xy: np.ndarray
     yy: float
     rows: int = 0
+    whole: bool = True  # whether all weights are whole numbers: a row of weight 2 then counts as two
+
+    @property
+    def n_counted(self) -> int:
+        """How many rows these are for a criterion such as BIC: a row of weight 2 is the same row twice."""
+        return round(self.weight) if self.whole else self.rows
 
     def normal(self, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray, float]:
         """(A, c, q) with mean squared loss = (w'Aw - 2 c'w + q) / 2, at the best intercept or without one."""
@@ -70,6 +76,7 @@ class Gram:
             self.xy + sign * other.xy + both.cross * shift * y_shift,
             self.yy + sign * other.yy + both.cross * y_shift**2,
             self.rows + sign * other.rows,
+            self.whole and other.whole,
         )
 
     def mean_loss(self, w: np.ndarray, b: Any) -> Any:
@@ -111,28 +118,32 @@ def check_gram_fits(n_features: int, n_folds: int, memory: int | None) -> None:
 
 def gram_of(data: Dataset, memory: int | None = None) -> Gram:
     """The statistics of a dataset: one pass, which works for single-pass data, too."""
-    return grams_of(data, 1, 0, memory)[0]
+    return grams_of(data, None, memory)[0]
 
 
-def grams_of(data: Dataset, n_folds: int, seed: int, memory: int | None = None) -> list[Gram]:
-    """The statistics of every fold of a dataset: one pass."""
-    check_gram_fits(data.n_features, n_folds, memory)
-    return list(data.sum_runs(lambda run: _grams_of_run(run, n_folds, seed)))
+def grams_of(data: Dataset, folds: Folds | None, memory: int | None = None) -> list[Gram]:
+    """The statistics of the rows of every code of folds, or else of all rows: one pass."""
+    n_codes, code_of = (1, None) if folds is None else (folds.plan.n_codes, folds.code_of)
+    check_gram_fits(data.n_features, n_codes, memory)
+    return list(data.sum_runs(lambda run: _grams_of_run(run, n_codes, code_of)))
 
 
-def _grams_of_run(run: Run, n_folds: int, seed: int) -> tuple[Gram, ...]:
-    """The statistics of every fold of a run of chunks."""
+def _grams_of_run(run: Run, n_codes: int, code_of: Positions | None) -> tuple[Gram, ...]:
+    """The statistics of the rows of every code in a run of chunks."""
     sums: list[_Sums] = []
     for start, chunk in run:
         if not sums:  # shifting by the means of the first chunk, near those of all rows, avoids cancellation
             shift = np.append(chunk.X.slopes(chunk.weight), chunk.weight @ chunk.y) / chunk.weight.sum()
-            sums = [_Sums(shift) for _ in range(n_folds)]
+            sums = [_Sums(shift) for _ in range(n_codes)]
         for i in range(0, chunk.n_rows, BLOCK_ROWS):
             X, y, weight = chunk.rows(slice(i, i + BLOCK_ROWS))
             A = np.column_stack([X.toarray(), y]).astype(np.float64) - shift
-            folds = fold_of(np.arange(start + i, start + i + len(y)), n_folds, seed)
-            for fold, its_sums in enumerate(sums):
-                its_sums.add(A[folds == fold], weight[folds == fold])
+            if code_of is None:
+                sums[0].add(A, weight)
+                continue
+            codes = code_of(np.arange(start + i, start + i + len(y)))
+            for code, its_sums in enumerate(sums):
+                its_sums.add(A[codes == code], weight[codes == code])
     if not sums:
         raise DataError("there are no rows to learn from")
     return tuple(its_sums.about_means() for its_sums in sums)
@@ -143,13 +154,14 @@ class _Sums:
 
     def __init__(self, shift: np.ndarray) -> None:
         self._shift, self._products = shift, np.zeros((len(shift), len(shift)))
-        self._sums, self._weight, self._rows = np.zeros(len(shift)), 0.0, 0
+        self._sums, self._weight, self._rows, self._whole = np.zeros(len(shift)), 0.0, 0, True
 
     def add(self, A: np.ndarray, weight: np.ndarray) -> None:
         """Add rows A, from which the shift has been subtracted."""
         self._sums += weight @ A
         self._weight += weight.sum()
         self._rows += len(weight)
+        self._whole = self._whole and are_whole(weight)
         A = A * np.sqrt(weight)[:, None]
         self._products += A.T @ A
 
@@ -157,8 +169,14 @@ class _Sums:
         found = Products.from_sums(self._weight, self._sums, self._sums, self._products)
         mean, products = self._shift + found.left_mean, found.about_means
         return Gram(
-            self._weight, mean[:-1], mean[-1], products[:-1, :-1], products[:-1, -1], products[-1, -1], self._rows
-        )
+            self._weight, mean[:-1], mean[-1], products[:-1, :-1], products[:-1, -1], products[-1, -1], self._rows,
+            self._whole,
+        )  # fmt: skip
+
+
+def are_whole(weight: np.ndarray) -> bool:
+    """Whether all weights are whole numbers."""
+    return bool(np.all(weight == np.rint(weight)))
 
 
 def _centred_root(A: np.ndarray) -> np.ndarray:

@@ -43,7 +43,8 @@ class InMemory(Dataset):
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
         self._chunk = Chunk(X, y, weight)
         if not weight.all():
-            self._chunk = self._chunk.rows(weight > 0)
+            self.kept = weight > 0
+            self._chunk = self._chunk.rows(self.kept)
         n_rows, n_features = self._chunk.X.shape
         facts = facts or Facts(n_rows, n_features, feature_names, classes)
         super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
@@ -94,6 +95,14 @@ class InMemory(Dataset):
     def gather(self, columns: np.ndarray) -> Matrix:
         self.ledger.count(self.n_rows)
         return self._chunk.X.narrowed(columns)
+
+    def stored(self, columns: np.ndarray) -> float:
+        """How many entries these columns have; zeros that are not stored are none."""
+        return float(self._stored[columns].sum()) if self._chunk.X.sparse else float(self.n_rows * len(columns))
+
+    @cached_property
+    def _stored(self) -> np.ndarray:
+        return self._chunk.X.stored_in_columns()
 
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return self._chunk.y, self._chunk.weight

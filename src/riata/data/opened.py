@@ -7,7 +7,7 @@ from typing import Any
 from riata.data.formats.source import Source
 
 # the options that do not say which columns become which features
-KEPT = ("weight", "memory", "cache", "on_error", "need_target", "filesystem", "engine")
+KEPT = ("weight", "memory", "cache", "on_error", "need_target", "filesystem", "csv", "engine")
 
 
 @dataclass(frozen=True)

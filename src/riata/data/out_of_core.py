@@ -7,7 +7,7 @@ The file never has a name, so that it disappears with the process, however that 
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,9 @@ class OutOfCore(Dataset):
         self.chunk_rows = int(max(1, chunk_bytes(memory) // per_row))
         self.n_chunks = -(-profile.n_read // self.chunk_rows)
         self._cache_folder = cache if isinstance(cache, str) else None
-        self._caching = bool(cache) and not source.fast and not self._encoding.hashed  # the file has no names
+        self._columns = self._encoding.columns or source.schema.names[:1]  # without any, rows would not be counted
+        # the file has no names, and no place for rows of a model without features
+        self._caching = bool(cache) and not source.fast and not self._encoding.hashed and self.n_features > 0
         self._rows: EncodedRows | None = None
         self._decoded: DecodedBatches | None = None  # all batches of an earlier pass
         # a dense matrix, in which the first pass has seen only finite numbers, needs no encoding
@@ -103,8 +105,10 @@ class OutOfCore(Dataset):
             values = in_parallel(of_own, numbers, in_memory_bytes(self._budget))
         else:
             values = in_parallel(of_next, self._numbered(None), in_memory_bytes(self._budget))
+        # a generator expression would hold on to each value while the next one is made
+        there = cast("Iterator[T]", filter(lambda value: value is not None, values))
         with one_blas_thread():
-            return added(value for value in values if value is not None)
+            return added(there)
 
     def _numbered(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, reported to progress bars."""
@@ -137,14 +141,14 @@ class OutOfCore(Dataset):
 
     def _slice(self, i: int) -> Chunk | None:
         """Chunk i from the source; None where that offers no random access."""
-        rows = self._encoding.columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
+        rows = self._columns, i * self.chunk_rows, (i + 1) * self.chunk_rows
         found = self.source.matrix_slice(*rows) if self._needs_no_encoding else None
         batch, matrix = found or (self.source.slice(*rows), None)
         return None if batch is None else self._encode(batch, rows[1], matrix)
 
     def _sequential(self) -> Iterator[Chunk]:
         """All chunks in order; chunk i has the rows from i * chunk_rows on, less those left out, and may be empty."""
-        columns = self._encoding.columns
+        columns = self._columns
         if self._decoded is not None and self._decoded.complete:
             batches = self._decoded.take(columns)
         else:

@@ -21,6 +21,7 @@ import numpy as np
 from riata.data.budget import in_words
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.folds import FoldPlan, Folds, by_position
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.npy import archive_value
 from riata.data.formats.tables import native
@@ -29,37 +30,51 @@ from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger, SummaryLedger
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
+from riata.outcome.folds_used import FoldKind, FoldsUsed
 
-NUMBERS = ("weight", "mean", "y_mean", "xx", "xy", "yy", "rows")
+NUMBERS = ("weight", "mean", "y_mean", "xx", "xy", "yy", "rows", "whole")
 MARK = "riata_statistics"
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """The statistics of every fold (of all rows, where there is only one), with the names and encoding of columns."""
+    """The statistics of every fold (of all rows, where there is only one), with the names and encoding of columns.
+
+    Where folds overlap, as those forward in time do, `folds` has the parts that the folds of the plan are made of.
+    """
 
     folds: tuple[Gram, ...]
     readings: tuple[str, ...]  # a hash for each of the statistics that were added up
     feature_names: tuple[str, ...] | None = None
     encoding: Encoding | None = None
+    given_plan: FoldPlan | None = None  # by default folds are scored by models of all other folds
 
     @cached_property
     def total(self) -> Gram:
         return reduce(add, self.folds)
 
-    def without(self, fold: int) -> Gram:
-        """The statistics of the other folds."""
-        return reduce(add, (gram for i, gram in enumerate(self.folds) if i != fold))
+    @property
+    def plan(self) -> FoldPlan:
+        """From which parts each fold learns, and which it scores."""
+        return self.given_plan or FoldPlan.partition(FoldsUsed(FoldKind.POSITION, len(self.folds)))
+
+    def learnt(self, fold: int) -> Gram:
+        """The statistics of the rows that a fold learns from."""
+        return reduce(add, (gram for gram, mine in zip(self.folds, self.plan.learns[fold], strict=True) if mine))
+
+    def scored(self, fold: int) -> Gram:
+        """The statistics of the rows that it scores."""
+        return reduce(add, (gram for gram, mine in zip(self.folds, self.plan.scores[fold], strict=True) if mine))
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        """The statistics of both sets of rows, fold by fold where both have the same number of them."""
-        return self._merged(other, add, self.readings + other.readings, len(self.folds) == len(other.folds))
+        """The statistics of both sets of rows, fold by fold where both have the same folds."""
+        return self._merged(other, add, self.readings + other.readings, self._has_folds_of(other))
 
     def __sub__(self, other: "Statistics") -> "Statistics":
         """The statistics of these rows without the other ones; folds are kept only if those were added before."""
         left = Counter(self.readings)
         left.subtract(other.readings)
-        known = min(left.values()) >= 0 and len(self.folds) == len(other.folds)
+        known = min(left.values()) >= 0 and self._has_folds_of(other)
         known = known and all(a.weight > b.weight for a, b in zip(self.folds, other.folds, strict=True))
         return self._merged(other, sub, tuple(left.elements()), known)
 
@@ -73,7 +88,18 @@ class Statistics:
         if self.feature_names != other.feature_names:
             raise DataError("these statistics are of different features, and do not go together")
         pairs = zip(self.folds, other.folds, strict=True) if by_folds else [(self.total, other.total)]
-        return Statistics(tuple(operator(a, b) for a, b in pairs), readings, self.feature_names, self.encoding)
+        grams = tuple(operator(a, b) for a, b in pairs)
+        plan = self.given_plan if by_folds else None
+        return Statistics(grams, readings, self.feature_names, self.encoding, plan)
+
+    def _has_folds_of(self, other: "Statistics") -> bool:
+        """Whether the folds of both go together: as many of them, and the same rule, which depends on no other rows."""
+        if len(self.folds) != len(other.folds):
+            return False
+        mine, theirs = self.plan.used, other.plan.used
+        if mine.kind is theirs.kind is FoldKind.POSITION:
+            return True
+        return mine == theirs and mine.kind in (FoldKind.GROUPS, FoldKind.COLUMN)
 
     def as_data(self, of: Ledger | None = None) -> "SummaryRows":
         """Summary rows, which every solver takes; `of` is the ledger of the rows summarised, if they were read here."""
@@ -86,6 +112,9 @@ class Statistics:
             parts |= {f"{name}_{i}": getattr(gram, name) for name in NUMBERS}
         if self.feature_names is not None:
             parts["feature_names"] = np.array(self.feature_names)
+        if self.given_plan is not None:
+            plan = self.given_plan
+            parts |= {"learns": plan.learns, "scores": plan.scores, "folds": json.dumps(plan.used.to_json())}
         if self.encoding is not None:
             parts["encoding"] = json.dumps(self.encoding.to_json())
         with replacing(path) as file:
@@ -104,12 +133,19 @@ class SummaryRows(InMemory):
         self.facts = self.facts.but(encoding=statistics.encoding, n_summarised=statistics.total.rows)
 
 
-def statistics_of(data: Dataset, n_folds: int = 1, seed: int = 0, memory: int | None = None) -> Statistics:
-    """The statistics of a dataset by folds: one pass, which works for single-pass data, too."""
-    folds = tuple(grams_of(data, n_folds, seed, memory))
+def statistics_of(
+    data: Dataset, n_folds: int = 1, seed: int = 0, memory: int | None = None, *, folds: Folds | None = None
+) -> Statistics:
+    """The statistics of a dataset by folds: one pass, which works for single-pass data, too.
+
+    Folds are by position, unless others are given.
+    """
+    if folds is None and n_folds > 1:
+        folds = by_position(n_folds, seed)
+    grams = tuple(grams_of(data, folds, memory))
     names = None if data.feature_names is None else tuple(map(str, data.feature_names))
-    mark = hashlib.sha256(b"".join(np.append(gram.xy, gram.yy).tobytes() + gram.mean.tobytes() for gram in folds))
-    return Statistics(folds, (mark.hexdigest(),), names, data.encoding)
+    mark = hashlib.sha256(b"".join(np.append(gram.xy, gram.yy).tobytes() + gram.mean.tobytes() for gram in grams))
+    return Statistics(grams, (mark.hexdigest(),), names, data.encoding, None if folds is None else folds.plan)
 
 
 def is_statistics(path: object) -> bool:
@@ -153,16 +189,30 @@ def _statistics(parts: dict[str, np.ndarray]) -> Statistics:
     encoding = Encoding.from_json(json.loads(str(parts["encoding"]))) if "encoding" in parts else None
     if (names is not None and len(names) != width) or (encoding is not None and encoding.n_features != width):
         raise DataError(f"its names or its encoding are not of {width} features")
-    return Statistics(folds, tuple(map(str, np.atleast_1d(parts["readings"]))), names, encoding)
+    readings = tuple(map(str, np.atleast_1d(parts["readings"])))
+    return Statistics(folds, readings, names, encoding, _plan(parts, len(folds)))
+
+
+def _plan(parts: dict[str, np.ndarray], n_codes: int) -> FoldPlan | None:
+    """Which parts each fold learns from and scores; None in files that do not say."""
+    used = FoldsUsed.from_json(json.loads(str(parts["folds"]))) if "folds" in parts else None
+    if used is None:
+        return None
+    learns, scores = parts["learns"], parts["scores"]
+    for marks in (learns, scores):
+        if marks.dtype != np.bool_ or marks.ndim != 2 or marks.shape[1] != n_codes or marks.shape != learns.shape:
+            raise DataError("its folds are not of the parts that there are")
+    return FoldPlan(learns, scores, used)
 
 
 def _gram(parts: dict[str, np.ndarray], fold: int) -> Gram:
-    arrays = {name: np.asarray(parts[f"{name}_{fold}"]) for name in NUMBERS}
+    arrays = {name: np.asarray(parts[f"{name}_{fold}"]) for name in NUMBERS if f"{name}_{fold}" in parts}
     d = arrays["mean"].size
     shapes = {"mean": (d,), "xx": (d, d), "xy": (d,)}
+    kinds = {"rows": "iu", "whole": "b"}
     for name, array in arrays.items():
-        kind = "iu" if name == "rows" else "f"
-        if array.shape != shapes.get(name, ()) or array.dtype.kind not in kind or not np.isfinite(array).all():
+        right = array.shape == shapes.get(name, ()) and array.dtype.kind in kinds.get(name, "f")
+        if not right or not np.isfinite(array).all():
             raise DataError(f"{name!r} of fold {fold} is damaged: it is no finite {array.dtype} of shape {array.shape}")
     if arrays["weight"] < 0 or arrays["rows"] < 0:
         raise DataError(f"fold {fold} is of fewer than no rows")

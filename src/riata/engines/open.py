@@ -15,6 +15,7 @@ from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
 from riata.data.opening import open as local
 from riata.data.opening.column_options import ColumnOptions
+from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
 # options about columns
@@ -90,6 +91,9 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
     if unknown:
         raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")
     about_columns = {name: options[name] for name in COLUMNS if name in options}
+    for role in ROLES:
+        if not isinstance(about_columns.get(role), str | None):
+            raise OptionError(f"{role} of a Dask collection are one of its columns, given by its name")
     if "crosses" in about_columns:
         about_columns["crosses"] = local.as_crosses(about_columns["crosses"])
     memory = parse_memory(options.get("memory"))

@@ -12,17 +12,29 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_sample_weight, check_is_fitted, validate_data
 
 from riata.arrays import is_device_array, to_host
 from riata.data.csr import canonical
 from riata.data.dataset import Dataset
+from riata.data.in_memory import InMemory
 from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import place_named
 from riata.engines.known_rows import has_columns
+from riata.engines.open import is_distributed, open_data
 from riata.errors import DataError, OptionError
-from riata.estimators.input_checks import encoded_like, parts_of
+from riata.estimators.columns import (
+    checked_values,
+    collected,
+    has_gaps,
+    is_frame,
+    may_be_numbers,
+    plain_target,
+    table_of,
+    with_roles,
+)
+from riata.estimators.input_checks import check_alone, checked_target, encoded_like, parts_of, with_marks
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -48,6 +60,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     """What the two estimators share: the parameters, and what a fit leaves behind."""
 
     _task: str
+    _fitted_to_columns = False  # whether fit got X, and not a dataset, whose features are those of the model
     coef_: Any
     intercept_: Any
 
@@ -69,11 +82,14 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         standardize: bool = True,
         normalize: str | None = None,
         select: str = "cv-1se",
-        cv: int = 5,
+        cv: Any = 5,
+        gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,
         debias: bool = False,
+        certify: bool | float | None = None,
+        certify_time: str | float = "600s",
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -106,10 +122,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.normalize = normalize
         self.select = select
         self.cv = cv
+        self.gap = gap
         self.n_alphas = n_alphas
         self.alpha_reach = alpha_reach
         self.k_max = k_max
         self.debias = debias
+        self.certify = certify
+        self.certify_time = certify_time
         self.tol = tol
         self.max_passes = max_passes
         self.max_steps = max_steps
@@ -129,6 +148,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True  # in fit and after it, though not in partial_fit, nor in sparse rows
+        tags.input_tags.categorical = tags.input_tags.string = True
         tags.target_tags.required = True
         return tags
 
@@ -139,13 +160,14 @@ class SparseLinear(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
-        if self.n_features_in_ > WIDEST:
+        n_features = self.trained_.n_features  # more than columns of X, where a column is several features
+        if n_features > WIDEST:
             raise OptionError("a mask over so many features does not fit in memory: ask for get_support(indices=True)")
-        return np.isin(np.arange(self.n_features_in_), support_of(self.coef_))
+        return np.isin(np.arange(n_features), support_of(self.coef_))
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the selected features."""
-        if sp.issparse(getattr(self, "coef_", None)):
+        """The names of the selected features; those that an encoding has made have the names it gave them."""
+        if sp.issparse(getattr(self, "coef_", None)) or self._makes_features:
             return np.array(self.trained_.names_of(self.trained_.support), dtype=object)
         names: np.ndarray = super().get_feature_names_out(input_features)
         return names
@@ -166,13 +188,38 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             delattr(self, name)
         return spec
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, validation: Any = None) -> Self:
-        """Fit to arrays, or to a `Dataset` that brings its own target.
+    def transform(self, X: Any) -> Any:
+        """The selected features of X, those that an encoding makes included."""
+        check_is_fitted(self)
+        if not self._encodes(X):
+            return super().transform(X)
+        rows = self.trained_.to_model().rows(self._with_names(X), need_target=False)
+        places = {str(name): j for j, name in enumerate(rows.feature_names or ())}
+        chosen = np.array([places[name] for name in self.get_feature_names_out()], dtype=np.intp)
+        return rows.gather(chosen).array
 
-        `validation` is another one, or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        validation: Any = None,
+    ) -> Self:
+        """Fit to arrays, to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+
+        Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
+        also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
+
+        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
+        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
+        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         spec = self._begin()
-        data = self._dataset(X, y, sample_weight)
+        data = with_marks(self._dataset(X, y, sample_weight), X, sample_weight, groups=groups, time=time)
+        self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
         sentences: list[str] = []
         trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
         for sentence in sentences:
@@ -183,11 +230,60 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return self
 
     def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
-        """The rows as they come: arrays checked."""
+        """The rows as they come: arrays checked, columns that are no complete numbers encoded."""
+        numeric = self._task == "regression"
+        if isinstance(X, Dataset):
+            check_alone(y, sample_weight)
+            return self._of_task(X)
+        if is_distributed(X):
+            return self._of_task(open_data(X, y, weight=sample_weight, task=self._task, memory=self.memory))
+        if is_device_array(X):
+            y, weight = checked_target(y, sample_weight, X.shape[0], numeric)
+            return self._on_device(X, *self._coded(y), weight, reset)
+        X = collected(X)
+        if not may_be_numbers(X):
+            return self._encoded(X, y, sample_weight, reset)
+        numbers, values = self._validated(X, plain_target(y), reset=reset, gaps=True, y_numeric=numeric)
+        if has_gaps(numbers):
+            return self._encoded(X, y, sample_weight, reset)
+        weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
+        target, classes = self._coded(values)
+        return InMemory(numbers, target, weight, getattr(self, "feature_names_in_", None), classes)
+
+    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """The target as numbers, and the classes that they stand for."""
         raise NotImplementedError
 
-    def _validated(self, X: Any, y: Any = "no_validation", reset: bool = True, **checks: Any) -> tuple[Any, ...]:
-        """X as float64 or float32, dense or canonical CSR, and y unless there is none to check."""
+    def _of_task(self, data: Dataset) -> Dataset:
+        """The rows, if their target is what is learnt here: classes or numbers."""
+        raise NotImplementedError
+
+    def _encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Dataset:
+        """Rows whose columns become features by an encoding, which is learnt of them."""
+        table = table_of(X, None if reset else getattr(self, "feature_names_in_", None))
+        if reset:
+            self.n_features_in_ = table.num_columns
+            if is_frame(X):
+                self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+        elif table.num_columns != self.n_features_in_:
+            raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
+        values = checked_values(y, table.num_rows, numeric=self._task == "regression")
+        _, labels = self._coded(values)
+        table, target, weight = with_roles(table, values, getattr(y, "name", None), sample_weight)
+        data = open_data(table, target, weight=weight, task=self._task, memory=self.memory)
+        if labels is not None and data.classes is not None and len(labels) == len(data.classes):
+            data.facts = data.facts.but(classes=labels)  # of the type in which they were given
+        return data
+
+    def _validated(
+        self, X: Any, y: Any = "no_validation", reset: bool = True, gaps: bool = False, **checks: Any
+    ) -> tuple[Any, ...]:
+        """X as float64 or float32, dense or canonical CSR, and y unless there is none to check.
+
+        Dense X may have `gaps`, if that is said.
+        """
+        if gaps and not sp.issparse(X):
+            checks["ensure_all_finite"] = "allow-nan"
         X = canonical(X) if sp.issparse(X) and X.ndim == 2 else X
         checked = validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32), **checks)
         return checked if isinstance(checked, tuple) else (checked,)
@@ -197,7 +293,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
     def _on_device(
-        self, X: Any, y: np.ndarray, weight: np.ndarray, classes: np.ndarray | None = None, reset: bool = True
+        self, X: Any, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray, reset: bool = True
     ) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
         place = place_named(self.device or "cuda")
@@ -221,28 +317,68 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         if self._encodes(X):
             model = self.to_model()
-            return model.margins(X).reshape(-1, len(model.intercept))
+            return model.margins(self._with_names(X)).reshape(-1, len(model.intercept))
         if is_device_array(X):
             z = to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T))
         else:
-            (X,) = self._validated(X, reset=False)
-            z = margins(self._seen(X), self.coef_)
+            (X,) = self._validated(collected(X), reset=False, gaps=True)
+            z = margins(self._seen(self._filled(X)), self.coef_)
         shifted: np.ndarray = z + self.intercept_
         return shifted
 
+    @property
+    def _makes_features(self) -> bool:
+        """Whether features were made of the columns of the X that fit got, by an encoding."""
+        trained = getattr(self, "trained_", None)
+        return trained is not None and trained.encoding is not None and self._fitted_to_columns
+
     def _encodes(self, X: Any) -> bool:
         """Whether the columns of X become features by the model's own encoding; otherwise X is features already."""
-        known = getattr(getattr(self, "trained_", None), "encoding", None) is not None
-        return isinstance(X, Dataset | str | Path) or is_stream(X) or (known and has_columns(X))
+        if isinstance(X, Dataset | str | Path) or is_stream(X) or self._makes_features:
+            return True
+        return getattr(getattr(self, "trained_", None), "encoding", None) is not None and has_columns(X)
+
+    def _with_names(self, X: Any) -> Any:
+        """X for the model's encoding, which takes the columns of an array by position."""
+        if isinstance(X, Dataset | str | Path) or is_stream(X) or has_columns(X):
+            return X
+        if sp.issparse(X):
+            raise DataError("the model was fitted to columns of several kinds: give it a frame or an array of those")
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            _check_feature_names(self, X, reset=False)  # warns that an array has no names
+        table = table_of(X, None if names is None or len(names) != np.shape(X)[-1] else names)
+        if table.num_columns != self.n_features_in_:
+            raise DataError(f"X has {table.num_columns} columns, and the model was fitted to {self.n_features_in_}")
+        return table
+
+    def _filled(self, X: Any) -> Any:
+        """X with means in place of gaps, as in rows of files: the model was fitted to rows without any."""
+        if not has_gaps(X):
+            return X
+        means = self.trained_.mean
+        if means is None or self.normalize is not None:
+            raise DataError(
+                "X has gaps (NaN), and the rows that the model learnt from had none to learn from: fill them in"
+            )
+        return np.where(np.isnan(X), means.astype(X.dtype), X)
 
     def _validation(self, rows: Any, data: Dataset) -> Dataset | None:
         """The rows that choose among models of the data, with the same features; None where there are none."""
         if rows is None:
             return None
+        if self._fitted_to_columns and data.encoding is not None and isinstance(rows, tuple | list):
+            X, y, weight = parts_of(rows)
+            rows = self._with_names(X), plain_target(y), plain_target(weight)
         return self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
 
-    def _begin_stream(self) -> bool:
-        """Get ready for more rows; whether they are the first."""
+    def _begin_stream(self, X: Any) -> bool:
+        """Get ready for more rows X; whether they are the first."""
+        if not may_be_numbers(X):
+            raise OptionError(
+                "partial_fit takes numbers: for columns of other kinds give riata.open a generator of chunks "
+                "(cache=False), and fit its dataset"
+            )
         if hasattr(self, "_learner"):
             return False
         if hasattr(self, "coef_"):
@@ -265,9 +401,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """What training left behind, under the names that scikit-learn's users expect."""
         self.trained_ = trained
         self.coef_, self.intercept_ = trained.coef, trained.intercept
-        self.solver_, self.n_iter_, self.n_features_in_ = trained.solver, trained.n_iter, trained.n_features
-        if trained.feature_names is not None and not sp.issparse(trained.coef):
-            self.feature_names_in_ = np.asarray(trained.feature_names, dtype=object)
+        self.solver_, self.n_iter_ = trained.solver, trained.n_iter
+        if not hasattr(self, "n_features_in_"):  # of a dataset: X in memory has told its columns
+            self.n_features_in_ = trained.n_features
+            if trained.feature_names is not None and not sp.issparse(trained.coef):
+                self.feature_names_in_ = np.asarray(trained.feature_names, dtype=object)
         optional = {"classes_": trained.classes, "class_count_": trained.class_count, "scale_": trained.scale}
         for name, value in optional.items():
             if value is not None:
@@ -280,6 +418,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.converged_, self.stopped_because_ = course.converged, course.reason
         self.stop_ = one_or_all([stop.reason for stop in course.stops])
         self.proof_ = one_or_all([stop.proof for stop in course.stops])
+        if any(course.bounds):
+            self.bound_, self.how_much_better_ = one_or_all(course.bounds), course.how_much_better
         self.profile_ = trained.profile
         if course.searched:
             self.path_ = one_or_all([one.path for one in course.searched])

@@ -1,6 +1,7 @@
 """Classification."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,29 +10,28 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from riata.arrays import is_device_array
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.in_memory import InMemory
-from riata.engines.open import is_distributed, lazily, open_data
+from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
-from riata.estimators.input_checks import check_alone, checked_target
-from riata.losses import LOSSES, Loss, loss_of, probabilities
+from riata.estimators.columns import plain_target
+from riata.losses import Loss, known_loss, loss_of, probabilities
+from riata.model.decisions import decide
 from riata.penalties import Penalty
 from riata.training.streams import Learner
 
 
 def gives_probabilities(estimator: "SparseClassifier") -> bool:
     """Whether the chosen loss does; an unknown name of a loss is refused by fit, not here."""
-    loss = LOSSES.get(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
+    loss = known_loss(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
     return isinstance(loss, Loss) and loss.link.probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
     """Linear classification with few non-zero coefficients; several classes one against the rest.
 
-    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and one of its own.
+    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
+    threshold : float, optional
+        Of two classes, ``predict`` says ``classes_[1]`` where its probability is at least so large; by default 0.5.
 
     Attributes
     ----------
@@ -71,16 +73,20 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         nonnegative: bool = False,
         loss: str | Loss = "logistic",
         class_weight: dict[Any, float] | str | None = None,
+        threshold: float | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
         normalize: str | None = None,
         select: str = "cv-1se",
-        cv: int = 5,
+        cv: Any = 5,
+        gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,
         debias: bool = False,
+        certify: bool | float | None = None,
+        certify_time: str | float = "600s",
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -99,26 +105,15 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     ) -> None:
         parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         self.class_weight = parameters.pop("class_weight")
+        self.threshold = parameters.pop("threshold")
         super().__init__(**parameters)
 
-    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
-        """The rows as they come: arrays checked, the place of its label as the target of a row."""
-        if isinstance(X, Dataset):
-            check_alone(y, sample_weight)
-            data = X
-        elif is_distributed(X):
-            data = open_data(X, y, weight=sample_weight, task="classification", memory=self.memory)
-        elif is_device_array(X):
-            y, weight = checked_target(y, sample_weight, X.shape[0], numeric=False)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            data = self._on_device(X, codes, weight, classes, reset)
-        else:
-            X, y = self._validated(X, y, reset=reset)
-            check_classification_targets(y)
-            classes, codes = np.unique(y, return_inverse=True)
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            data = InMemory(X, codes, weight, getattr(self, "feature_names_in_", None), classes)
+    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        return codes, classes
+
+    def _of_task(self, data: Dataset) -> Dataset:
         if data.classes is None:
             raise DataError("the target holds numbers, not classes: use SparseRegressor, or task 'classification'")
         return data
@@ -129,7 +124,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
         The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
         """
-        first = self._begin_stream()
+        first = self._begin_stream(X)
         X, y = self._validated(X, y, reset=first)
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
@@ -142,8 +137,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     def decision_function(self, X: Any) -> Predictions:
         """Margins: one per row for two classes, one per class otherwise.
 
-        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
-        features of their columns.
+        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
         """
         if is_distributed(X):
             return lazily(
@@ -153,11 +147,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> Predictions:
-        """The label of the largest margin."""
+        """The label of the largest margin; of two, the second where its probability reaches the threshold."""
         if is_distributed(X):
             return lazily(self.predict, X, self.classes_.dtype)
         z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        return self.classes_[decide(z, loss_of(self.loss).link, self.threshold)]
 
     @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> Predictions:
@@ -168,6 +162,6 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
-        if not self._encodes(X):
-            return float(super().score(X, y, sample_weight))
+        if y is not None and not isinstance(X, Dataset | str | Path):
+            return float(super().score(X, plain_target(y), plain_target(sample_weight)))
         return self.to_model().score(X, y, sample_weight)

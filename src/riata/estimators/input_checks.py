@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from riata.data.dataset import Dataset
+from riata.data.row_marks import MarksGiven
 from riata.engines.known_rows import has_columns, with_encoding
-from riata.engines.open import open_data
+from riata.engines.open import is_distributed, open_data
 from riata.errors import DataError, OptionError
 from riata.matrices.cuda import host_array
 
@@ -20,6 +21,24 @@ def parts_of(rows: Any, what: str = "validation") -> tuple[Any, Any, Any]:
         raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
     X, y, *weight = rows
     return X, y, weight[0] if weight else None
+
+
+def with_marks(data: Dataset, X: Any, sample_weight: Any = None, **given: Any) -> Dataset:
+    """The dataset of X with what says which of its rows belong together in folds, where that is given beside X."""
+    own = isinstance(X, Dataset) or is_distributed(X)
+    if data.kept is None and not own and np.ndim(sample_weight) and len(sample_weight) != data.n_rows:
+        data.kept = np.asarray(sample_weight) > 0  # rows of no weight were left out as the columns were encoded
+    given = {role: values for role, values in given.items() if values is not None}
+    if not given:
+        return data
+    if own:
+        raise OptionError(
+            f"a column of {next(iter(given))} is named when data is opened, riata.open(..., {next(iter(given))}=...), "
+            "and not given to fit beside it"
+        )
+    n_rows = data.n_rows if data.kept is None else len(data.kept)
+    data.facts = data.facts.but(marks=MarksGiven(given, n_rows, data.kept))
+    return data
 
 
 def encoded_like(data: Dataset, rows: Any) -> Any:

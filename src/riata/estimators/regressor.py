@@ -1,5 +1,6 @@
 """Regression."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,14 +9,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
-from riata.arrays import is_device_array
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.in_memory import InMemory
-from riata.engines.open import is_distributed, lazily, open_data
+from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
-from riata.estimators.input_checks import check_alone, checked_target
+from riata.estimators.columns import plain_target
 from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -67,14 +66,23 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     select : {"cv-1se", "cv", "validation", "aic", "bic", "ebic"}
         How "auto" chooses: by ``cv``-fold cross-validation, the sparsest model within one standard error of the best
         ("cv-1se") or the best; by the rows that ``fit`` gets as ``validation``; or by an information criterion.
-    cv : int, default=5
-        Number of folds. A row's fold depends on its position and on ``random_state``.
+    cv : int, splitter, array or iterable, default=5
+        A number of folds, by ``random_state`` and the positions of rows, with the same share of every class in each; or
+        a splitter of scikit-learn, a fold number for each row, or pairs (rows to learn from, rows to score). Groups and
+        times of rows, which folds keep together or in order, are given to ``fit`` or named to ``riata.open``.
+    gap : float or str, default=0
+        Between the rows learnt from and those scored, where folds go forward in time: days for dates, or such as "12h".
     n_alphas, alpha_reach : int, default=100, and float, default=0.01
         The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
     k_max : int, optional
         The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
     debias : bool, default=False
         Whether the chosen features are fitted once more, without the penalty.
+    certify : bool or float, optional
+        Whether, with k, all models of k features are searched until none can be better; or the gap to stop at, as a
+        share of the objective. ``bound_`` says how far it came.
+    certify_time : str or float, default="600s"
+        Time for that search.
     tol : float, default=1e-6
         Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
     max_passes, max_steps : int, optional
@@ -113,6 +121,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     history_ : one record per pass.
     converged_, stopped_because_ : whether and why it stopped.
     stop_, proof_ : the same for programs, a `StopReason` and what was proved; lists where there are several classes.
+    bound_, how_much_better_ : with k, a `GlobalBound`: the `value` that no model of at most k features has an objective
+        below, and the relative `gap` to it; or a `NoBound`, with a ridge that would give one; and what it says.
     path_, selection_ : with "auto", all models, their scores, which one was chosen and why.
     scale_ : standard deviation of every column of X.
     profile_ : of a file or a table, what the first pass found in its columns.
@@ -128,19 +138,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
-    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
-        """The rows as they come: arrays checked, numbers as the target."""
-        if isinstance(X, Dataset):
-            check_alone(y, sample_weight)
-            data = X
-        elif is_distributed(X):
-            data = open_data(X, y, weight=sample_weight, task="regression", memory=self.memory)
-        elif is_device_array(X):
-            data = self._on_device(X, *checked_target(y, sample_weight, X.shape[0], numeric=True), reset=reset)
-        else:
-            X, y = self._validated(X, y, reset=reset, y_numeric=True)
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            data = InMemory(X, y, weight, getattr(self, "feature_names_in_", None))
+    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        return y, None
+
+    def _of_task(self, data: Dataset) -> Dataset:
         if data.classes is not None:
             raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
         return data
@@ -148,7 +149,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     @available_if(learns_online)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before."""
-        first = self._begin_stream()
+        first = self._begin_stream(X)
         X, y = self._validated(X, y, reset=first, y_numeric=True)
         if first:
             self._learner = Learner(self._spec())
@@ -165,8 +166,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def predict(self, X: Any) -> Predictions:
         """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.
 
-        X may also be a `Dataset` or a path, and a table after a fit to a `Dataset`: the model's own encoding makes
-        features of their columns.
+        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
         """
         if is_distributed(X):
             return lazily(self.predict, X, np.float64)
@@ -174,6 +174,6 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
-        if not self._encodes(X):
-            return float(super().score(X, y, sample_weight))
+        if y is not None and not isinstance(X, Dataset | str | Path):
+            return float(super().score(X, plain_target(y), plain_target(sample_weight)))
         return self.to_model().score(X, y, sample_weight)

@@ -7,6 +7,7 @@ from sklearn.base import clone
 
 from riata.data.dataset import Dataset
 from riata.estimators.base import SparseLinear
+from riata.estimators.input_checks import with_marks
 from riata.training.selection.stability import Stability, check_counts_features, stability_of
 
 
@@ -16,6 +17,7 @@ def stability_selection(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    groups: Any = None,
     rounds: int = 50,
     threshold: float = 0.75,
     seed: int = 0,
@@ -28,6 +30,8 @@ def stability_selection(
         With the k, the alpha or the alpha_ratio at which features are to be stable.
     X, y, sample_weight
         What the estimator's `fit` takes; a `Dataset` brings its own target.
+    groups : array, optional
+        A label for each row, such as its customer: halves keep the rows of a group together.
     rounds : int, default=50
         Pairs of halves: twice as many fits.
     threshold : float, default=0.75
@@ -48,5 +52,5 @@ def stability_selection(
     def coefficients(rows: Dataset) -> np.ndarray:
         return np.atleast_2d(clone(estimator).fit(rows).coef_)
 
-    data = clone(estimator)._dataset(X, y, sample_weight)
+    data = with_marks(clone(estimator)._dataset(X, y, sample_weight), X, sample_weight, groups=groups)
     return stability_of(data, coefficients, rounds=rounds, threshold=threshold, seed=seed)

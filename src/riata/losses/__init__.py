@@ -1,6 +1,6 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
-from riata.losses.catalogue import LOSSES, USUAL, loss_for, loss_of, recalled_loss
+from riata.losses.catalogue import LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import ChunkValue, CoupledLoss
 from riata.losses.link import LINKS, Link, probabilities
 from riata.losses.loss import Loss
@@ -13,6 +13,7 @@ __all__ = [
     "CoupledLoss",
     "Link",
     "Loss",
+    "known_loss",
     "loss_for",
     "loss_of",
     "probabilities",

@@ -1,24 +1,36 @@
-"""The losses by name: a new one is a file beside this one, and a line here."""
+"""The losses by name: a new one is a file beside this one, and a line here.
+
+A loss with a parameter is named with it, such as `tweedie:1.7`; its name alone stands for the parameter's default.
+"""
+
+import re
 
 from riata.errors import OptionError
+from riata.losses.gamma import Gamma
 from riata.losses.huber import Huber
 from riata.losses.link import Link
 from riata.losses.logistic import Logistic
 from riata.losses.loss import Loss
+from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.poisson import Poisson
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
+from riata.losses.tweedie import Tweedie
 
 LOSSES: dict[str, Loss] = {
-    loss.name: loss
+    loss.name.partition(":")[0]: loss
     for loss in (
         Squared(),
         Logistic(),
         SquaredHinge(),
         Huber(),
         Poisson(),
+        NegativeBinomial(),
+        Gamma(),
+        Tweedie(),
     )
 }
+NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
 USUAL = {"regression": Squared.name, "classification": Logistic.name}  # the defaults
 
 
@@ -26,15 +38,30 @@ def loss_of(loss: str | Loss) -> Loss:
     """The loss of this name; a `Loss` is returned as it is."""
     if isinstance(loss, Loss):
         return loss
-    if not isinstance(loss, str) or loss not in LOSSES:
-        raise OptionError(f"there is no loss {loss!r}; there are {', '.join(LOSSES)}")
-    return LOSSES[loss]
+    found = known_loss(loss) if isinstance(loss, str) else None
+    if found is None:
+        names = ", ".join(one.name for one in LOSSES.values())
+        raise OptionError(
+            f"there is no loss {loss!r}; there are {names}, where a number behind a colon is yours to set"
+        )
+    return found
+
+
+def known_loss(name: str) -> Loss | None:
+    """The loss of the catalogue that has this name and parameter; None if there is none."""
+    family, colon, parameter = name.partition(":")
+    usual = LOSSES.get(family)
+    if usual is None or not colon:
+        return usual
+    if ":" not in usual.name or not NUMBER.fullmatch(parameter):
+        return None
+    return type(usual)(float(parameter))  # type: ignore[call-arg]  # a loss with a parameter takes one number
 
 
 def loss_for(task: str, loss: str | Loss) -> Loss:
     """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
     names = [name for name, one in LOSSES.items() if task in one.tasks]
-    if not isinstance(loss, Loss) and loss not in names:
+    if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:
         raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")
     if task not in loss_of(loss).tasks:
         raise OptionError(f"loss {loss_of(loss).name!r} is not for {task} but for {' and '.join(loss_of(loss).tasks)}")
@@ -58,4 +85,4 @@ class Recalled(Loss):
 
 def recalled_loss(name: str, link: Link) -> Loss:
     """The loss of a model that was read from a file."""
-    return LOSSES.get(name) or Recalled(name, link)
+    return known_loss(name) or Recalled(name, link)

@@ -21,8 +21,9 @@ from riata.engines.known_rows import check_alike, check_plain, has_columns, with
 from riata.engines.open import open_data
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
-from riata.losses import LINKS, LOSSES, Link, Loss, probabilities, recalled_loss
+from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
+from riata.model.decisions import decide
 from riata.model.model_checks import faults
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
@@ -49,11 +50,12 @@ class Model:
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
+    threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
 
     @property
     def link_function(self) -> Link:
         """What is predicted at a margin."""
-        return LOSSES[self.loss].link if self.link is None else LINKS[self.link]
+        return loss_of(self.loss).link if self.link is None else LINKS[self.link]
 
     @property
     def loss_function(self) -> Loss:
@@ -145,8 +147,12 @@ class Model:
         if self.classes is None:
             numbers: np.ndarray = self.link_function.mean(z)
             return numbers
-        labels: np.ndarray = np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
+
+    def decide(self, z: np.ndarray) -> np.ndarray:
+        """The position of the predicted class of rows with these margins."""
+        return decide(z, self.link_function, self.threshold)
 
     def decision_function(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
@@ -198,7 +204,13 @@ class Model:
         ]
         content = asdict(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
-        for moved in ("names", "indices", "coef", "deviations"):
+        for moved in (
+            "names",
+            "indices",
+            "coef",
+            "deviations",
+            *(() if self.threshold is not None else ("threshold",)),
+        ):
             del content[moved]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
@@ -235,6 +247,7 @@ def load_model(path: str | Path) -> Model:
             encoding=document.get("encoding"),
             training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
+            threshold=document.get("threshold"),
         )
     except (SchemaError, ModelFileError) as error:
         raise ModelFileError(f"{path} is a damaged riata model: {error}") from None
@@ -243,7 +256,7 @@ def load_model(path: str | Path) -> Model:
 def _link_in(document: dict[str, Any]) -> str:
     """The link that a model's file names; older files name only a loss, one of riata's own."""
     link = document.get("link")
-    return (LOSSES[document["loss"]].link if link is None else LINKS[link]).name
+    return (loss_of(document["loss"]).link if link is None else LINKS[link]).name
 
 
 def _by_margin(z: np.ndarray) -> np.ndarray:

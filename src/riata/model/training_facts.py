@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from riata.outcome.plain import proof_from_json, proof_to_json
-from riata.outcome.proofs import Proof
+from riata.outcome.folds_used import FoldsUsed
+from riata.outcome.plain import bound_from_json, bound_to_json, proof_from_json, proof_to_json
+from riata.outcome.proofs import Bound, Proof
 from riata.outcome.reasons import StopReason
 from riata.schema import build, checked
 
@@ -29,8 +30,12 @@ class TrainingFacts:
     parameters: dict[str, Any] = field(default_factory=dict)
     stop: list[StopReason] = field(default_factory=list)  # why it stopped, for every margin
     proof: list[Proof | None] = field(default_factory=list)  # and what was proved
+    bound: list[Bound | None] = field(default_factory=list)  # how much better any other k features could be
+    how_much_better: str | None = None  # in words
     counted: str | None = None  # what k counts, "features" or "groups"; None in files of earlier versions
+    folds: FoldsUsed | None = None  # on which models were scored, where k or alpha was chosen on some
     penalty_factors: bool = False  # whether features were penalised by factors of their own
+    baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes
     data: str | None = None
     target: str | None = None
 
@@ -41,6 +46,10 @@ class TrainingFacts:
         if self.stop:
             plain["stop"] = [reason.value for reason in self.stop]
             plain["proof"] = [proof_to_json(proof) for proof in self.proof]
+        if self.bound:
+            plain["bound"] = [bound_to_json(bound) for bound in self.bound]
+        if self.folds is not None:
+            plain["folds"] = self.folds.to_json()
         return plain
 
     @classmethod
@@ -49,9 +58,15 @@ class TrainingFacts:
         known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
         names = {reason.value for reason in StopReason}
         stop = checked(list[str], known.get("stop", []), "'stop' of its training")
-        proofs = checked(list[dict[str, Any] | None], known.get("proof", []), "'proof' of its training")
+        proofs, bounds = (
+            checked(list[dict[str, Any] | None], known.get(name, []), f"{name!r} of its training")
+            for name in ("proof", "bound")
+        )
         known["stop"] = [StopReason(name) for name in stop if name in names]
         known["proof"] = [proof_from_json(proof) for proof in proofs]
+        known["bound"] = [bound_from_json(bound) for bound in bounds]
+        if known.get("folds") is not None:
+            known["folds"] = FoldsUsed.from_json(checked(dict[str, Any], known["folds"], "'folds' of its training"))
         facts: TrainingFacts = build(cls, known, "its training")
         return facts
 

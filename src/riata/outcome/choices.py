@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from riata.outcome.folds_used import FoldsUsed
+
 
 @dataclass(frozen=True)
 class PathModel:
@@ -28,6 +30,7 @@ class Scores:
     name: str
     on: ScoredOn
     count: int  # of folds, of held-out rows, or of models compared by a criterion
+    folds: FoldsUsed | None = None  # where it was measured on folds
 
 
 @dataclass(frozen=True)

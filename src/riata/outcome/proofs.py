@@ -54,6 +54,19 @@ class SwapOptimalPath:
 
 
 @dataclass(frozen=True)
+class SearchedAll:
+    """No model of at most k features has an objective lower by more than `gap` of that of the one that was found."""
+
+    reason: ClassVar = StopReason.SEARCHED_ALL
+    k: int
+    gap: float
+    n_features: int
+    n_out: int  # features that no better model can have
+    n_in: int  # features that all of them must have
+    n_parts: int  # of all models of the rest, each ruled out or tried
+
+
+@dataclass(frozen=True)
 class RefittedSupports:
     """Supports that are best for local models of the loss, refitted to the loss itself: this is no proof."""
 
@@ -107,10 +120,45 @@ class NoBetterRound:
     times_k: int
 
 
+@dataclass(frozen=True)
+class GlobalBound:
+    """No model of at most k features, or groups of them, has an objective below `value`: beside the proof of a fit."""
+
+    k: int
+    value: float
+    objective: float  # of the model that was found
+    counted: str = "features"  # or "groups"
+    limit: float | None = None  # of models whose coefficients are within this limit, in units of standard deviations
+
+    @property
+    def gap(self) -> float:
+        """How much better another model could be, as a share of the objective of the one that was found."""
+        better = max(self.objective - self.value, 0.0)
+        return better / self.objective if better else 0.0
+
+    @property
+    def is_best(self) -> bool:
+        """Whether no model is better."""
+        return self.gap <= NOTHING_BETTER
+
+
+@dataclass(frozen=True)
+class NoBound:
+    """Why there is no such bound, and which ridge would give one within a tenth."""
+
+    k: int
+    counted: str = "features"  # or "groups"
+    ridge: float | None = None  # None: the slopes that would tell are not known
+
+
+NOTHING_BETTER = 1e-8  # a gap of no more is the rounding of two objectives
+Bound = GlobalBound | NoBound
+
 Proof = (
     DualityGap
     | SwapOptimal
     | SwapOptimalPath
+    | SearchedAll
     | RefittedSupports
     | Stationary
     | ZeroLoss

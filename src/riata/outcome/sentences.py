@@ -1,15 +1,22 @@
 """Why a fit stopped, in words. Sentences are made here, for people; no code reads them."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from functools import singledispatch
+
+import numpy as np
 
 from riata.outcome.proofs import (
     AllTaken,
+    Bound,
     DualityGap,
+    GlobalBound,
     NoBetterRound,
+    NoBound,
     Proof,
     RefittedSupports,
     SameSupport,
+    SearchedAll,
     Stationary,
     SwapOptimal,
     SwapOptimalPath,
@@ -18,9 +25,11 @@ from riata.outcome.proofs import (
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 
+FEW = 3  # sentences that are still read
 IN_SHORT = {
     StopReason.CERTIFIED_GAP: "the relative duality gap is within the tolerance",
     StopReason.SWAP_OPTIMAL: "no swap of one feature inside for one outside improves the objective",
+    StopReason.SEARCHED_ALL: "no model of as many features is better",
     StopReason.STATIONARY: "it is a stationary point: no small change lowers the objective",
     StopReason.ZERO_LOSS: "the loss is within a millionth of zero, which no model can beat: add a ridge",
     StopReason.PURSUIT_ENDED: "the method came to its end",
@@ -29,6 +38,7 @@ IN_SHORT = {
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
     StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
     StopReason.ROUNDING: "rounding hides what a further step would gain",
+    StopReason.SEARCH_LIMIT: "the search of all models came to the end of its time or memory",
     StopReason.MAX_PASSES: "it reached max_passes",
     StopReason.LAST_STEP: "the solver ended at its last step",
     StopReason.INTERRUPTED: "it was interrupted",
@@ -51,9 +61,19 @@ def why(stop: Stop) -> str:
     return IN_SHORT[stop.reason]
 
 
-def why_all(stops: Iterable[Stop]) -> str:
-    """The same for fits of several classes, what they share said once."""
-    return "; ".join(sorted({why(stop) for stop in stops}))
+def why_all(stops: Sequence[Stop]) -> str:
+    """The same for fits of several classes: what they share said once, and one sentence where there are many."""
+    said = sorted({why(stop) for stop in stops})
+    if len(said) == 1:
+        return said[0]
+    gaps = [stop.proof for stop in stops if isinstance(stop.proof, DualityGap)]
+    if len(gaps) == len(stops):
+        largest = max(gap.relative for gap in gaps)
+        return f"the relative duality gap of every class is within {gaps[0].tol:.1e}, and the largest is {largest:.1e}"
+    if len(said) <= FEW:
+        return "; ".join(said)
+    counts = Counter(stop.reason for stop in stops)
+    return "; ".join(f"for {n} of {len(stops)} classes {IN_SHORT[reason]}" for reason, n in counts.most_common())
 
 
 @singledispatch
@@ -96,6 +116,13 @@ def _(proof: SwapOptimalPath) -> str:
 
 
 @what_is_proved.register
+def _(proof: SearchedAll) -> str:
+    found = how_much_better(GlobalBound(proof.k, 1.0 - proof.gap, 1.0))
+    rest = f"the other models were searched in {proof.n_parts} parts"
+    return f"{found}: {proof.n_out} of {proof.n_features} features were ruled out, {proof.n_in} proved in, and {rest}"
+
+
+@what_is_proved.register
 def _(proof: RefittedSupports) -> str:
     if proof.n_local_models == 1:
         return "supports are those of the local model, refitted"
@@ -131,3 +158,46 @@ def _(proof: SameSupport) -> str:
 def _(proof: NoBetterRound) -> str:
     many = "k" if proof.times_k == 1 else f"{proof.times_k}k"
     return f"another round of {many} features would not lower the loss"
+
+
+@singledispatch
+def how_much_better(bound: Bound) -> str:
+    """How much better any other model of as many features could be, in words."""
+    raise TypeError(f"no sentence says what {type(bound).__name__} is")
+
+
+def all_bounds(bounds: Sequence[Bound | None]) -> str | None:
+    """The same for several classes, what they share said once and the loosest of many; None where there is no bound."""
+    known = [bound for bound in bounds if bound is not None]
+    said = sorted({how_much_better(bound) for bound in known})
+    if len(said) <= FEW:
+        return "; ".join(said) or None
+    return f"of the loosest of {len(known)} classes: {how_much_better(max(known, key=_looseness))}"
+
+
+def _looseness(bound: Bound) -> float:
+    return bound.gap if isinstance(bound, GlobalBound) else float("inf")
+
+
+@how_much_better.register
+def _(bound: GlobalBound) -> str:
+    models = f"{bound.k} {bound.counted if bound.k > 1 else bound.counted.removesuffix('s')}"
+    if bound.limit is not None:
+        models += f" with coefficients of at most {bound.limit:g} standard deviations"
+    if bound.is_best:
+        return f"this is the best model of {models} there is"
+    if bound.value <= 0.0:
+        return f"the bound on other models of {models} is 0, which says nothing: certify it, or take a larger ridge"
+    return f"no model of {models} can be more than {_percent(bound.gap)} better"
+
+
+@how_much_better.register
+def _(bound: NoBound) -> str:
+    said = f"without a ridge there is no bound on other models of {bound.k} {bound.counted}"
+    return said if bound.ridge is None else f"{said}; ridge={bound.ridge:.1g} would give one"
+
+
+def _percent(share: float) -> str:
+    """A share in per cent, of two digits, and never less than it is."""
+    digits = 10.0 ** (np.floor(np.log10(100.0 * share)) - 1.0)
+    return f"{np.ceil(100.0 * share / digits - 1e-9) * digits:.3g} %"

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from riata.errors import OptionError
+from riata.near_misses import did_you_mean
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.method import Method
@@ -143,7 +144,8 @@ def choose_solver(name: str, takes: str) -> str:
         return AUTO[takes]
     fitting = sorted(s for s, solver in SOLVERS.items() if takes in solver.takes.split(" or "))
     if name not in SOLVERS:
-        raise OptionError(f"there is no solver {name!r}; there are auto, {', '.join(sorted(SOLVERS))}")
+        hint = did_you_mean(name, SOLVERS) or f"; there are auto, {', '.join(sorted(SOLVERS))}"
+        raise OptionError(f"there is no solver {name!r}{hint}")
     if name not in fitting:
         raise OptionError(
             f"solver {name!r} takes {SOLVERS[name].takes}, not {takes}; for {takes} there are {', '.join(fitting)}"

@@ -11,7 +11,7 @@ import numpy as np
 from riata.data.dataset import Columns
 from riata.errors import CheckpointError, DataError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
-from riata.outcome.proofs import DualityGap, Proof, Stationary
+from riata.outcome.proofs import Bound, DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
@@ -39,6 +39,8 @@ class Record:
     accuracy: float | None = None  # of the predictions that `progressive_loss` is the loss of, where they are of labels
     r2: float | None = None  # the same where they are of numbers
     end_of_pass: bool = True  # whether this is the end of a pass
+    bound: float | None = None  # that no model of k features has an objective below, in a search of all of them
+    parts: int | None = None  # that this search has looked at
 
     @property
     def along(self) -> float:
@@ -60,6 +62,7 @@ class Result:
     seconds: float
     history: list[Record]
     features: Features | None = None  # which the coefficients are of; None: all of them
+    bound: Bound | None = None  # how much better any other model of k features could be
 
     @property
     def converged(self) -> bool:
@@ -117,6 +120,8 @@ def run(
         if point.progressive is not None:
             rows = data.n_rows * sum(earlier.end_of_pass for earlier in history) + point.progressive.rows
             record = with_progressive(record, point.progressive, rows)
+        if point.searched is not None:
+            record = replace(record, bound=point.searched.bound, parts=point.searched.n_parts)
         if progress is not None:
             progress(record)
         last = history[-1].steps if history else 0
@@ -131,15 +136,16 @@ def run(
         raise KeyboardInterrupt
     if point is None:
         raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
-    if history[-1] is not record:
+    if not history or history[-1] is not record:
         history.append(record)
     F = history[-1].objective
     if F is None:
         F = _objective_at(problem, point)
+    bound = None if point.bound is None else point.bound()
     gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
     return Result(
         point.coef, float(point.intercept), F, gap, stop or Stop(ending[0]),
-        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features,
+        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features, bound,
     )  # fmt: skip
 
 

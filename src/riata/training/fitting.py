@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.losses import LOSSES
+from riata.losses import known_loss
 from riata.objective import Problem, Start, alpha_max, empty_start, first_order
 from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
@@ -21,8 +21,8 @@ from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
 NOT_SHAPING = {  # options that do not change the fit of one margin, or that have shaped its data or its k already
-    "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "debias",
-    "select", "cv", "n_alphas", "alpha_reach", "k_max",
+    "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "threshold",
+    "debias", "select", "cv", "certify_time", "gap", "n_alphas", "alpha_reach", "k_max",
 }  # fmt: skip
 
 
@@ -97,8 +97,9 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
         return None
     every = parse_seconds(spec.every)
     loss = spec.loss_function
-    options = asdict(replace(spec, penalty=None)) | {"penalty": None if spec.penalty is None else repr(spec.penalty)}
-    options |= {"loss": loss.name if LOSSES.get(loss.name) == loss else repr(loss)}
+    options = asdict(replace(spec, penalty=None, cv=None))
+    options |= {"penalty": None if spec.penalty is None else repr(spec.penalty)}
+    options |= {"loss": loss.name if known_loss(loss.name) == loss else repr(loss)}
     shaping = {name: np.array(value).tolist() for name, value in options.items() if name not in NOT_SHAPING}
     return Checkpoints(Path(spec.checkpoint), data_fingerprint(data) | shaping, every)
 
@@ -132,4 +133,11 @@ def solver_options(spec: Spec) -> Options:
         spec.seed,
         spec.memory_bytes,
         spec.half_life,
+        tol=spec.tol,
+        certify=None
+        if spec.certify is None or spec.certify is False
+        else 0.0
+        if spec.certify is True
+        else float(spec.certify),
+        certify_seconds=parse_seconds(spec.certify_time),
     )

@@ -23,6 +23,29 @@ class Section(Enum):
     WORK = "where the work is done, and how much of it is kept"
 
 
+class Heading(Enum):
+    """Under which heading the help of a command lists an option."""
+
+    FIRST = "What matters most"
+    DATA = "Data"
+    MODEL = "Model"
+    SELECTION = "Selection"
+    OUTPUT = "Output"
+    SOLVER = "Solver"
+    SPEED = "Speed and memory"
+
+
+HEADINGS = {
+    Section.COLUMNS: Heading.DATA,
+    Section.READING: Heading.DATA,
+    Section.STRENGTH: Heading.MODEL,
+    Section.MODEL: Heading.MODEL,
+    Section.SELECTION: Heading.SELECTION,
+    Section.SOLVER: Heading.SOLVER,
+    Section.WORK: Heading.SPEED,
+}
+
+
 class Kind(Enum):
     """How the words of a command line become a value."""
 
@@ -38,7 +61,9 @@ class Kind(Enum):
     CROSSES = "groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
+    SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
+    GAP = "a share, or nothing for 0"
 
 
 SAME = object()  # a default of the command line that is the one in Python
@@ -60,6 +85,18 @@ class Parameter:
     metavar: str | None = None
     estimator: str = ""  # its name in the constructors of estimators, where it is another
     commands: tuple[str, ...] = ("fit",)  # that take it
+    named: str = ""  # its name among the options of a command, where another parameter has the same one
+    listed: Heading | None = None  # where the help lists it, if not where its section is
+
+    @property
+    def heading(self) -> Heading:
+        """Where the help lists it."""
+        return self.listed or HEADINGS[self.section]
+
+    @property
+    def key(self) -> str:
+        """Its name among the options of a command."""
+        return self.named or self.name
 
     @property
     def flag(self) -> str | None:
@@ -81,14 +118,26 @@ ANY_DATA = ("fit", "path", "stability", "profile", "convert", "statistics")
 ANY_ROWS = (*ANY_DATA, "predict", "evaluate")
 FITS = ("fit", "path", "stability")
 SEARCHES = ("fit", "path")
+DIVIDING = ("fit", "path", "stability", "statistics")  # rows
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
-    Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA),
+    Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
+              listed=Heading.FIRST),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
+    Parameter("groups", None, Section.COLUMNS, Kind.TEXT,
+              "Column of groups, such as customers: folds and halves keep the rows of each together.",
+              option="--group-by", metavar="COLUMN", commands=DIVIDING, named="row_groups",
+              listed=Heading.SELECTION),
+    Parameter("time", None, Section.COLUMNS, Kind.TEXT,
+              "Column of times: each fold is scored by models of earlier rows.", metavar="COLUMN",
+              commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
+    Parameter("folds", None, Section.COLUMNS, Kind.TEXT, "Column of fold numbers.", metavar="COLUMN",
+              commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
     Parameter("features", None, Section.COLUMNS, Kind.NAMES, "Columns to use [default: all others].",
               commands=ANY_DATA),
-    Parameter("drop", (), Section.COLUMNS, Kind.NAMES, "Columns to leave out.", commands=ANY_DATA),
+    Parameter("drop", (), Section.COLUMNS, Kind.NAMES, "Columns to leave out.", commands=ANY_DATA,
+              listed=Heading.FIRST),
     Parameter("categorical", (), Section.COLUMNS, Kind.NAMES, "Columns of levels, even if they look like numbers.",
               commands=ANY_DATA),
     Parameter("text", (), Section.COLUMNS, Kind.NAMES, "Columns of free text.", commands=ANY_DATA),
@@ -107,23 +156,30 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
               choices=("auto", "classification", "regression"), commands=ANY_DATA),
     # How data is read.
-    Parameter("memory", None, Section.READING, Kind.TEXT, "Budget, such as 512MB.", commands=ANY_ROWS),
+    Parameter("memory", None, Section.READING, Kind.TEXT, "Budget, such as 512MB.", commands=ANY_ROWS,
+              listed=Heading.SPEED),
     Parameter("on_error", "raise", Section.READING, Kind.TEXT,
               "Whether bad rows of text files are an error, or counted and left out.", choices=("raise", "skip"),
               commands=ANY_ROWS),
+    Parameter("csv", None, Section.READING, Kind.SETTINGS,
+              "How text files are written, such as decimal=, or 'dates=day first'; may be given several times.",
+              metavar="KEY=VALUE", commands=ANY_ROWS),
     Parameter("cache", True, Section.READING, Kind.SWITCH,
-              "Keep encoded rows of slow formats in a temporary file for later passes.", commands=ANY_ROWS),
+              "Keep encoded rows of slow formats in a temporary file for later passes.", commands=ANY_ROWS,
+              listed=Heading.SPEED),
     Parameter("engine", None, Section.READING, Kind.TEXT, "Let the workers of a cluster read DATA.", choices=("dask",),
-              commands=ANY_ROWS),
+              commands=ANY_ROWS, listed=Heading.SPEED),
     Parameter("follow", False, Section.READING, Kind.FLAG,
               "Read on as a text file grows, until Ctrl-C (solvers for streams)."),
     Parameter("n_features", None, Section.READING, Kind.WHOLE,
               "Of sparse rows, where the first rows of a stream cannot tell."),
     # How sparse the model is.
     Parameter("k", None, Section.STRENGTH, Kind.WHOLE_OR_AUTO,
-              "Choose k features, or let --select choose how many: auto.", commands=("fit", "stability")),
+              "Choose k features, or let --select choose how many: auto.", commands=("fit", "stability"),
+              listed=Heading.FIRST),
     Parameter("alpha", None, Section.STRENGTH, Kind.NUMBER_OR_AUTO,
-              "Strength of the L1 penalty; auto: --select chooses.", commands=("fit", "stability")),
+              "Strength of the L1 penalty; auto: --select chooses.", commands=("fit", "stability"),
+              listed=Heading.FIRST),
     Parameter("alpha_ratio", None, Section.STRENGTH, Kind.NUMBER,
               "Strength as a share of the alpha that gives the empty model.", commands=("fit", "stability")),
     Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
@@ -139,10 +195,12 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients."),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson; logistic (for classes by default), squared, squared-hinge.",
+              "squared, huber, poisson, negative-binomial, gamma, tweedie; for classes logistic, squared-hinge.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
+    Parameter("threshold", None, Section.MODEL, Kind.NUMBER,
+              "Predict the second of two classes from this probability on [default: 0.5]."),
     Parameter("solver", "auto", Section.SOLVER, Kind.TEXT, "Its name, see README; auto is exact or best-k."),
     Parameter("fit_intercept", True, Section.MODEL, Kind.SWITCH, "Whether there is one; it is never penalised.",
               option="--intercept/--no-intercept", commands=FITS),
@@ -153,15 +211,23 @@ PARAMETERS: tuple[Parameter, ...] = (
     # How a model of a path is chosen.
     Parameter("select", "cv-1se", Section.SELECTION, Kind.TEXT, "cv-1se [default], cv, validation, aic, bic or ebic.",
               option_default=None, commands=SEARCHES),
-    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "Folds of the cross-validation.", commands=SEARCHES),
+    Parameter("cv", 5, Section.SELECTION, Kind.WHOLE, "How many folds; classes have the same share in each.",
+              commands=SEARCHES),
+    Parameter("gap", 0, Section.SELECTION, Kind.TEXT,
+              "Time between rows learnt from and rows scored, beside --time: days for dates, or such as 12h.",
+              option_default=None, commands=SEARCHES),
     Parameter("n_alphas", 100, Section.SELECTION, Kind.WHOLE, "Alphas of a path [default: 100].", option_default=None,
               commands=SEARCHES),
     Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
               "Last alpha of a path, as a share of that of the empty model.", commands=SEARCHES),
     Parameter("k_max", None, Section.SELECTION, Kind.WHOLE, "Largest k of a path [default: 50].", commands=SEARCHES),
     Parameter("debias", False, Section.SELECTION, Kind.FLAG,
-              "Fit the chosen features once more, without the penalty."),
+              "Fit the chosen features once more, without the penalty.", listed=Heading.MODEL),
     # How it is solved.
+    Parameter("certify", None, Section.SOLVER, Kind.GAP,
+              "Search all models of k features until none can be better, or by no more than a share GAP.",
+              metavar="[GAP]", listed=Heading.MODEL),
+    Parameter("certify_time", "600s", Section.SOLVER, Kind.TEXT, "Time for that search.", listed=Heading.MODEL),
     Parameter("tol", 1e-6, Section.SOLVER, Kind.NUMBER, "Relative duality gap, or change.", commands=FITS),
     Parameter("max_passes", None, Section.SOLVER, Kind.WHOLE, "Stop after so many passes."),
     Parameter("max_steps", None, Section.SOLVER, Kind.WHOLE, "Stop after so many steps."),
@@ -181,12 +247,13 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("every", "60s", Section.WORK, Kind.TEXT, "Time between two checkpoints."),
     Parameter("resume", False, Section.WORK, Kind.FLAG, "Go on from the checkpoint, if there is one."),
     Parameter("seed", None, Section.SOLVER, Kind.WHOLE, "Of visits, folds and halves.", option_default=0,
-              estimator="random_state", commands=FITS),
+              estimator="random_state", commands=FITS, listed=Heading.SELECTION),
     Parameter("verbose", False, Section.WORK, Kind.FLAG, "Whether to show a progress bar.", option=None),
 )  # fmt: skip
 
 OF_OPENING = {one.name: one for one in PARAMETERS if one.section in OPENING}
 OF_SPEC = {one.name: one for one in PARAMETERS if one.section not in OPENING}
+OF_CLASSES = ("class_weight", "threshold")  # those of OF_SPEC that a regression has no use for
 
 
 def set_options(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:

@@ -7,18 +7,19 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.objective import empty_intercept, empty_loss, gap_unit
+from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.outcome.choice_sentences import named
 from riata.outcome.choices import PathModel
-from riata.outcome.proofs import DualityGap, Stationary
+from riata.outcome.proofs import Bound, DualityGap, GlobalBound, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
-from riata.solvers.subset.best_per_size import best_per_size
+from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
 from riata.solvers.subset.refit import Fitted
 from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
+from riata.training.model_events import model_made
 from riata.training.spec import Spec
 
 MOST_ALPHAS = 10_000
@@ -39,6 +40,7 @@ class ModelPath:
     stop: Stop
     passes: float
     n_choices: int | None = None  # how many features, or groups of them, there are for k to count
+    bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
 
     @property
     def converged(self) -> bool:
@@ -53,6 +55,13 @@ class ModelPath:
     def certified(self) -> bool:
         """Whether every model has a proof that none of its kind is better."""
         return self.stop.reason.certified
+
+    @property
+    def bound_values(self) -> np.ndarray | None:
+        """What no model of each k has an objective below; None where there are no such bounds."""
+        if self.bounds is None or not all(isinstance(bound, GlobalBound) for bound in self.bounds[1:]):
+            return None
+        return np.array([bound.value for bound in self.bounds if isinstance(bound, GlobalBound)])
 
     @property
     def alphas(self) -> np.ndarray:
@@ -108,6 +117,7 @@ def path(
     points = []
     for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, options), strict=True):
         points.append(point)
+        model_made(len(points), len(alphas))
         n_features = int(np.count_nonzero(point.w))
         if progress is not None:
             progress(alpha, n_features)
@@ -138,7 +148,7 @@ def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:
     return alphas
 
 
-def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
+def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
     """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
     passes_before = data.passes
     spec = replace(spec, k=k_max)
@@ -152,8 +162,16 @@ def k_path(data: Dataset, spec: Spec, k_max: int) -> ModelPath:
     for row, model in zip(coefs, models, strict=True):
         row[model.support] = model.coef
     objectives = np.array([model.objective for model in models])
+    bounds = _bounds(problem, found, objectives) if bounded else None
     return ModelPath(
         "k", np.arange(len(models)), coefs, np.array([model.intercept for model in models]),
         objectives - [problem.penalty.value(w) for w in coefs], objectives, None, Stop.proved(found.proof),
-        data.passes - passes_before, spec.n_choices(data.n_features),
+        data.passes - passes_before, spec.n_choices(data.n_features), bounds,
     )  # fmt: skip
+
+
+def _bounds(problem: Problem, found: BestPerSize, objectives: np.ndarray) -> list[Bound]:
+    """The bound of every k, that of 0 included: the empty model is the only one."""
+    bounded = found.bounded()
+    empty = float(objectives[0])
+    return [GlobalBound(0, empty, empty), *(bounded.of(problem, k, objectives[k]) for k in range(1, len(objectives)))]

@@ -2,13 +2,13 @@
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.folds import Folds
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.engines.cuda.on_device import OnDevice, check_device, on_device
 from riata.engines.cuda.transfers import place_named
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
-from riata.training.selection.search import search_of
 from riata.training.spec import Spec
 
 
@@ -23,14 +23,14 @@ def rows_seen(data: Dataset, spec: Spec) -> Dataset:
     return on_device(data, place_named(spec.device))
 
 
-def rows_or_statistics(data: Dataset, spec: Spec) -> Dataset:
-    """The rows as the model sees them, or statistics in their place where they can be read only once."""
+def rows_or_statistics(data: Dataset, spec: Spec, folds: Folds | None) -> Dataset:
+    """The rows as the model sees them, or statistics (by folds) in their place where they can be read only once."""
     if data.is_summary:
         if spec.normalize is not None or spec.device is not None:
             wish = "normalise" if spec.device is None else "send to a GPU"
             raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
         return data
-    data, search = rows_seen(data, spec), search_of(spec)
+    data = rows_seen(data, spec)
     if not data.single_pass or SOLVERS[spec.solver_name].stochastic:
         return data
     if not spec.loss_function.quadratic:
@@ -38,8 +38,7 @@ def rows_or_statistics(data: Dataset, spec: Spec) -> Dataset:
             f"one reading is enough for the squared loss and not for {spec.loss_function.name!r}: keep the stream "
             "while it is read (cache=True), or take solver 'online'"
         )
-    n_folds = 1 if search is None else search.n_folds
-    statistics = statistics_of(data, n_folds, spec.seed or 0, spec.memory_bytes or data.memory)
+    statistics = statistics_of(data, memory=spec.memory_bytes or data.memory, folds=folds)
     return statistics.as_data(data.ledger)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.data.features import factors_of, groups_of
+from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
@@ -23,6 +24,7 @@ from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
+from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
@@ -76,11 +78,11 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
 
 def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
     """A regression."""
-    passes_before = data.passes
-    data = rows_or_statistics(data, spec)
+    passes_before, folds = data.passes, _folds(data, spec)
+    data = rows_or_statistics(data, spec, folds)
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
-    return _trained([_fit_margin(data, spec, others, warn)], data, spec, passes_before)
+    return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
 
 
 def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -91,9 +93,12 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
         )
     classes, passes_before = np.asarray(data.classes), data.passes
+    if spec.threshold is not None and len(classes) != 2:
+        raise OptionError(f"a threshold decides between two classes, and there are {len(classes)}: leave it out")
     counts = count_classes(data)
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
+    folds = _folds(data, spec)
     data = rows_seen(data, spec)
     shared = ClassMoments(data, weights)
     moments = shared if shared.worth_sharing else None
@@ -104,11 +109,21 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
         rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
-        fits.append(_fit_margin(rows, of_class, chosen_by, warn, str(classes[position])))
-    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts)
+        of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
+        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
+    shares = (counts / counts.sum()).tolist()
+    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 
 
-def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn, label: str = "") -> Fit:
+def _folds(data: Dataset, spec: Spec) -> Folds | None:
+    """The folds of all margins; None where nothing is scored on folds, or statistics know theirs already."""
+    search = search_of(spec)
+    return None if search is None or not search.needs_folds or data.is_summary else folds_asked(data, spec)
+
+
+def _fit_margin(
+    data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
+) -> Fit:
     """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
     search, origin = search_of(spec), far_origin(data, spec)
     spec = replace(
@@ -122,6 +137,7 @@ def _fit_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
+            search = replace(search, folds=folds)
             fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
     elif validation is not None:
         raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
@@ -150,7 +166,7 @@ def _trained(
         if isinstance(one, SelectedFit)
     ]
     hashed = results[0].features is not None
-    scale = None if hashed else data.moments.scale  # before passes are counted: it may take one
+    moments = None if hashed else data.moments  # before passes are counted: it may take one
     course = Course(
         formula=_formula(fits, spec),
         alphas=[one.alpha for one in fits],
@@ -164,6 +180,7 @@ def _trained(
         stops=[result.stop for result in results],
         searched=searched,
         counted=fits[0].spec.counted,
+        bounds=[result.bound for result in results],
     )
     return Trained(
         spec,
@@ -173,11 +190,13 @@ def _trained(
         max(sum(record.end_of_pass for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,
-        scale=scale,
+        scale=None if moments is None else moments.scale,
+        mean=None if moments is None else moments.mean,
         known=known_features(results) if hashed else {},
         encoding=data.encoding,
         profile=data.profile,
         course=course,
+        baseline=None if hashed else [float(data.moments.y_mean)],
     )
 
 

@@ -1,6 +1,6 @@
 """What training leaves behind: the model, how it came about and what it cost. It holds no data, so it can be kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,12 +11,16 @@ from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
-from riata.outcome.sentences import why_all
+from riata.outcome.choice_sentences import why_all_chosen
+from riata.outcome.choices import LastWithinSize
+from riata.outcome.folds_used import FoldsUsed
+from riata.outcome.proofs import Bound
+from riata.outcome.sentences import all_bounds, why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
-from riata.training.parameters import OF_SPEC
+from riata.training.parameters import OF_CLASSES, OF_SPEC
 from riata.training.selection.path_choice import PathChoice
 from riata.training.spec import Spec
 
@@ -39,6 +43,13 @@ class Course:
     stops: list[Stop]  # why every margin's fit ended
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
+    bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
+
+    @property
+    def folds(self) -> FoldsUsed | None:
+        """On which folds models were scored, the same for all margins; None where there were none."""
+        choices = [one.selection.choice for one in self.searched]
+        return next((one.scores.folds for one in choices if not isinstance(one, LastWithinSize)), None)
 
     @property
     def converged(self) -> bool:
@@ -49,6 +60,11 @@ class Course:
     def reason(self) -> str:
         """Why they stopped, in words."""
         return why_all(self.stops)
+
+    @property
+    def how_much_better(self) -> str | None:
+        """What the bounds say, in words; None where there are none."""
+        return all_bounds(self.bounds)
 
 
 @dataclass(frozen=True)
@@ -64,10 +80,12 @@ class Trained:
     class_count: np.ndarray | None = None
     feature_names: Sequence[str] | None = None
     scale: np.ndarray | None = None  # standard deviation of every column
+    mean: np.ndarray | None = None  # of every column, as the model sees it
     known: Known = field(default_factory=dict)  # name and deviation of features that are known by number
     encoding: Encoding | None = None
     profile: Profile | None = None
     course: Course | None = None  # None: rows are still to come
+    baseline: list[float] | None = None  # what a model without features knows, where it is known
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -135,6 +153,7 @@ class Trained:
             normalize=spec.normalize,
             encoding=None if encoding is None else encoding.to_json(),
             training=self._training(),
+            threshold=spec.threshold,
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:
@@ -151,12 +170,12 @@ class Trained:
         parameters = {
             one.argument: _as_plain(getattr(self.spec, name))
             for name, one in OF_SPEC.items()
-            if name != "class_weight" or self.classes is not None
+            if self.classes is not None or name not in OF_CLASSES
         }
         return TrainingFacts(
             solver=self.solver,
             k=_as_plain(one_or_all(course.ks)),
-            selection="; ".join(one.selection.reason for one in course.searched) or None,
+            selection=why_all_chosen([(one.label, one.selection.choice) for one in course.searched]),
             alpha=_as_plain(one_or_all(course.alphas)),
             n_rows=course.n_rows,
             objective_value=course.objective,
@@ -169,7 +188,11 @@ class Trained:
             stop=[stop.reason for stop in course.stops],
             proof=[stop.proof for stop in course.stops],
             counted=course.counted,
+            bound=course.bounds if any(course.bounds) else [],
+            how_much_better=course.how_much_better,
+            folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
+            baseline=self.baseline,
         )
 
 
@@ -186,9 +209,13 @@ def _as_plain(value: Any) -> Any:
         return repr(value)
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _as_plain(one) for name, one in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _plain(value: Any) -> bool:
     """Whether JSON can hold it."""
+    if isinstance(value, dict):
+        return all(map(_plain, value.values()))
     return value is None or isinstance(value, str | bool | int | float)

@@ -141,8 +141,15 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
         column = column.cast(pa.uint8())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         try:
+            if isinstance(kind, pa.BaseExtensionType):
+                raise pa.ArrowNotImplementedError
             column = column.cast(pa.float64())
         except pa.ArrowException as error:
+            row = first_failing(column, lambda part: part.cast(pa.float64()))
+            if isinstance(error, pa.ArrowNotImplementedError):
+                raise DataError(
+                    f"column {name!r} is {kind}, and numbers are needed: convert it, or name another"
+                ) from None
             row = first_failing(column, lambda part: part.cast(pa.float64()))
             reason = f"column {name!r} holds {kind}, where the model has numbers ({reason_of(error)})"
             raise BadRow(row, reason) from error

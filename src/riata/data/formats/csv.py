@@ -1,28 +1,37 @@
 """CSV and TSV, plain or compressed, through Arrow's reader.
 
-Types are inferred from the first block. Whole numbers are read as float64, so that a 2.5 may follow a million of them.
-A column that is empty in the first block is read as numbers, unless it is declared categorical or text.
+The syntax of each file is told by its first rows (`dialect.py`), and so is what its cells mean (`riata.data.cells`).
+Arrow parses what it can: types are inferred from the first block, whole numbers are read as float64, so that a 2.5 may
+follow a million of them, and a column that is empty in the first block is read as numbers, unless it is declared
+categorical or text. Cells that are written in another way are read as strings and converted batch by batch.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.column_look import ColumnLook, epoch_of, may_be_epoch
+from riata.data.cells.converted import BadCell, converted
+from riata.data.cells.meaning import Meaning, ambiguous, decide
+from riata.data.cells.missing import MISSING_WORDS
+from riata.data.cells.numbers import PLAIN, NumberFormat
+from riata.data.formats.csv_options import CsvOptions
+from riata.data.formats.dialect import Dialect, dialect_of
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
-from riata.data.formats.live_files import StandardInput
+from riata.data.formats.live_files import Followed, StandardInput
+from riata.data.formats.text_encoding import as_utf8, head_text, one_byte, plain_utf8
+from riata.errors import DataError
 
-NULLS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "#N/A"]
-NUMBER = r"^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$"
+LONGEST_ROW = 64  # in blocks: a quote that is opened and not closed makes a row of all that follows
 
 
 class Csv(FileSource):
-    """Rows of text files with a header line."""
+    """Rows of text files, with a header line or without."""
 
     def __init__(
         self,
@@ -31,126 +40,364 @@ class Csv(FileSource):
         block_bytes: int,
         as_text: Collection[str] = (),
         skip_bad: bool = False,
+        options: CsvOptions | None = None,
+        known: Mapping[str, CellFormat] | None = None,
+        labels: Collection[str] = (),
     ) -> None:
+        """`known` are the formats of a model's columns; `labels` the columns whose yes and no are names of classes."""
         super().__init__(files)
         self._block_bytes, self._as_text, self._skip_bad = block_bytes, as_text, skip_bad
-        self._delimiter = "\t" if files[0].suffix in (".tsv", ".tab") else delimiter(files[0].head())
-        self.schema = one_schema(files, [self._infer(file) for file in files])
+        self.asked = options or CsvOptions()
+        self._null_words = [*MISSING_WORDS, *self.asked.missing]
+        self._decimal = self.asked.decimal or "."  # what Arrow takes for one
+        self._dialects = {file.path: self._dialect(file) for file in files}
+        schemas = [self._infer(file) for file in files]
+        self._meaning = self._look(files, schemas, known or {}, labels)
+        self._formats = self._left_to_us(schemas)
+        self.cells = self._meaning.formats
+        self.refused, self.strays = self._meaning.refused, self._meaning.strays
+        self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
+        self.notes = self._notes()
+
+    def _dialect(self, file: File) -> Dialect:
+        head = file.head(self._block_bytes)
+        found = dialect_of(head, self.asked, file.suffix, whole=len(head) < self._block_bytes)
+        if not found.names:
+            raise DataError(f"{file.path} is empty; a header line with the names of the columns is needed")
+        if found.width > len(found.names):
+            raise DataError(
+                f"{file.path}: most rows have {found.width} cells, and line {found.header_lines} has "
+                f"{len(found.names)} names: if the header comes later say how many lines to skip (csv={{'skip': 1}}, "
+                "or --csv skip=1), if there is none say that (csv={'header': 'no'}, or --csv header=no)"
+            )
+        return found
+
+    def dialect(self, file: File) -> Dialect:
+        """How a file is written."""
+        return self._dialects[file.path]
+
+    def can_be_cut(self, file: File) -> bool:
+        """Whether a part of the file can be read without what comes before."""
+        encoding = self.dialect(file).encoding
+        return file.compression is None and (plain_utf8(encoding) or one_byte(encoding))
+
+    # The first look.
 
     def _infer(self, file: File) -> pa.Schema:
-        """The types of the first block, without its last line, which may be incomplete."""
+        """The types of the first block, as Arrow finds them."""
         with self.door(file):
-            head = file.head(self._block_bytes)
-            if len(head) == self._block_bytes:
-                head = head[: head.rfind(b"\n") + 1]
-            with pacsv.open_csv(pa.BufferReader(head), **self._options(len(head) + 1, bad_row=_skip)) as reader:
-                return pa.schema([pa.field(field.name, self._kind(field)) for field in reader.schema])
+            return pa.schema([pa.field(field.name, self._kind(field)) for field in self._head(file).schema])
+
+    def _head(self, file: File, columns: Sequence[str] = (), kinds: dict[str, pa.DataType] | None = None) -> pa.Table:
+        """The rows of the first block, without its last line, which may be incomplete; of more, if it has no row."""
+        dialect, n_bytes = self.dialect(file), self._block_bytes
+        empty = pa.table({name: pa.nulls(0) for name in columns or dialect.columns})
+        while True:
+            whole = len(file.head(n_bytes)) < n_bytes
+            text = head_text(file, dialect.encoding, n_bytes)
+            rows = text[dialect.start :] if whole else text[dialect.start : text.rfind(b"\n") + 1]
+            found = empty
+            if rows and not rows.isspace():
+                options = self._options(dialect, len(rows) + 1, columns, kinds, _skip)
+                with pacsv.open_csv(pa.BufferReader(rows), **options) as reader:
+                    found = reader.read_all()
+            if whole or found.num_rows or n_bytes >= LONGEST_ROW * self._block_bytes:
+                return found
+            n_bytes *= 4
 
     def _kind(self, field: pa.Field) -> pa.DataType:
         if field.name in self._as_text:
             return pa.string()
-        number = pa.types.is_integer(field.type) or pa.types.is_null(field.type)
-        return pa.float64() if number else field.type
+        return pa.float64() if pa.types.is_null(field.type) else field.type
+
+    def _look(
+        self,
+        files: Sequence[File],
+        schemas: Sequence[pa.Schema],
+        known: Mapping[str, CellFormat],
+        labels: Collection[str],
+    ) -> Meaning:
+        """What the columns mean, by their values in the first blocks of all files."""
+        asked = self.asked.cells
+        kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
+        open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
+        words = [name for name, types in open_columns.items() if any(map(_may_be_written_otherwise, types))]
+        looks = {name: ColumnLook(name, asked, known.get(name)) for name in words}
+        self._add_heads(files, looks)
+        points = [name for name, types in open_columns.items() if types == {pa.float64()} and name not in looks]
+        if points and (ambiguous({n: k for n, k in looks.items() if pa.string() in kinds[n]}) or known):
+            more = {name: ColumnLook(name, asked, known.get(name)) for name in points}
+            self._add_heads(files, more)
+            looks |= {name: look for name, look in more.items() if look.formats}
+        meaning = decide(looks, self.dialect(files[0]).separator)
+        if self._skip_bad:  # rows with stray words are bad ones
+            meaning.formats |= {name: looks[name].almost for name in meaning.strays}
+            meaning.strays.clear()
+        meaning.codes += [  # such as 0x1f, which Arrow takes for a whole number
+            name for name, look in looks.items() if pa.string() not in kinds[name] and look.formats == []
+        ]
+        for name in labels:
+            if name in meaning.formats and meaning.formats[name].kind == "boolean":
+                del meaning.formats[name]
+        self._add_epochs(files[0], meaning, [n for n, types in open_columns.items() if types == {pa.int64()}], known)
+        return meaning
+
+    def _add_heads(self, files: Sequence[File], looks: dict[str, ColumnLook]) -> None:
+        """Look at the values of the first blocks, as they are written."""
+        for file in files if looks else ():
+            columns = [name for name in looks if name in self.dialect(file).names]
+            head = self._head(file, columns, dict.fromkeys(columns, pa.string()))
+            for name in columns:
+                looks[name].add(head[name].combine_chunks())
+
+    def _add_epochs(self, file: File, meaning: Meaning, columns: list[str], known: Mapping[str, CellFormat]) -> None:
+        """Find columns of seconds since 1970 among those of whole numbers."""
+        columns = [
+            name for name in columns if name not in meaning.codes and may_be_epoch(name, self.asked.cells, known)
+        ]
+        if not columns:
+            return
+        head = self._head(file, columns)
+        for name in columns:
+            if name in known and known[name].kind == "epoch":
+                meaning.formats[name] = known[name]
+            elif found := epoch_of(head[name], certain=self.asked.epoch is not None):
+                meaning.formats[name] = found
+
+    def _left_to_us(self, schemas: Sequence[pa.Schema]) -> dict[str, CellFormat]:
+        """The formats that Arrow's reader cannot be left to: it has one decimal mark, and knows nothing else."""
+        formats = self._meaning.formats
+        numbers = [one for one in formats.values() if isinstance(one, NumberFormat)]
+        points = any(field.type == pa.float64() and field.name not in formats for s in schemas for field in s)
+        if numbers and all(one == NumberFormat(",") for one in numbers) and not points:
+            self._decimal = ","
+        ours = {}
+        for name, one in list(formats.items()):
+            plain = one == PLAIN and all(s.field(name).type != pa.string() for s in schemas if name in s.names)
+            if plain:
+                del formats[name]
+            elif one != NumberFormat(self._decimal):
+                ours[name] = one
+        return ours
+
+    def _as_read(self, schema: pa.Schema) -> pa.Schema:
+        """The types of the columns of a file in the batches that are read."""
+
+        def kind(field: pa.Field) -> pa.DataType:
+            if field.name in self._meaning.codes:
+                return pa.string()
+            if field.name in self._meaning.formats:
+                return self._meaning.formats[field.name].type
+            return pa.float64() if pa.types.is_integer(field.type) else field.type
+
+        return pa.schema([pa.field(field.name, kind(field)) for field in schema])
+
+    def _notes(self) -> list[str]:
+        """One note about how the first file is written, and one about each thing that is odd."""
+        dialect = self.dialect(self.files[0])
+        syntax = [] if plain_utf8(dialect.encoding) else [f"{dialect.encoding} letters"]
+        if dialect.separator not in ",\t":
+            syntax.append(f"{dialect.separator!r} between cells")
+        if dialect.comment:
+            syntax.append(f"comments after {dialect.comment!r}")
+        how = [*syntax, *self._meaning.notes()]
+        said = [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE, says otherwise)"] if how else []
+        return [*said, *dialect.notes, *self.strays.values()]
+
+    def fingerprint(self) -> list[object]:
+        return [*super().fingerprint(), repr(self.asked)]
+
+    # Reading.
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         kinds = {name: self.schema.field(name).type for name in columns}
-        numbers = [name for name in columns if pa.types.is_floating(kinds[name])] if self._skip_bad else []
-        with self._reader(file, columns, kinds | dict.fromkeys(numbers, pa.string())) as reader:
+        formats = {name: one for name, one in self._formats.items() if name in columns}
+        if self._skip_bad:
+            plain = [name for name, kind in kinds.items() if pa.types.is_floating(kind) and name not in formats]
+            formats |= dict.fromkeys(plain, NumberFormat(self._decimal))
+        kinds |= dict.fromkeys(formats, pa.string())
+        n_read, n_unfit, block, skipped_before = 0, 0, self._block_bytes, self.skipped
+        while True:
+            ragged = [0]  # how many lines were left out for their number of cells
+            try:
+                for batch in self._parsed(file, columns, kinds, n_read, block, ragged):
+                    n_rows = batch.num_rows
+                    batch, n_left_out = converted(batch, formats, self._skip_bad)
+                    n_read, n_unfit = n_read + n_rows, n_unfit + n_left_out
+                    self.skipped = skipped_before + n_unfit + ragged[0]
+                    yield batch
+                self.skipped = skipped_before + n_unfit + ragged[0]
+                return
+            except BadCell as bad:
+                raise DataError(self._about_cell(file, bad, n_read)) from bad
+            except pa.ArrowInvalid as error:
+                if "Empty CSV" in str(error):  # there is no row
+                    return
+                live = isinstance(file, StandardInput | Followed)
+                if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
+                    raise
+                block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def _parsed(
+        self,
+        file: File,
+        columns: Sequence[str],
+        kinds: dict[str, pa.DataType],
+        n_skip: int,
+        block: int,
+        ragged: list[int],
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows after the first `n_skip`, as Arrow parses them."""
+        last = None
+        with self._reader(file, columns, kinds, block, ragged) as reader:
             for batch in reader:
-                yield self._numbers_only(batch, numbers)
+                last = batch if batch.num_rows else last
+                n_here = min(n_skip, batch.num_rows)
+                n_skip -= n_here
+                yield batch.slice(n_here)
+        if last is not None:
+            self._check_end(file, last)
+
+    def _check_end(self, file: File, batch: pa.RecordBatch) -> None:
+        """Refuse a last row that swallowed lines, because a quote was opened and never closed."""
+        cells = [column[-1].as_py() for column in batch.columns if pa.types.is_string(column.type)]
+        long_cells = [cell for cell in cells if cell and "\n" in cell]
+        if not long_cells or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
+            return
+        with file.seekable() as handle:
+            handle.seek(max(0, file.size - 64))
+            end = handle.read().decode(self.dialect(file).encoding, errors="ignore")
+        swallowed = next((cell for cell in long_cells if cell.endswith(end[-8:])), None)
+        if swallowed is not None:  # a cell that is closed is followed by a quote, or by other cells
+            raise DataError(
+                f"{file.path}: a quote is opened before {swallowed[:30]!r} and never closed; close it, or read quotes "
+                "as letters (csv={'quote': 'none'}, or --csv quote=none)"
+            )
 
     def _reader(
-        self, file: File, columns: Sequence[str], kinds: dict[str, pa.DataType], threads: bool = True
+        self,
+        file: File,
+        columns: Sequence[str],
+        kinds: dict[str, pa.DataType],
+        block: int,
+        ragged: list[int],
+        threads: bool = True,
     ) -> pacsv.CSVStreamingReader:
-        options = self._options(self._block_bytes, columns, kinds, self._bad_row, threads)
-        if file.span is not None and file.span[0] > 0:  # this span has no header line
-            options["read_options"].column_names = self._header(replace(file, span=None))
-        return pacsv.open_csv(file.stream(), **options)
-
-    def _header(self, file: File) -> list[str]:
-        line = file.head(self._block_bytes).split(b"\n", 1)[0] + b"\n"
-        with pacsv.open_csv(pa.BufferReader(line), **self._options(len(line) + 1)) as reader:
-            names: list[str] = reader.schema.names
-            return names
+        dialect = self.dialect(file)
+        stream = as_utf8(file.stream(), dialect.encoding)
+        n_header = dialect.start if file.span is None else 0  # a span has rows only
+        while n_header > 0 and (header := stream.read(n_header)):
+            n_header -= len(header)
+        bad_row = self._bad_row(dialect, ragged)
+        return pacsv.open_csv(stream, **self._options(dialect, block, columns, kinds, bad_row, threads))
 
     def rows_before(self, file: File) -> int:
-        return max(file.lines_before() - 1, 0)
+        return max(file.lines_before() - self.dialect(file).header_lines, 0)
 
     def _options(
         self,
+        dialect: Dialect,
         block_bytes: int,
         columns: Sequence[str] = (),
         kinds: dict[str, pa.DataType] | None = None,
         bad_row: Callable[[Any], str] | None = None,
         threads: bool = True,
     ) -> dict[str, Any]:
+        columns = columns or dialect.columns
         return {
-            "read_options": pacsv.ReadOptions(block_size=block_bytes, use_threads=threads),
-            "parse_options": pacsv.ParseOptions(delimiter=self._delimiter, invalid_row_handler=bad_row),
-            "convert_options": pacsv.ConvertOptions(
-                column_types=kinds, include_columns=list(columns), null_values=NULLS, strings_can_be_null=True
+            "read_options": pacsv.ReadOptions(
+                block_size=block_bytes, use_threads=threads, column_names=list(dialect.names)
             ),
-        }
+            "parse_options": pacsv.ParseOptions(
+                delimiter=dialect.separator, quote_char=dialect.quote or False, newlines_in_values=True,
+                invalid_row_handler=bad_row,
+            ),
+            "convert_options": pacsv.ConvertOptions(
+                column_types=kinds, include_columns=list(columns), null_values=self._null_words,
+                strings_can_be_null=True, decimal_point=self._decimal,
+            ),
+        }  # fmt: skip
 
-    def _bad_row(self, row: pacsv.InvalidRow) -> str:
-        if not self._skip_bad:
-            return "error"
-        self.skipped += 1
-        return "skip"
+    def _bad_row(self, dialect: Dialect, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
+        """What to do with a row of more or fewer cells than there are columns; those left out are counted in a list."""
 
-    def _numbers_only(self, batch: pa.RecordBatch, numbers: Collection[str]) -> pa.RecordBatch:
-        """The rows whose values in the columns `numbers` can be parsed; the others are counted as skipped."""
-        if not numbers:
-            return batch
-        good = None
-        for name in numbers:
-            column = batch.column(name)
-            ok = pc.fill_null(pc.match_substring_regex(column, NUMBER), True)
-            good = ok if good is None else pc.and_(good, ok)
-        kept = batch.filter(good)
-        self.skipped += batch.num_rows - kept.num_rows
-        arrays = [
-            pc.utf8_trim_whitespace(array).cast(pa.float64()) if name in numbers else array
-            for name, array in zip(kept.schema.names, kept.columns, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(arrays, names=kept.schema.names)
+        def handle(row: pacsv.InvalidRow) -> str:
+            if dialect.comment and row.text.lstrip().startswith(dialect.comment):
+                return "skip"
+            if not self._skip_bad:
+                return "error"
+            ragged[0] += 1
+            return "skip"
+
+        return handle
+
+    # Messages.
+
+    def _line(self, file: File, row: int) -> int:
+        """About which line of a file a row is, counted from one, of those read."""
+        return (self.dialect(file).header_lines if file.span is None else file.lines_before()) + row
+
+    def _about_cell(self, file: File, bad: BadCell, n_before: int) -> str:
+        return (
+            f"{file.path}, line {self._line(file, n_before + bad.row + 1)}: column {bad.column!r} holds {bad.value!r}, "
+            f"where the first rows have {bad.form.said()}; {_advice(bad.value)}"
+        )
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
         """A sentence with the line and the column of the error, which reading again on one thread finds."""
+        if isinstance(error, UnicodeError):
+            return (
+                f"{file.path} is not {self.dialect(file).encoding} text ({error}); name its encoding "
+                "(csv={'encoding': 'latin-1'}, or --csv encoding=latin-1)"
+            )
         if not isinstance(error, pa.ArrowInvalid):
             return super().explain(file, error, columns)
         reason = str(error)
-        if columns and "Row #" not in reason and not isinstance(file, StandardInput):
+        if columns and "Row #" not in reason and "straddling" not in reason and not isinstance(file, StandardInput):
             try:
-                kinds = {name: self.schema.field(name).type for name in columns}
-                with self._reader(file, columns, kinds, threads=False) as reader:
+                kinds = {n: pa.string() if n in self._formats else self.schema.field(n).type for n in columns}
+                with self._reader(file, columns, kinds, self._block_bytes, [0], threads=False) as reader:
                     for _ in reader:
                         pass
             except pa.ArrowException as located:
                 reason = str(located)
         row = re.search(r"Row #(\d+)", reason)
-        place = f"{file.path}, line {file.lines_before() + int(row[1])}" if row else file.path
+        place = f"{file.path}, line {self._line(file, int(row[1]))}" if row else file.path
+        if "invalid UTF8" in reason:
+            return (
+                f"{place}: there are letters that are not UTF-8, as the first ones are; name the encoding of the file "
+                "(csv={'encoding': 'latin-1'}, or --csv encoding=latin-1)"
+            )
         if value := re.search(r"In CSV column #(\d+).*conversion error to (\S+): invalid value '(.*)'", reason, re.S):
             name = columns[int(value[1])]
             return (
                 f"{place}: column {name!r} holds {value[3]!r}, which is not of the type of the first rows "
-                f"({value[2]}); correct it, declare the column categorical, or skip such rows (on_error='skip')"
+                f"({value[2]}); {_advice(value[3])}"
             )
         if fields := re.search(r"Expected (\d+) columns, got (\d+)", reason):
             return (
                 f"{place}: {fields[2]} fields where the header has {fields[1]}; correct the line, "
-                "or skip such rows (on_error='skip')"
+                "or skip such rows (on_error='skip', or --on-error skip)"
             )
-        if "Empty CSV" in reason:
-            return f"{file.path} is empty; a header line with the names of the columns is needed"
+        if "straddling" in reason:
+            return (
+                f"{file.path} has a row of more than {LONGEST_ROW * self._block_bytes >> 20} MB: is there a quote that "
+                "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters)"
+            )
         return f"{place} cannot be read as CSV ({reason.strip()})"
+
+
+def _advice(value: str) -> str:
+    return (
+        f"correct it, let it count as missing (csv={{'missing': [{value!r}]}}, or --csv 'missing={value}'), declare "
+        "the column categorical, or skip such rows (on_error='skip', or --on-error skip)"
+    )
+
+
+def _may_be_written_otherwise(kind: pa.DataType) -> bool:
+    """Whether values that Arrow takes for this type may be something else: text, or codes that look like numbers."""
+    return bool(pa.types.is_string(kind) or pa.types.is_integer(kind))
 
 
 def _skip(row: pacsv.InvalidRow) -> str:
     return "skip"
-
-
-def delimiter(head: bytes) -> str:
-    """The most frequent of the usual separators in the first line."""
-    line = head.split(b"\n", 1)[0].decode(errors="replace")
-    return max(",\t;|", key=line.count)

@@ -1,6 +1,7 @@
 """What libraries raise over bytes that are not as they should be: the doors of all formats catch these."""
 
 import lzma
+import re
 import struct
 import zipfile
 import zlib
@@ -19,5 +20,5 @@ MOST_LETTERS = 200
 
 def reason_of(error: BaseException) -> str:
     """The message of a library's error as part of a sentence: one line, not long, without a full stop."""
-    words = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    words = re.sub(r"\s+", " ", str(error)).strip(" .") or type(error).__name__
     return words if len(words) <= MOST_LETTERS else f"{words[:MOST_LETTERS]}..."

@@ -1,6 +1,7 @@
 """Finding and opening files, local or remote, with clear messages about what is wrong."""
 
 import bz2
+import codecs
 import glob
 import io
 import lzma
@@ -15,6 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.formats.damage import DAMAGE, reason_of
+from riata.data.formats.kinds import check_content, kind_by_content, known_formats
 from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
@@ -24,6 +26,8 @@ MAGIC = {
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".orc": "orc", ".avro": "avro", ".xlsx": "excel", ".xlsm": "excel",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json",
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip
 WILDCARDS = "*?["
@@ -105,7 +109,8 @@ class File:
                 magic = MAGIC.get(self.compression or "", b"")
                 if raw.read(len(magic)) != magic:
                     return (
-                        f"{self.path} is not compressed by {self.compression}, as its name says; give it another name"
+                        f"{self.path} is not compressed by {self.compression}, as its ending says; fetch or write it "
+                        "again, or give it the ending of what it is"
                     )
             with self.stream() as stream:
                 while block := stream.read(1 << 16):
@@ -232,7 +237,7 @@ def _reason(error: Exception) -> str:
 
 def guess_format(files: list[File]) -> str:
     """The format of all files, by their suffix or their first bytes."""
-    kinds = {FORMATS.get(file.suffix) or sniff(file.head(), file.path) for file in files}
+    kinds = {kind_of(file) for file in files}
     if len(kinds) > 1:
         raise DataError(
             f"the files are of several formats ({', '.join(sorted(kinds))}); name those of one, e.g. *.parquet"
@@ -240,11 +245,22 @@ def guess_format(files: list[File]) -> str:
     return kinds.pop()
 
 
+def kind_of(file: File) -> str:
+    """The format of a file, by its suffix where that is known, unless its first bytes say otherwise."""
+    named = FORMATS.get(file.suffix)
+    head = file.head()
+    if named is None:
+        return sniff(head, file.path)
+    check_content(head, named, file.path)
+    return named
+
+
 def sniff(head: bytes, name: str) -> str:
     """The format of a file that begins with these bytes."""
-    for magic, kind in {b"PAR1": "parquet", b"ARROW1": "ipc", b"\x93NUMPY": "npy", b"PK": "npz"}.items():
-        if head.startswith(magic):
-            return kind
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        head = head.decode("utf-16", errors="ignore").encode()
+    if (kind := kind_by_content(head, name)) is not None:
+        return kind
     if b"\0" in head or not head.strip():
         raise DataError(
             f"{name} is {'empty' if not head.strip() else 'of no known format'}; riata reads {known_formats()}"
@@ -259,7 +275,3 @@ def sniff(head: bytes, name: str) -> str:
             f"{name} has an ending that riata does not know, and no known format; it reads {known_formats()}"
         )
     return "csv"
-
-
-def known_formats() -> str:
-    return "Parquet, Arrow IPC (Feather), CSV, TSV, svmlight, .npy and .npz"

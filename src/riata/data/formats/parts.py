@@ -13,10 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from riata.data.formats.csv import Csv
+from riata.data.formats.csv_cuts import row_starts
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.json import Json
 from riata.data.formats.npy import Npy
+from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.source import OneColumn, Source, WithColumns
 from riata.data.formats.svmlight import Svmlight
@@ -72,15 +75,18 @@ def _cut_files(source: FileSource, n_parts: int) -> Iterator[File]:
 
 
 def _can_be_cut(source: FileSource, file: File) -> bool:
-    text = isinstance(source, Csv | Svmlight) and file.compression is None
-    return text or isinstance(source, Parquet | Ipc)
+    if isinstance(source, Csv | Json):
+        return source.can_be_cut(file)
+    return isinstance(source, Parquet | Ipc | Orc) or (isinstance(source, Svmlight) and file.compression is None)
 
 
 def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
     """The limits of about so many spans of a file; nothing if its format cannot be divided."""
     if not _can_be_cut(source, file):
         return []
-    if isinstance(source, Csv | Svmlight):
+    if isinstance(source, Csv):
+        return row_starts(file, n_spans, source.dialect(file))
+    if isinstance(source, Svmlight | Json):
         return _line_starts(file, n_spans)
     with file.seekable() as handle:
         groups = _group_count(source, handle)
@@ -88,11 +94,13 @@ def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
 
 
 def _group_count(source: FileSource, handle: pa.NativeFile) -> int:
-    """How many row groups or record batches a file has."""
+    """How many row groups, stripes or record batches a file has."""
     count: int
     if isinstance(source, Parquet):
         with pq.ParquetFile(handle) as parquet:
             count = parquet.num_row_groups
+    elif isinstance(source, Orc):
+        count = source.n_stripes(handle)
     else:
         with pa.ipc.open_file(handle) as reader:
             count = reader.num_record_batches

@@ -5,16 +5,20 @@ is sparse. So arrays, files and streams all become batches, and there is one way
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from riata.data.cells.cell_format import CellFormat
 from riata.errors import DataError
 
 DENSE = "X"  # the name of the column of a dense matrix
 INDICES, VALUES = "X.indices", "X.values"
 TARGET, WEIGHT = "y", "weight"
+NOTHING: Mapping[str, Any] = {}
+OF_CELLS = ("cells", "refused", "strays", "notes")  # attributes about cells of text
 
 
 class Source(ABC):
@@ -30,6 +34,10 @@ class Source(ABC):
     any_base = False  # whether sparse indices may count from zero or from one
     width: int | None = None  # how many features a sparse matrix has, where known
     feature_names: Sequence[str] = ()  # of the columns of a matrix, where known
+    cells: Mapping[str, CellFormat] = NOTHING  # how cells of text are written, in some columns
+    refused: Mapping[str, str] = NOTHING  # why some columns cannot be read as they are
+    strays: Mapping[str, str] = NOTHING  # about columns of numbers with a few words among them
+    notes: Sequence[str] = ()  # what was assumed of how the rows are written
 
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
@@ -90,7 +98,7 @@ class WithColumns(Source):
         for other in others:
             for field in other.schema:
                 self.schema = self.schema.append(field)
-        for name in ("n_rows", "n_bytes", "single_pass", "bare", "any_base", "width", "feature_names"):
+        for name in ("n_rows", "n_bytes", "single_pass", "bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(source, name))
         self.fast = source.fast and all(other.fast for other in others)
         for other in others:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.csr import canonical
-from riata.data.formats.source import TARGET, WEIGHT, Source
+from riata.data.formats.source import OF_CELLS, TARGET, WEIGHT, Source
 from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
 from riata.machine import file_without_name
@@ -47,7 +47,7 @@ class UnstoredStream(Source):
         if head is None:
             raise DataError("the stream ended before its first row")
         self._head, self.first = head, Table(pa.Table.from_batches([head]))
-        for name in ("bare", "any_base", "width", "feature_names"):
+        for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(stream, name))
             setattr(self.first, name, getattr(stream, name))
 
@@ -69,7 +69,7 @@ class StoredStream(Source):
         self._stream, self._folder = stream, folder
         self._file: IO[bytes] | None = None
         self.schema = stream.schema
-        for name in ("bare", "any_base", "width", "feature_names"):
+        for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(stream, name))
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.formats.frame_columns import as_column, pandas_table, polars_table
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
@@ -51,17 +52,38 @@ class Scanned(Source):
 def to_table(frame: Any) -> pa.Table | None:
     """A data frame or series as an Arrow table, without a copy where possible; None for anything else."""
     if isinstance(frame, pa.Table):
-        return frame
+        return flat(frame)
     if isinstance(frame, pa.RecordBatch):
-        return pa.Table.from_batches([frame])
+        return flat(pa.Table.from_batches([frame]))
     module = type(frame).__module__.partition(".")[0]
     if module == "pandas":
         frame = frame.to_frame() if frame.ndim == 1 else frame
-        return pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
+        return flat(pandas_table(frame.rename(columns=str)))
     if module == "polars":
         frame = frame.collect() if hasattr(frame, "collect") else frame
-        return (frame.to_frame() if hasattr(frame, "to_frame") else frame).to_arrow()
+        return flat(polars_table(frame.to_frame() if hasattr(frame, "to_frame") else frame))
     return None
+
+
+def flat(table: pa.Table) -> pa.Table:
+    """The table with the fields of structs as columns of their own, under dotted names, each name once."""
+    while any(map(pa.types.is_struct, table.schema.types)):
+        table = table.flatten()
+    return checked_names(table)
+
+
+def owners(schema: pa.Schema, columns: Sequence[str]) -> list[pa.Field]:
+    """The fields of a nested schema to which these columns with dotted names belong."""
+    return [field for field in schema if any(c == field.name or c.startswith(f"{field.name}.") for c in columns)]
+
+
+def checked_names(table: pa.Table) -> pa.Table:
+    """The table, if each of its columns has a name of its own."""
+    names = table.schema.names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"there is more than one column called {twice!r}; give each a name of its own")
+    return table
 
 
 def native(values: np.ndarray) -> np.ndarray:
@@ -109,4 +131,4 @@ def column_table(values: Any, name: str) -> pa.Table:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(f"the {name} must be one column, not an array of shape {array.shape}")
-    return pa.table({name: pa.array(array)})
+    return pa.table({name: as_column(array) if array.dtype.kind == "O" else pa.array(array)})

@@ -1,6 +1,6 @@
 """Opening arrays and SciPy matrices, which are in memory already."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,20 @@ from riata.data.csr import canonical
 from riata.data.formats.source import TARGET, OneColumn
 from riata.data.in_memory import InMemory
 from riata.data.opening.sources import Reading, role_values
+from riata.data.row_marks import MarksGiven
 from riata.data.target import TargetLearner
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
 
 
 def open_array(
-    X: Any, target: Any, weight: Any, task: str, names: Sequence[str] | None = None, need_target: bool = True
+    X: Any,
+    target: Any,
+    weight: Any,
+    task: str,
+    names: Sequence[str] | None = None,
+    need_target: bool = True,
+    marks: Mapping[str, Any] | None = None,
 ) -> InMemory:
     """The dataset of an array or a SciPy matrix: not copied if it is of floats and canonical, checked to be finite."""
     X = canonical(X) if is_sparse(X) else X
@@ -54,7 +61,12 @@ def open_array(
     labels = found.labels
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
-    return InMemory(X, found.encode(column), weights, names, labels)
+    data = InMemory(X, found.encode(column), weights, names, labels)
+    if marks:
+        given = {role: values if not isinstance(values, str) else _complete_column(values, role, reading, n_rows)
+                 for role, values in marks.items()}  # fmt: skip
+        data.facts = data.facts.but(marks=MarksGiven(given, n_rows, data.kept))
+    return data
 
 
 def _without_column(X: Any, number: int) -> tuple[Any, np.ndarray]:

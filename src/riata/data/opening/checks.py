@@ -5,6 +5,7 @@ from typing import Any
 
 from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
+from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
 CATEGORIES = ("category", "hashed category")
@@ -50,6 +51,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         return value == column or column == TARGET  # a target without a name was given as a number or a file
     if name == "weight":
         return value == encoding.weight
+    if name in ROLES:
+        return False  # such columns are not among the encoded ones
     columns = {column for encoder in encoding.encoders for column in encoder.columns}
     if name == "drop":
         return columns.isdisjoint(value)

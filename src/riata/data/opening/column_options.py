@@ -1,12 +1,15 @@
 """What the user says about columns, and which columns become features."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
+from riata.data.column_names import no_column
 from riata.data.columns.strings import bits_fault
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
+from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
 
 
@@ -16,6 +19,9 @@ class ColumnOptions:
 
     target: str | None = None
     weight: str | None = None
+    groups: str | None = None  # these three say which rows belong together in folds, see `riata.data.row_marks`
+    time: str | None = None
+    folds: str | None = None
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
@@ -34,12 +40,19 @@ class ColumnOptions:
         if (fault := bits_fault(self.hash_bits)) is not None:
             raise OptionError(f"hash_bits {fault}")
 
+    @property
+    def marks(self) -> dict[str, str]:
+        """The columns that say which rows belong together, by their roles."""
+        given = {role: getattr(self, role) for role in ROLES}
+        return {role: name for role, name in given.items() if name is not None}
+
 
 def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     """Refuse names of columns that do not exist."""
     named = [
         options.target,
         options.weight,
+        *options.marks.values(),
         *(options.features or ()),
         *options.drop,
         *options.categorical,
@@ -48,15 +61,22 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     named += [name for cross in options.crosses for name in cross]
     for name in named:
         if name is not None and name not in schema.names:
-            raise DataError(f"there is no column {name!r}; it has {listed(schema.names)}")
+            raise DataError(no_column(name, schema.names))
     for cross in options.crosses:
         if known := {options.target, options.weight}.intersection(cross):
             raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
+    for role, name in options.marks.items():
+        if name in (options.target, options.weight):
+            raise DataError(f"{name!r} is the target or the weight, and cannot be the column of {role}, too")
 
 
-def listed(names: Sequence[str], most: int = 30) -> str:
-    """Names for a message; only the first ones, where there are many."""
-    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+def check_cells(source: Source, options: ColumnOptions, columns: Sequence[str]) -> None:
+    """Refuse columns of text that may mean two things, and a target of numbers with words among them."""
+    for name in columns:
+        if name in source.refused:
+            raise DataError(source.refused[name])
+    if options.target is not None and options.target in source.strays and options.task != "classification":
+        raise DataError(f"the target would have classes: {source.strays[options.target]}; or say task='classification'")
 
 
 def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
@@ -67,5 +87,14 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
         names = list(options.features)
     elif source.bare and matrix:
         names = matrix
+    else:
+        names = [name for name in names if not is_index(name)]
     other = {options.target, options.weight, *options.drop}
+    if options.features is None:
+        other |= set(options.marks.values())  # which are features only if they are named as such
     return [name for name in names if name not in other]
+
+
+def is_index(column: str) -> bool:
+    """Whether a column is the index of a pandas frame, which has no name: it numbers the rows, and is no feature."""
+    return re.fullmatch(r"__index_level_\d+__", column) is not None

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from riata.data.column_names import typed
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
@@ -15,12 +16,12 @@ from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
-from riata.data.columns.texts import TextLearner
+from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source
-from riata.data.opening.column_options import ColumnOptions, check_columns, feature_columns
+from riata.data.opening.column_options import ColumnOptions, check_cells, check_columns, feature_columns, is_index
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
 from riata.data.parallel import in_parallel
@@ -64,6 +65,7 @@ class FirstPass:
     def __init__(self, source: Source, options: ColumnOptions) -> None:
         check_columns(source.schema, options)
         self.source, self.options, self.features = source, options, feature_columns(source, options)
+        check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
         self.target: TargetLearner | None = None
@@ -172,13 +174,21 @@ class FirstPass:
         if is_list(kind):
             return DenseLearner(name, self.source.feature_names)
         if is_text(kind):
-            dates = look_like_dates(as_strings(column))
-            return DateLearner(name) if dates else self._categories(name)
+            strings = as_strings(column)
+            if look_like_dates(strings):
+                return DateLearner(name)
+            if look_like_prose(strings):
+                self.notes.append(
+                    f"column {name!r} looks like free text, and is read as levels: say that it is text "
+                    f"(text=[{name!r}], or --text {typed(name)}), or drop it"
+                )
+            return self._categories(name)
         if pa.types.is_dictionary(kind):
             return self._categories(name)
         if is_number(kind):
             return NumberLearner(name)
-        return DateLearner(name) if pa.types.is_temporal(kind) else None
+        date = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+        return DateLearner(name) if date else None
 
     def profile(self) -> Profile:
         """The profile of all rows seen."""
@@ -193,7 +203,8 @@ class FirstPass:
         hashed = self.options.hashed and any(e.kind not in MATRICES for e in encoders)
         if hashed and any(e.kind == Sparse.kind for e in encoders):
             raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
-        encoding = Encoding(encoders, target, self.options.weight, single, hashed)
+        cells = {name: one for name, one in self.source.cells.items() if name in self.columns}
+        encoding = Encoding(encoders, target, self.options.weight, single, hashed, cells)
         if encoding.n_features == 0:
             raise DataError("there are 0 features: no column is left to be one")
         columns = {
@@ -210,12 +221,16 @@ class FirstPass:
 
     def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
+        yield from self.source.notes
         if target is not None and self.options.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             yield f"the target {target.column!r} is taken for {what} (task='classification' or 'regression' decides it)"
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
+        for name in filter(is_index, self.source.schema.names):
+            if name not in (*self.columns, *self.options.drop):
+                yield f"column {name!r} is the index of a pandas frame: left out (features=[...] may name it)"
         if self.skipped:
             yield f"{self.skipped} rows could not be read: left out"
         for name, found in columns.items():
@@ -224,7 +239,7 @@ class FirstPass:
             if target is not None and name != target.column and (found.explains or 0.0) > LEAK:
                 yield (
                     f"column {name!r} alone explains {found.explains:.0%} of {target.column!r}: if it is not "
-                    f"known when predicting, drop it (drop=[{name!r}], or --drop {name})"
+                    f"known when predicting, drop it (drop=[{name!r}], or --drop {typed(name)})"
                 )
 
 

@@ -2,7 +2,8 @@
 
 | source                        | features                                  | target                                   |
 | digits49, gisette (`:test`)   | as documented in riata.datasets           | its labels                               |
-| Parquet, Arrow IPC, CSV, TSV  | every column that has no other role       | a column                                 |
+| Parquet, Arrow, ORC, Avro     | every column that has no other role       | a column                                 |
+| CSV, JSON, Excel, DuckDB      | the same                                  | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
@@ -11,7 +12,7 @@
 | a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, parse_memo
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.formats.csv_options import csv_options
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.source import Source
 from riata.data.formats.streams import StoredStream, UnstoredStream
@@ -34,6 +36,7 @@ from riata.data.opening.profile import Profile, known_profile
 from riata.data.opening.profile_cache import profile_of
 from riata.data.opening.sources import Reading, open_source, with_roles
 from riata.data.out_of_core import OutOfCore
+from riata.data.row_marks import MarksOfSource
 from riata.data.statistics import is_statistics, load_statistics
 from riata.data.target import TASKS, GrowingTarget, Target
 from riata.errors import DataError, OptionError
@@ -52,6 +55,9 @@ def open_data(
     target: Any = None,
     *,
     weight: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    folds: Any = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
@@ -66,6 +72,7 @@ def open_data(
     n_features: int | None = None,
     need_target: bool = True,
     filesystem: Any = None,
+    csv: Mapping[str, Any] | None = None,
     remote_opener: RemoteOpener | None = None,
     **options: Any,
 ) -> Dataset:
@@ -77,6 +84,10 @@ def open_data(
         What to read; "-" is standard input.
     target, weight : str, int, array or path
         A column by name (by number in a bare array), an array of one value per row, or a file of its own.
+    groups, time, folds : str, array or path
+        A column that says which rows belong together when k or alpha is chosen: a group such as a customer, whose rows
+        are in one fold; a time, for folds that are scored by models of earlier rows; or the numbers of folds. It is no
+        feature, unless `features` names it.
     features, drop : sequences of columns
         Which columns become features: all without another role by default, without those in `drop`.
     categorical, text : sequences of columns
@@ -102,6 +113,9 @@ def open_data(
         How many features sparse rows have, where that is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
         The file system of the path, if the path does not say.
+    csv : dict, optional
+        How text files are written, where a first look at them does not tell it right, such as {"decimal": ","}: the
+        keys are those of `riata.data.formats.csv_options`.
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     **options :
@@ -113,12 +127,15 @@ def open_data(
         raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
     if on_error not in ("raise", "skip"):
         raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
+    marks = {role: given for role, given in (("groups", groups), ("time", time), ("folds", folds)) if given is not None}
     asked = {
-        "target": target if need_target else None, "weight": weight, "features": features, "drop": drop,
+        "target": target if need_target else None, "weight": weight, **marks, "features": features, "drop": drop,
         "categorical": categorical, "text": text, "crosses": crosses, "task": task,
     }  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
+    growing = {"follow": follow or None}
     if is_statistics(source):
+        refuse_given(growing, f"{source} holds sums, and no rows that become more")
         statistics = load_statistics(source, budget)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
@@ -129,19 +146,23 @@ def open_data(
             columns | {"target": target if fitting else None}, f"{source} comes with its features and its target"
         )
         source, target, names = _dataset(source)
-        return open_array(source, target, weight, task, names)
+        return open_array(source, target, weight, task, names, marks=marks)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        refuse_given(growing, "an array does not become longer; only a file of text does")
         refuse_given(
             columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
         )
-        return open_array(source, target, weight, task, None, need_target)
+        return open_array(source, target, weight, task, None, need_target, marks)
     cache = False if follow else cache
-    reading = Reading(budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow)
+    reading = Reading(
+        budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow,
+        csv_options(csv), {} if encoding is None else encoding.cells, (target,) if isinstance(target, str) else (),
+    )  # fmt: skip
     rows = open_source(source, reading, target)
     if remote_opener is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         check_as_encoded(source, converted.encoding, asked)
         return converted.load() if converted.n_bytes <= in_memory_bytes(budget) else converted
-    rows, roles = with_roles(rows, target, weight, reading, need_target)
+    rows, roles = with_roles(rows, {"target": target, "weight": weight, **marks}, reading, need_target)
     if remote_opener is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if n_features is not None:
@@ -151,9 +172,9 @@ def open_data(
     elif rows.single_pass:
         rows = UnstoredStream(rows, _first_rows(rows, budget))
     column_options = ColumnOptions(
-        target=roles["target"], weight=roles["weight"], features=None if features is None else tuple(features),
-        drop=tuple(drop), categorical=tuple(categorical), text=tuple(text), crosses=as_crosses(crosses),
-        task=task, on_error=on_error, **options,
+        features=None if features is None else _names(features),
+        drop=_names(drop), categorical=_names(categorical), text=_names(text), crosses=as_crosses(crosses),
+        task=task, on_error=on_error, **(options | roles),
     )  # fmt: skip
     batch_rows = _first_rows(rows, budget)
     target_name = roles["target"] if need_target else None
@@ -174,6 +195,8 @@ def open_data(
             f"than the budget of {in_words(budget)}; give it more memory, correct the indices, or drop the column"
         )
     data = OutOfCore(rows, profile, budget, cache)
+    if column_options.marks:
+        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks))
     fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load(decoded) if fits else data
 
@@ -214,7 +237,12 @@ def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
     for cross in crosses:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
             raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
-    return tuple(tuple(cross) for cross in crosses)
+    return tuple(_names(cross) for cross in crosses)
+
+
+def _names(columns: Sequence[Any]) -> tuple[str, ...]:
+    """Names of columns; those of a pandas frame may be numbers."""
+    return tuple(map(str, columns))
 
 
 def _dataset(source: str) -> tuple[np.ndarray, np.ndarray, list[str]]:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from riata.data.column_names import no_column
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.encoding import Encoding
 from riata.data.formats.source import Source
-from riata.data.opening.column_options import listed
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.target import Target
 from riata.errors import DataError
@@ -57,7 +57,7 @@ def known_profile(
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
     return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
-                   has_names(source) and not encoding.hashed)  # fmt: skip
+                   has_names(source) and not encoding.hashed, list(source.notes))  # fmt: skip
 
 
 def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
@@ -68,7 +68,7 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     names = source.schema.names
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
-            raise DataError(f"there is no column {column!r}, which the model needs; it has {listed(names)}")
+            raise DataError(no_column(column, names, ", which the model needs"))
     weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:

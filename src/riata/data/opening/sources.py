@@ -1,6 +1,7 @@
 """From what the user points at to a source of Arrow batches, with target and weights as columns."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,19 +9,28 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import block_bytes, in_memory_bytes
+from riata.data.cells.cell_format import CellFormat
+from riata.data.column_names import listed, no_column
+from riata.data.formats.avro import Avro
 from riata.data.formats.csv import Csv
+from riata.data.formats.csv_options import CsvOptions
+from riata.data.formats.duckdb import SCHEME, Query, Relation, is_relation
+from riata.data.formats.excel import Excel
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.json import Json
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
+from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import TARGET, WEIGHT, OneColumn, Source, WithColumns
+from riata.data.formats.source import NOTHING, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.opened import is_arrow_dataset
-from riata.data.opening.column_options import listed
 from riata.errors import DataError, MissingFileError, OptionError
+
+TEXTS = ("csv", "svmlight", "json")
 
 
 class Reading(NamedTuple):
@@ -32,6 +42,9 @@ class Reading(NamedTuple):
     filesystem: Any = None
     n_features: int | None = None  # how many features the data has, where known
     follow: bool = False  # whether to wait for more at the end of a file
+    csv: CsvOptions = CsvOptions()  # what was said about text files
+    cells: Mapping[str, CellFormat] = NOTHING  # the formats of a model's columns
+    labels: tuple[str, ...] = ()  # columns of classes
 
 
 def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
@@ -39,7 +52,11 @@ def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
     if isinstance(source, Source):
         return source
     if isinstance(source, str | Path):
+        if isinstance(source, str) and source.startswith(SCHEME):
+            return Query(source)
         return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
+    if is_relation(source):
+        return Relation(source)
     if isinstance(source, np.memmap):
         return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
     if is_arrow_dataset(source):
@@ -57,28 +74,37 @@ def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
 
 
 def _files(path: str, reading: Reading, target: Any) -> Source:
-    files = find_files(path, reading.filesystem)
+    book = re.fullmatch(r"(.*\.xls[xm])#(.+)", path)  # a sheet of a workbook
+    files = find_files(path if book is None else book[1], reading.filesystem)
     kind = guess_format(files)
     if reading.follow:
-        if kind not in ("csv", "svmlight") or len(files) > 1 or files[0].compression:
-            raise OptionError("only a single file of CSV or svmlight text, not compressed, can be followed as it grows")
+        if kind not in TEXTS or len(files) > 1 or files[0].compression:
+            raise OptionError(
+                "only a single file of CSV, svmlight or JSON lines, not compressed, can be followed as it grows"
+            )
         files = [Followed(**vars(files[0]))]
     if kind == "npy":
         return Npy(files, int(target) if str(target).lstrip("-").isdigit() else None, reading.n_features)
-    if kind in ("csv", "svmlight"):
+    if kind in TEXTS:
         rows = _text(files, kind, reading)
         rows.single_pass = reading.follow
         return rows
-    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
+    if kind == "excel":
+        sheet = None if book is None else book[2]
+        return Excel(
+            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
+            known=reading.cells, labels=reading.labels,
+        )  # fmt: skip
+    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "orc": Orc, "avro": Avro}
     return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 
 
 def _stdin(reading: Reading) -> Source:
-    """Standard input: CSV or svmlight text, as its first bytes tell."""
+    """Standard input: text of some format, as its first bytes tell."""
     file = StandardInput()
     kind = sniff(file.head(), file.path)
-    if kind not in ("csv", "svmlight"):
-        raise DataError("standard input must be CSV or svmlight text; give other formats as files")
+    if kind not in TEXTS:
+        raise DataError("standard input must be CSV, svmlight or JSON text; give other formats as files")
     rows = _text([file], kind, reading)
     rows.single_pass = True
     return rows
@@ -87,17 +113,24 @@ def _stdin(reading: Reading) -> Source:
 def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
     block = block_bytes(reading.memory)
     if kind == "csv":
-        return Csv(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
+        return Csv(
+            files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad, options=reading.csv,
+            known=reading.cells, labels=reading.labels,
+        )  # fmt: skip
+    if kind == "json":
+        return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
     return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
 
 
 def with_roles(
-    rows: Source, target: Any, weight: Any, reading: Reading, need_target: bool = True
+    rows: Source, given_roles: Mapping[str, Any], reading: Reading, need_target: bool = True
 ) -> tuple[Source, dict[str, str | None]]:
-    """The rows, joined with target and weight if those are arrays or files of their own; the names of both columns."""
+    """The rows, joined with target, weight and marks if those are arrays or files of their own; the names of them."""
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
-    for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
+    for role, given in given_roles.items():
+        name = {"target": TARGET, "weight": WEIGHT}.get(role, role)
+        given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
         elif isinstance(given, str) and not need_target:
@@ -120,6 +153,11 @@ def with_roles(
     return (WithColumns(rows, others) if others else rows), roles
 
 
+def _names_a_column(given: Any, rows: Source) -> bool:
+    """Whether this is the name of a column of a pandas frame that is no string: a number, or a tuple of several."""
+    return isinstance(given, int | np.integer | tuple) and not rows.bare and str(given) in rows.schema.names
+
+
 def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
     """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
     if not isinstance(given, str | Path):
@@ -127,6 +165,4 @@ def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -
     try:
         return open_source(given, reading)
     except MissingFileError:
-        raise DataError(
-            f"there is no column {str(given)!r}; it has {listed(names)}, and there is no such file"
-        ) from None
+        raise DataError(f"{no_column(str(given), names)}, and there is no such file") from None

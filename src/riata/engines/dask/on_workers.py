@@ -54,6 +54,7 @@ class OnWorkers(Remote):
         self.client, self._parts, self._places, self.row_bytes = client, list(parts), list(starts), row_bytes
         self.n_chunks = len(self._parts)
         self._view: View = ()
+        self._sent: Future | None = None  # the view, once workers have it: it may hold the folds of all rows
         self._rows_per_pass = facts.n_rows  # rows read in a pass; in a view of some rows, more than it has
 
     def _seen_as(self, view: View, starts: Sequence[Starts], facts: Facts) -> "OnWorkers":
@@ -68,21 +69,22 @@ class OnWorkers(Remote):
     def some_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "OnWorkers":
         view = (*self._view, Keeping(keep))
         unknown = [(*its, 0) for its in self._places]  # how many kept rows are before each part: to be counted
-        counts = np.array(result_of(self.client, self._tasks(rows_of_part, unknown, view)))
+        sent = carry(self.client, Carried(view))
+        counts = np.array(result_of(self.client, self._tasks(rows_of_part, unknown, sent)))
         firsts = np.cumsum([0, *counts[:, 0]])
         starts = [(*its, int(first)) for its, first in zip(self._places, firsts[:-1], strict=True)]
         other = self._seen_as(view, starts, self.facts.of_view(n_rows=int(firsts[-1])))
-        other._rows_per_pass = int(counts[:, 1].sum())
+        other._rows_per_pass, other._sent = int(counts[:, 1].sum()), sent
         return other
 
     def persisted(self, f: Callable[[Chunk], Chunk]) -> "OnWorkers":
-        parts = self._tasks(part_in_memory, self._places, (*self._view, Mapping(f)))
+        parts = self._tasks(part_in_memory, self._places, carry(self.client, Carried((*self._view, Mapping(f)))))
         self._count(self.n_rows)
         facts = self.facts.of_view(classes=None)
         return OnWorkers(self.client, parts, [its[-1:] for its in self._places], facts, self.row_bytes)
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
-        total: T = self._total(self._tasks(sum_of_part, self._places, (self._view, f)), FAN_IN)
+        total: T = self._total(self._tasks(sum_of_part, self._places, self._seen, f), FAN_IN)
         return total
 
     def sum_runs(self, f: Callable[[Run], T]) -> T:
@@ -96,13 +98,12 @@ class OnWorkers(Remote):
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         """Chunks, brought to this process one after the other while workers prepare the next ones."""
-        carried = carry(self.client, Carried(self._view))
-        counts = result_of(self.client, self._tasks(chunks_in_part, self._places, self._view))
+        counts = result_of(self.client, self._tasks(chunks_in_part, self._places, self._seen))
         wanted = [(n, i) for n in (range(self.n_chunks) if order is None else order) for i in range(counts[n])]
         ready: list[Future] = []
         for number, i in wanted:
             its = self._parts[number], i, self._places[number]
-            ready.append(submit(self.client, chunk_of_part, *its, carried))
+            ready.append(submit(self.client, chunk_of_part, *its, self._seen))
             if len(ready) > READY:
                 yield self._brought(ready.pop(0))
         while ready:
@@ -117,13 +118,20 @@ class OnWorkers(Remote):
     def chunk_starts(self) -> np.ndarray:
         return np.array([its[-1] for its in self._places])
 
-    def _tasks(self, task: Callable[..., Any], starts: Sequence[Any], value: Any) -> list[Future]:
-        """A task for every part, with a value that is sent to the workers only once."""
-        carried = carry(self.client, Carried(value))
-        return submit_all(self.client, task, self._parts, starts, [carried] * len(self._parts))
+    @property
+    def _seen(self) -> Future:
+        """The view, sent to the workers once for all passes."""
+        if self._sent is None:
+            self._sent = carry(self.client, Carried(self._view))
+        return self._sent
+
+    def _tasks(self, task: Callable[..., Any], starts: Sequence[Any], view: Future, *values: Any) -> list[Future]:
+        """A task for every part in a view, with values that are sent to the workers only once."""
+        shared = [view, *(carry(self.client, Carried(value)) for value in values)]
+        return submit_all(self.client, task, self._parts, starts, *([one] * len(self._parts) for one in shared))
 
     def _runs(self, f: Callable[[int, Run], Any]) -> list[Future]:
-        return self._tasks(run_of_part, list(enumerate(self._places)), (self._view, f))
+        return self._tasks(run_of_part, list(enumerate(self._places)), self._seen, f)
 
     def _total(self, sums: list[Future], fan_in: int) -> Any:
         total = result_of(self.client, in_tree(self.client, sum_of, sums, fan_in))

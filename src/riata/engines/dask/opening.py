@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from riata.data.budget import chunk_bytes
 from riata.data.encoding import Encoding
@@ -25,6 +26,7 @@ from riata.data.opening.profile_cache import profile_of
 from riata.data.out_of_core import ROW_OVERHEAD, facts_of
 from riata.engines.dask.cluster import Client, Future, carry, in_tree, n_threads, result_of, submit_all
 from riata.engines.dask.collections import blocks_of, first_look
+from riata.engines.dask.marks import MarksOnWorkers
 from riata.engines.dask.on_workers import OnWorkers
 from riata.engines.dask.parts import Part, RowsInMemory, look_at_source, merged_looks, part_of_block, part_of_source
 from riata.engines.dask.payload import Carried
@@ -59,7 +61,8 @@ def open_files(
     else:
         profile = _known(source, known_encoding(source, encoding, target))
     folder = cache if isinstance(cache, str) else None
-    return _encoded(client, part_of_source, parts, profile, memory, folder)
+    data = _encoded(client, part_of_source, parts, profile, memory, folder)
+    return _with_marks(data, parts, source.schema, options)
 
 
 def part_count(n_bytes: int, threads: int) -> int:
@@ -83,12 +86,24 @@ def open_collection(
     """The rows of a Dask collection, or of delayed chunks."""
     blocks, roles = blocks_of(client, rows, target, weight)
     look = first_look(client, blocks, ColumnOptions(**roles, **options))
+    schema = look.source.schema
     if encoding is None:
         profile = _looked(client, look, blocks, look.source.n_rows or 1)
     else:
         encoding = replace(encoding, weight=look.options.weight or encoding.weight)
         profile = _known(look.source, known_encoding(look.source, encoding, look.options.target))
-    return _encoded(client, part_of_block, blocks, profile, memory, None)
+    data = _encoded(client, part_of_block, blocks, profile, memory, None)
+    return _with_marks(data, blocks, schema, look.options)
+
+
+def _with_marks(
+    data: OnWorkers, parts: Sequence[Source | Future], schema: pa.Schema, options: ColumnOptions
+) -> OnWorkers:
+    """The dataset with the columns that say which rows belong together, where there are some."""
+    if options.marks and data.encoding is not None:
+        marks = MarksOnWorkers(data.client, parts, data.encoding, schema, options.marks)
+        data.facts = data.facts.but(marks=marks)
+    return data
 
 
 def _learned(client: Client, parts: Sequence[Source], source: Source, options: ColumnOptions, rows: int) -> Profile:

@@ -69,9 +69,9 @@ def _span(part: Part, i: int, keeps: list[np.ndarray]) -> slice:
     return slice(int(keeps[0][0]), int(keeps[0][-1]) + 1) if keeps else slice(0, part.counts[i])
 
 
-def sum_of_part(part: Part, starts: Starts, carried: Carried) -> Any:
+def sum_of_part(part: Part, starts: Starts, seen: Carried, carried: Carried) -> Any:
     """The sum of f(chunk) over the chunks of a part, in their order; None without any row."""
-    view, f = carried.value
+    view, f = seen.value, carried.value
     total = None
     for _, chunk in chunks_of(part, view, starts):
         value = f(chunk)
@@ -79,9 +79,9 @@ def sum_of_part(part: Part, starts: Starts, carried: Carried) -> Any:
     return total
 
 
-def run_of_part(part: Part, numbered: tuple[int, Starts], carried: Carried) -> Any:
+def run_of_part(part: Part, numbered: tuple[int, Starts], seen: Carried, carried: Carried) -> Any:
     """f(number, run) of the chunks of a part; None without any row."""
-    (number, starts), (view, f) = numbered, carried.value
+    (number, starts), view, f = numbered, seen.value, carried.value
     run = chunks_of(part, view, starts)
     first = next(run, None)
     return None if first is None else f(number, chain([first], run))

@@ -32,6 +32,7 @@ class Series:
     steps: bool = False  # a value holds until the next one
     background: bool = False
     spread: Sequence[float] | np.ndarray | None = None  # a band of so much above and below
+    down_to: Sequence[float] | np.ndarray | None = None  # or a band from the line down to here
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,8 @@ def _reach(series: Series) -> np.ndarray:
     """Where a series goes, its band included."""
     y = np.asarray(series.y, dtype=float)
     spread = 0.0 if series.spread is None else np.nan_to_num(np.asarray(series.spread, dtype=float))
-    return np.concatenate([np.atleast_1d(y - spread), np.atleast_1d(y + spread)])
+    low = y - spread if series.down_to is None else np.asarray(series.down_to, dtype=float)
+    return np.concatenate([np.atleast_1d(low), np.atleast_1d(y + spread)])
 
 
 def _embedded(series: Sequence[Series]) -> Markup:
@@ -160,9 +162,11 @@ def _drawn(series: Series, across: Scale, up: Scale, colour: int | None) -> dict
     """A series as the template draws it."""
     x, y = across.at(series.x), 1.0 - up.at(series.y)
     band = ""
-    if series.spread is not None:
-        spread, values = np.asarray(series.spread, dtype=float), np.asarray(series.y, dtype=float)
-        upper, lower = 1.0 - up.at(values + spread), 1.0 - up.at(values - spread)
+    if series.spread is not None or series.down_to is not None:
+        spread = np.asarray(0.0 if series.spread is None else series.spread, dtype=float)
+        values = np.asarray(series.y, dtype=float)
+        low = values - spread if series.down_to is None else np.asarray(series.down_to, dtype=float)
+        upper, lower = 1.0 - up.at(values + spread), 1.0 - up.at(low)
         band = _line(np.concatenate([x, x[::-1]]), np.concatenate([upper, lower[::-1]])) + "Z"
     return {
         "name": series.name,

@@ -25,6 +25,8 @@ def columns(one: PathChoice) -> dict[str, np.ndarray]:
     known = {path.by: path.values, "features": path.n_selected, "objective": path.objectives, "loss": path.losses}
     if path.gaps is not None:
         known["gap"] = path.gaps
+    if path.bound_values is not None:
+        known["bound"] = path.bound_values
     if selection.scores is not None:
         known[selection.score] = selection.scores
     if selection.errors is not None:

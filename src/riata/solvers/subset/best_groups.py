@@ -6,15 +6,17 @@ memory, so that one pass is enough for the squared loss, and the proof covers al
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
-from riata.outcome.proofs import SwapOptimal
+from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.subset.best_k_refits import REFITS
+from riata.solvers.subset.global_bound import Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits
@@ -40,7 +42,9 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
     if problem.loss.quadratic:
         w, b = model.coefficients(search.outlook.support, search.outlook.weights)
         F = model.loss - 0.5 * search.outlook.reduction
-        yield Iterate(w, b, 1, F, proof=swap_optimal(search, groups_of(problem)))
+        size = Size(k, search.outlook.support, search.outlook.weights)
+        yield Iterate(w, b, 1, F, proof=swap_optimal(search, groups_of(problem)),
+                      bound=lambda: quadratic_bounds(model, [size]).of(problem, k, F))  # fmt: skip
     else:
         yield from _by_refits(problem, options, search.outlook.support)
 
@@ -61,8 +65,16 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
             better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
             proof = swap_optimal(search, penalty, len(proposals))
-        yield Iterate(w, fit.intercept, t, fit.objective, proof=proof)
+        bound = partial(_bound, problem, fit, model)
+        yield Iterate(w, fit.intercept, t, fit.objective, proof=proof, bound=bound)
         fit = better or fit
+
+
+def _bound(problem: Problem, fit: Fitted, model: LocalQuadratic) -> Bound:
+    """How much better other groups could be, from the local quadratic at a fit."""
+    k, everything = groups_of(problem).k, np.arange(problem.data.n_features)
+    slopes = -model.pulls(fit.support, fit.coef * model.unit[fit.support]) * model.unit
+    return true_bounds(problem, k, fit, problem, everything, slopes).of(problem, k, fit.objective)
 
 
 def _first_better(

@@ -6,15 +6,17 @@ second order; those are tried in the true loss, and the best of them refitted. I
 gain become candidates, and the search goes on; otherwise it has ended.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from riata.objective import Problem, gap_unit
-from riata.outcome.proofs import Proof, SwapOptimal, ZeroLoss
-from riata.solvers.iterate import Iterate, Options, Saved
+from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
+from riata.solvers.iterate import Iterate, Iterates, Options, Saved
+from riata.solvers.subset.certified import certified_iterates
+from riata.solvers.subset.global_bound import true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Refits
 from riata.solvers.subset.subset import MIN_GAIN
@@ -25,9 +27,7 @@ REFITS = 16  # how many of them are refitted
 NEWCOMERS = 256  # candidates that a check adds
 
 
-def by_refits(
-    problem: Problem, options: Options, start: tuple[np.ndarray, np.ndarray] | None = None
-) -> Iterator[Iterate]:
+def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.ndarray] | None = None) -> Iterates:
     """From a support to better ones, until no promising swap is an improvement.
 
     The start is a support and candidates, the most important last; None where the options resume a fit.
@@ -42,19 +42,23 @@ def by_refits(
         support, candidates = start
         fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
         yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
+    copied = None  # the columns of the last search
     yielded = t > 0  # a point that was saved was yielded before
     while True:
         if not yielded:
             t += 1
             candidates = candidates[-room:]
             columns = np.union1d(candidates, fit.support)
-            fit = SupportSearch(problem, columns, options.memory, unit).improved(fit)
+            copied = SupportSearch(problem, columns, options.memory, unit)
+            fit = copied.improved(fit)
             yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
         yielded = False
-        better, proof, gains = _checked(problem, fit, options.memory, unit)
+        better, proof, gains, bound = _checked(problem, fit, copied, options.memory, unit)
         if better is None:
-            yield _iterate(problem, fit, t + 1, proof=proof)
-            return
+            if options.certify is not None:
+                return (yield from certified_iterates(problem, fit, options, None, t + 1, proof, bound))
+            yield _iterate(problem, fit, t + 1, proof=proof, bound=bound)
+            return None
         fit, candidates = better, np.append(candidates, largest_gains(gains, candidates, min(NEWCOMERS, room)))
 
 
@@ -64,18 +68,29 @@ def _iterate(problem: Problem, fit: Fitted, t: int, **more: Any) -> Iterate:
     return Iterate(w, fit.intercept, t, fit.objective, **more)
 
 
-def _checked(problem: Problem, fit: Fitted, memory: int | None, unit: float) -> tuple[Fitted | None, Proof, np.ndarray]:
-    """A better fit one swap away, if one is found; what is proved otherwise; and the gains of all features."""
+Checked = tuple[Fitted | None, Proof, np.ndarray, Callable[[], Bound]]
+
+
+def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, memory: int | None, unit: float) -> Checked:
+    """A better fit one swap away, if found; what is proved otherwise; the gains of all features; and the bound."""
     k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
-        return None, ZeroLoss(), np.zeros(d)
+        return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k)
     w = np.zeros(d)
     w[fit.support] = fit.coef
-    gains = LocalQuadratic(problem, w, fit.intercept).outlook(fit.support, k).gains
+    model = LocalQuadratic(problem, w, fit.intercept)
+    gains = model.outlook(fit.support, k).gains
     best = largest_gains(np.where(gains > 2.0 * MIN_GAIN * unit, gains, -np.inf), NOTHING, CHECKED)
     search = SupportSearch(problem, np.union1d(fit.support, best), memory, unit)
     better, n_refitted = search.better_by_one_swap(fit, REFITS)
-    return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains
+    slopes = -model.pulls(fit.support, fit.coef * model.unit[fit.support]) * model.unit
+
+    near = copied or search
+
+    def bound() -> Bound:
+        return true_bounds(problem, k, fit, near.problem, near.columns, slopes).of(problem, k, fit.objective)
+
+    return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains, bound
 
 
 def _saved(fit: Fitted, candidates: np.ndarray, rounds: int) -> Saved:

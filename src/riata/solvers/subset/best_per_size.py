@@ -7,21 +7,26 @@ has a gain. For losses other than the squared one two local quadratics propose s
 the best model of the largest size; all supports are refitted in the same passes, and the better ones are kept.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from riata.objective import Problem, empty_intercept, gap_unit
+from riata.objective import Problem, empty_intercept, first_order, gap_unit
 from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
-from riata.solvers.subset.best_k import first_count, make_room, row_limit
 from riata.solvers.subset.best_k_refits import largest_gains, next_count
-from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.candidates import first_count, make_room, row_limit
+from riata.solvers.subset.global_bound import Bounded, Size, quadratic_bounds, true_bounds
+from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.subset import MIN_GAIN, Subset
 from riata.threads import one_blas_thread
+
+SIZES = 4  # whose relaxations are made for another loss: each costs a pass
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class BestPerSize:
 
     models: list[Fitted]
     proof: SwapOptimalPath | RefittedSupports
+    bounded: Callable[[], Bounded]  # what no model of each size has an objective below
 
     @property
     def objectives(self) -> np.ndarray:
@@ -56,9 +62,11 @@ def _groups_per_size(problem: Problem, k_max: int, options: Options) -> BestPerS
         search.swap(k)
         supports.append(search.outlook.support)
     if problem.loss.quadratic or not supports:
-        models = [_fitted(model, support) for support in supports or [np.empty(0, dtype=np.int64)]]
-        return BestPerSize(models, SwapOptimalPath("groups"))
-    return BestPerSize(refitted(problem, supports, options), RefittedSupports(1))
+        supports = supports or [NOTHING]
+        models, bounded = [_fitted(model, support) for support in supports], _quadratic(model, supports, k_max)
+        return BestPerSize(models, SwapOptimalPath("groups"), bounded)
+    models = refitted(problem, supports, options)
+    return BestPerSize(models, RefittedSupports(1), _true(problem, models, k_max, model.candidates))
 
 
 def _features_per_size(problem: Problem, k_max: int, options: Options) -> BestPerSize:
@@ -69,14 +77,44 @@ def _features_per_size(problem: Problem, k_max: int, options: Options) -> BestPe
     supports = _support_per_size(model, k_max, min_gain, limit)
     if problem.loss.quadratic or not supports:
         models = [_fitted(model, support) for support in supports]
-        return BestPerSize(models, SwapOptimalPath())
+        return BestPerSize(models, SwapOptimalPath(), _quadratic(model, supports, k_max))
     models = refitted(problem, supports, options)
     w = np.zeros(d)
     w[models[-1].support] = models[-1].coef
-    others = _support_per_size(LocalQuadratic(problem, w, models[-1].intercept), len(supports), min_gain, limit)
+    local = LocalQuadratic(problem, w, models[-1].intercept)
+    others = _support_per_size(local, len(supports), min_gain, limit)
     found = models + refitted(problem, others, options)
     best = [min((m for m in found if len(m.support) <= k), key=_objective) for k in range(1, len(supports) + 1)]
-    return BestPerSize(best, RefittedSupports(2))
+    return BestPerSize(best, RefittedSupports(2), _true(problem, best, k_max, local.candidates))
+
+
+def _quadratic(model: LocalQuadratic, supports: list[np.ndarray], k_max: int) -> Callable[[], Bounded]:
+    """Bounds where the local quadratic is the loss itself; a size that does not help has the model of the last one."""
+    supports = supports + [supports[-1]] * (k_max - len(supports))
+    return lambda: quadratic_bounds(
+        model, [Size(k, support, model.outlook(support, k).weights) for k, support in enumerate(supports, 1)]
+    )
+
+
+def _true(problem: Problem, models: list[Fitted], k_max: int, columns: np.ndarray) -> Callable[[], Bounded]:
+    """Bounds for another loss, from relaxations among some columns."""
+    columns = np.union1d(columns, models[-1].support)
+
+    def bounded() -> Bounded:
+        w = np.zeros(problem.data.n_features)
+        w[models[-1].support] = models[-1].coef
+        slopes = first_order(problem, w, models[-1].intercept).by_w
+        if not Costs.of(problem).bounding:
+            return Bounded(None, slopes)
+        sizes = sorted({max(1, k_max // 3**i) for i in range(SIZES if problem.data.cheap_passes else 1)})
+        found = [true_bounds(problem, k, models[min(k, len(models)) - 1], None, columns, slopes) for k in sizes]
+        values = np.zeros(k_max)
+        for one in found:
+            assert one.values is not None
+            values[: len(one.values)] = np.maximum(values[: len(one.values)], one.values)
+        return Bounded(values)
+
+    return bounded
 
 
 def _objective(model: Fitted) -> float:

@@ -23,7 +23,9 @@ from riata.arrays import Array, at_least, namespace
 from riata.data.chunk import Chunk
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
+from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import solved
+from riata.solvers.subset.relaxation import Quadratic
 from riata.solvers.subset.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
 
@@ -108,6 +110,31 @@ class LocalQuadratic:
         """H among the candidates."""
         return self._among
 
+    @property
+    def unit(self) -> np.ndarray:
+        """What coefficients in the units of the data are multiplied by."""
+        return self._unit
+
+    @property
+    def costs(self) -> Costs:
+        """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
+        ridge, limit, groups = Costs.of(self.problem)
+        return Costs(np.where(self._diagonal > 0, ridge / self._unit**2, 1.0), limit * self._unit, groups)
+
+    def among_candidates(self) -> Quadratic:
+        """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
+        c, costs = self.candidates, self.costs
+        ridge, limit = costs.ridge[c], costs.limit[c]
+        groups = None if costs.groups is None else costs.groups[c]
+        G = self._among - np.diag(ridge * (self._diagonal[c] > 0))
+        return Quadratic(G, np.where(self._diagonal[c] > 0, self.h[c], 0.0), self.loss, Costs(ridge, limit, groups))
+
+    def pulls(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Minus the slopes of the loss, without the ridge, of all features: a quick pass if rows of H are missing."""
+        pulls = self.h - self._times_H(support, weights)
+        pulls[support] += self.costs.ridge[support] * weights
+        return np.where(self._diagonal > 0, pulls, 0.0)
+
     def add_candidates(self, columns: np.ndarray) -> None:
         """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
@@ -159,7 +186,8 @@ class LocalQuadratic:
         weights = A @ self.h[support]
         c = self.h - weights @ rows
         v = self._diagonal - np.einsum("sj,sj->j", rows, W)
-        gains, partners = swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR)
+        gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
+        swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR, gains, partners)
         if len(support) < k:
             gains, partners = np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
         gains[support] = -np.inf
@@ -213,6 +241,7 @@ class LocalQuadratic:
 
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
         product = by_z / self.problem.data.total_weight / self._unit
+        product[support] += self.costs.ridge[support] * weights
         return product
 
     def _store(self, columns: np.ndarray, products: np.ndarray) -> None:

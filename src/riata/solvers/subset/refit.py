@@ -4,6 +4,7 @@ Internally columns are standardised, so that the steps do not depend on units, a
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,6 +156,18 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
     if isinstance(data, Remote):
         return data.persisted(cut)
     return InMemory(*copied([cut(chunk) for chunk in data.visit()]))
+
+
+def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
+    """The problem with these features alone."""
+
+    def cut(chunk: Chunk) -> Chunk:
+        return chunk._replace(X=chunk.X.narrowed(columns))
+
+    data = cut_data(problem.data, cut, len(columns), MEMORY_UNTOLD if memory is None else memory)
+    data.facts = data.facts.but(n_features=len(columns))
+    l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
+    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2))
 
 
 class _Newton:

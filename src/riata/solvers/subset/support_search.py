@@ -7,16 +7,14 @@ beforehand (`swap_trials`) and excluded from the path.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from riata.data.chunk import Chunk
 from riata.objective import Problem
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits, cut_data
+from riata.solvers.subset.refit import SEPARATED, Fitted, Proposal, Refits, cut_to
 from riata.solvers.subset.subset import MIN_GAIN, Subset
 from riata.solvers.subset.swap_trials import tried
 from riata.threads import one_blas_thread
@@ -46,9 +44,9 @@ class SupportSearch:
     """
 
     def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None, unit: float):
-        self._columns, self._unit = columns, unit
-        self._problem = _cut_to(problem, columns, MEMORY_UNTOLD if memory is None else memory)
-        self._refits = Refits(self._problem, np.arange(len(columns)), memory)
+        self.columns, self._unit = columns, unit
+        self.problem = cut_to(problem, columns, memory)
+        self._refits = Refits(self.problem, np.arange(len(columns)), memory)
 
     def improved(self, fit: Fitted) -> Fitted:
         """The fit that a search from this one ends at: it moves to better supports until none is found."""
@@ -63,7 +61,7 @@ class SupportSearch:
     def better_by_one_swap(self, fit: Fitted, count: int) -> tuple[Fitted | None, int]:
         """A better fit one swap away, if any, among refits of the `count` best swaps; and how many were refitted."""
         fit = self._inside(fit)
-        _, _, swaps = self._tried(fit, len(self._columns))
+        _, _, swaps = self._tried(fit, len(self.columns))
         better = self._first_better(fit, swaps, count)
         return better and self._outside(better), min(count, len(swaps))
 
@@ -80,10 +78,10 @@ class SupportSearch:
 
     def _tried(self, fit: Fitted, count: int) -> tuple[LocalQuadratic, Subset, list[Swap]]:
         """The local quadratic at the fit, a search from there, and the `count` best swaps with their trials."""
-        k, min_gain = self._problem.cardinality.k, 2.0 * MIN_GAIN * self._unit
-        w = np.zeros(len(self._columns))
+        k, min_gain = self.problem.cardinality.k, 2.0 * MIN_GAIN * self._unit
+        w = np.zeros(len(self.columns))
         w[fit.support] = fit.coef
-        model = LocalQuadratic(self._problem, w, fit.intercept, np.arange(len(w)))
+        model = LocalQuadratic(self.problem, w, fit.intercept, np.arange(len(w)))
         search, outlook = model.search(fit.support, k, min_gain), model.outlook(fit.support, k)
         best = np.argsort(-outlook.gains, kind="stable")[:count]
         best = best[outlook.gains[best] > min_gain]
@@ -119,10 +117,10 @@ class SupportSearch:
         return self._refits.first_below(fit.objective - MIN_GAIN * self._unit, [swap.proposal for swap in best])
 
     def _inside(self, fit: Fitted) -> Fitted:
-        return fit._replace(support=np.searchsorted(self._columns, fit.support))
+        return fit._replace(support=np.searchsorted(self.columns, fit.support))
 
     def _outside(self, fit: Fitted) -> Fitted:
-        return fit._replace(support=self._columns[fit.support])
+        return fit._replace(support=self.columns[fit.support])
 
 
 def _swap_path(model: LocalQuadratic, search: Subset) -> Iterator[Proposal]:
@@ -139,15 +137,3 @@ def _proposal(model: LocalQuadratic, search: Subset) -> Proposal:
     w, b = model.coefficients(search.members, search.weights)
     support = np.sort(search.members)
     return support, (w[support], b)
-
-
-def _cut_to(problem: Problem, columns: np.ndarray, memory: int) -> Problem:
-    """The problem with these features alone."""
-
-    def cut(chunk: Chunk) -> Chunk:
-        return chunk._replace(X=chunk.X.narrowed(columns))
-
-    data = cut_data(problem.data, cut, len(columns), memory)
-    data.facts = data.facts.but(n_features=len(columns))
-    l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
-    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2))

@@ -43,7 +43,7 @@ def fit_selected(
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
     result = Result(
         path.coefs[i], float(path.intercepts[i]), F, gap, path.stop, passes, len(path), seconds,
-        [Record(passes, len(path), seconds, F, gap, n_selected)],
+        [Record(passes, len(path), seconds, F, gap, n_selected)], bound=None if path.bounds is None else path.bounds[i],
     )  # fmt: skip
     return SelectedFit(result, chosen.solver_name, alpha, chosen, problem, path, selection)
 

@@ -12,3 +12,9 @@ class PathChoice(NamedTuple):
     path: ModelPath
     selection: Selection
     label: str | None = None
+
+    @property
+    def chosen(self) -> float:
+        """The alpha or k of the chosen model."""
+        value: float = self.path.values[self.selection.index].item()
+        return value

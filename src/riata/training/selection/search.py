@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from riata.arrays import to_host
 from riata.data.dataset import Dataset
-from riata.data.folds import inside, outside, some_rows
-from riata.data.gram import Gram
-from riata.data.statistics import Statistics
+from riata.data.folds import Folds, by_position, some_rows
+from riata.data.gram import Gram, are_whole
+from riata.data.statistics import Statistics, SummaryRows
 from riata.errors import DataError, OptionError
 from riata.losses import Loss
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
+from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.training.checks import check_rows
 from riata.training.path import MOST_ALPHAS, ModelPath, k_path, path
+from riata.training.selection.folds_asked import n_folds_of
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
 from riata.training.spec import Spec
@@ -35,16 +38,17 @@ class Search:
 
     by: str  # "alpha" or "k"
     rule: str = "cv-1se"
-    cv: int = 5
+    cv: Any = 5
     n_alphas: int = 100
     alpha_reach: float = 0.01  # the last alpha as a share of the first
     k_max: int | None = None
     target_k: int | None = None  # of a path of alphas, choose the model with this many features instead
+    folds: Folds | None = None  # where they are not by position
 
     @property
-    def n_folds(self) -> int:
-        """Folds that the rule needs; 1 where it needs none."""
-        return self.cv if self.target_k is None and self.rule in ("cv", "cv-1se") else 1
+    def needs_folds(self) -> bool:
+        """Whether the rule scores models on folds."""
+        return self.target_k is None and self.rule in ("cv", "cv-1se")
 
 
 def search_of(spec: Spec) -> Search | None:
@@ -90,10 +94,12 @@ def search_path(
     """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
     _check(search, spec, data.n_features, validation)
     check_rows(data, spec)
-    n_folds = search.n_folds
-    if n_folds > data.n_observed:
-        raise OptionError(f"cv={n_folds} folds need as many rows, and there are {data.n_observed}")
-    folds = _folds(data, spec, search, n_folds)
+    divided = (search.folds or by_position(n_folds_of(search.cv), spec.seed or 0)) if search.needs_folds else None
+    if divided is not None and divided.n_folds > data.n_observed:
+        raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
+    folds = _folds(data, spec, search, divided)
+    if progress is not None and divided is not None:
+        progress(0, divided.n_folds + 1)
     path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
@@ -103,14 +109,25 @@ def search_path(
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
         return path, _least(path, search.rule, of, scores)
     if search.rule in CRITERIA:
-        scores = criterion(search.rule, path, spec.loss_function, data.n_observed)
+        scores = criterion(search.rule, path, spec.loss_function, _n_counted(data, spec))
         return path, _least(path, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, len(path)), scores)
     parts = []
-    for fold in range(n_folds):
+    for fold in range(folds.used.count):
         if progress is not None:
-            progress(fold + 1, n_folds + 1)
+            progress(fold + 1, folds.used.count + 1)
         parts.append(folds.held_out(fold, path))
-    return path, _cross_validated(path, search.rule, spec.loss_function.score, parts)
+    return path, _cross_validated(path, search.rule, spec.loss_function.score, parts, folds.used)
+
+
+def _n_counted(data: Dataset, spec: Spec) -> int:
+    """How many rows there are for a criterion: where all weights are whole numbers, a row of weight 2 is two rows.
+
+    Other weights are relative, and say how much rows count beside each other; so do weights of classes.
+    """
+    if isinstance(data, SummaryRows):
+        return data.statistics.total.n_counted
+    whole = spec.class_weight is None and not data.sum(lambda chunk: int(not are_whole(to_host(chunk.weight))))
+    return round(data.total_weight) if whole else data.n_observed
 
 
 def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | None) -> None:
@@ -125,13 +142,13 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
          f"the validation set must have the {n_features} features that are learnt from"),
         (search.target_k is not None and not (isinstance(search.target_k, int | np.integer) and search.target_k >= 1),
          f"k beside alpha='auto' must be a positive whole number, not {search.target_k!r}"),
-        (not isinstance(search.cv, int | np.integer) or search.cv < 2,
-         f"cv must be a whole number of at least 2 folds, not {search.cv!r}"),
         (not 2 <= search.n_alphas <= MOST_ALPHAS,
          f"a path has at least 2 and at most {MOST_ALPHAS} alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
+        (spec.certify is not None and spec.certify is not False,
+         f"{search.by}='auto' is not certified: leave certify out, or give it the number k that was chosen"),
         (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
         (spec.solver not in ("auto", _SOLVER[search.by]),
          f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),
@@ -151,17 +168,23 @@ class _RowFolds:
     data: Dataset
     spec: Spec
     search: Search
-    n_folds: int
+    folds: Folds | None
+
+    @property
+    def used(self) -> FoldsUsed:
+        assert self.folds is not None
+        return self.folds.used
 
     def path(self) -> ModelPath:
         """The path of all rows."""
         return _path(self.data, self.spec, self.search)
 
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
-        """What models like those of a path, but fitted to the other folds, score on this one."""
-        data, which = self.data, (fold, self.n_folds, self.spec.seed or 0)
-        training, rest = some_rows(data, outside(*which)), some_rows(data, inside(*which))
-        _check_fold(training.moments.y_varies, self.spec.loss_function, fold, self.n_folds)
+        """What models like those of a path, but fitted to other rows, score on those of this fold."""
+        data, folds = self.data, self.folds
+        assert folds is not None
+        training, rest = some_rows(data, folds.learnt(fold)), some_rows(data, folds.scored(fold))
+        _check_fold(training.n_rows > 0 and training.moments.y_varies, self.spec.loss_function, fold, self.used)
         return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss_function)
 
 
@@ -174,14 +197,20 @@ class _ProductFolds:
     search: Search
     passes: float  # that they cost
 
+    @property
+    def used(self) -> FoldsUsed:
+        return self.statistics.plan.used
+
     def path(self) -> ModelPath:
         """The path of all rows."""
         return replace(self._path_of(self.statistics.total), passes=self.passes)
 
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
-        """What models like those of a path, but fitted to the other folds, score on this one."""
-        others, rest = self.statistics.without(fold), self.statistics.folds[fold]
-        _check_fold(others.y_varies, self.spec.loss_function, fold, len(self.statistics.folds))
+        """What models like those of a path, but fitted to other rows, score on those of this fold."""
+        others, rest = self.statistics.learnt(fold), self.statistics.scored(fold)
+        _check_fold(others.weight > 0 and others.y_varies, self.spec.loss_function, fold, self.used)
+        if rest.weight == 0:
+            raise DataError(f"fold {fold + 1} of {self.used.count} has no rows to score: take fewer folds (cv)")
         models = self._path_of(others, like=path)
         return scored_loss(self.spec.loss_function, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
 
@@ -189,12 +218,12 @@ class _ProductFolds:
         return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
 
 
-def _folds(data: Dataset, spec: Spec, search: Search, n_folds: int) -> _RowFolds | _ProductFolds:
+def _folds(data: Dataset, spec: Spec, search: Search, folds: Folds | None) -> _RowFolds | _ProductFolds:
     """The folds, by the way that costs least."""
     passes_before = data.passes
-    statistics = fold_statistics(data, spec, n_folds)
+    statistics = fold_statistics(data, spec, folds)
     if statistics is None:
-        return _RowFolds(data, spec, search, n_folds)
+        return _RowFolds(data, spec, search, folds)
     return _ProductFolds(statistics, spec, search, data.passes - passes_before)
 
 
@@ -206,28 +235,30 @@ def _path(
         alphas = None if like is None else like.values
         return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
     if like is not None:
-        return k_path(data, spec, int(like.values[-1]))
+        return k_path(data, spec, int(like.values[-1]), bounded=False)
     rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows
     return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
 
 
-def _check_fold(y_varies: bool, loss: Loss, fold: int, n_folds: int) -> None:
+def _check_fold(y_varies: bool, loss: Loss, fold: int, used: FoldsUsed) -> None:
     """Refuse rows that have only one class, or one value of the target."""
     if y_varies:
         return
-    what = "one of the two classes" if loss.labels else "all rows whose target differs from the rest"
+    what = "of one of the two classes" if loss.labels else "with one and the same target"
+    advice = "cv" if used.kind in (FoldKind.TIME, FoldKind.COLUMN, FoldKind.SPLITTER) else "cv, random_state"
     raise DataError(
-        f"fold {fold + 1} of {n_folds} holds {what}, so the other folds have nothing to learn from: take "
-        "other folds (cv, random_state), more rows, or another rule (select)"
+        f"fold {fold + 1} of {used.count} has only rows {what} to learn from: take other folds ({advice}), more rows, "
+        "or another rule (select)"
     )
 
 
-def _cross_validated(path: ModelPath, rule: str, name: str, parts: list[HeldOut]) -> Selection:
+def _cross_validated(path: ModelPath, rule: str, name: str, parts: list[HeldOut], used: FoldsUsed) -> Selection:
     """The choice by scores on folds: their mean, by weight, and its standard error."""
-    fold_scores = np.array([part.scores for part in parts])
-    scores = np.average(fold_scores, axis=0, weights=[part.weight for part in parts])
-    errors = fold_scores.std(axis=0, ddof=1) / np.sqrt(len(parts))
-    of = Scores(name, ScoredOn.FOLDS, len(parts))
+    fold_scores, weights = np.array([part.scores for part in parts]), [part.weight for part in parts]
+    scores = np.average(fold_scores, axis=0, weights=weights)
+    # folds of groups or days differ in size, and the large ones say more
+    errors = np.sqrt(np.average((fold_scores - scores) ** 2, axis=0, weights=weights) / (len(parts) - 1))
+    of = Scores(name, ScoredOn.FOLDS, len(parts), used)
     if rule == "cv":
         return _least(path, rule, of, scores, errors, fold_scores)
     return _one_standard_error(path, of, scores, errors, fold_scores)

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.data.folds import inside, some_rows
+from riata.data.folds import some_rows
 from riata.errors import OptionError
+from riata.training.selection.folds_asked import halves_of
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def stability_of(
     rounds: int = 50,
     threshold: float = 0.75,
     seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Stability:
     """Fit both halves of the rows, `rounds` times, and count the coefficients (margins x features) that are not 0."""
     if not 0.5 < threshold <= 1:
@@ -62,9 +64,13 @@ def stability_of(
         raise OptionError(f"stability selection needs halves of at least 2 rows, and there are {data.n_rows} in all")
     counts, n_halves = np.zeros(data.n_features), 0
     mean, squares = np.zeros((1, 1)), np.zeros((1, 1))  # of coefficients, and their squares about it
+    halves_by = halves_of(data)
     for number in range(rounds):
+        halves = halves_by(seed + number)
         for half in (0, 1):
-            coef = coefficients(some_rows(data, inside(half, 2, seed + number)))
+            if progress is not None:
+                progress(n_halves, 2 * rounds, "halves")
+            coef = coefficients(some_rows(data, halves.scored(half)))
             counts += (coef != 0).any(axis=0)
             n_halves += 1
             shift = coef - mean

@@ -59,7 +59,7 @@ def _body(used: _Used, number: int, most: int, listed: bool) -> Markup:
         number=number,
         label=one.label,
         reason=one.selection.reason,
-        charts=[_effects(used, min(OTHERS, most - NAMED)), _scores(one)],
+        charts=[_effects(used, min(OTHERS, most - NAMED)), _scores(one), *_bounds(one)],
         n_models=len(one.path),
         chosen=one.selection.index,
         here=one.path.named(one.selection.index),
@@ -108,6 +108,27 @@ def _scores(one: PathChoice) -> Markup:
     chosen = float(path.values[selection.index])
     where = "validation" if selection.rule in ("cv", "cv-1se", "validation") else "training"
     return xy_chart(f"{name} ({where})", series, _along(one), Axis(name), note=note, chosen=chosen, kind="score")
+
+
+def _bounds(one: PathChoice) -> list[Markup]:
+    """The objective of every k over a band down to what no other model of k features can be below."""
+    path, bounds = one.path, one.path.bound_values
+    if bounds is None:
+        return []
+    series = [Series("objective", path.values, path.objectives, down_to=np.minimum(bounds, path.objectives))]
+    note = "no model of so many features can have an objective below the band"
+    chosen = float(path.values[one.selection.index])
+    return [
+        xy_chart(
+            "How much better could others be",
+            series,
+            _along(one),
+            Axis("objective"),
+            note=note,
+            chosen=chosen,
+            kind="bound",
+        )
+    ]
 
 
 def _models(used: _Used, most: int) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""A command whose help lists its options under headings, with examples first, and that helps with near misses."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from riata.near_misses import nearest
+from riata.training.parameters import Heading
+
+HELP = "Help"  # the last heading
+
+
+class Option(click.Option):
+    """An option that knows where the help lists it."""
+
+    def __init__(self, *args: Any, heading: Heading = Heading.OUTPUT, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.heading = heading
+
+
+def option(*names: str, heading: Heading = Heading.OUTPUT, **settings: Any) -> Callable[[Any], Any]:
+    """An option of a command, listed under a heading."""
+    return click.option(*names, cls=Option, heading=heading, **settings)
+
+
+class Command(click.Command):
+    """A command of riata's."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_help_text(ctx, formatter)
+        if self.examples:
+            formatter.write_paragraph()
+            with formatter.indentation():
+                for example in self.examples:
+                    formatter.write_text(example)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options under their headings, what matters most first."""
+        under: dict[str, list[tuple[str, str]]] = {name: [] for name in (*(one.value for one in Heading), HELP)}
+        for one in self.get_params(ctx):
+            if isinstance(one, click.Option) and (record := one.get_help_record(ctx)) is not None:
+                heading = one.heading.value if isinstance(one, Option) else HELP
+                under[heading].append(record)
+        for heading, records in under.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records, col_max=32)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            options = [name for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)]
+            raise _no_such("option", error.option_name, options, ctx) from None
+
+
+def _no_such(what: str, name: str, known: Sequence[str], ctx: click.Context) -> click.UsageError:
+    """One sentence on a name that there is not, with the nearest one that there is."""
+    close = nearest(name, known)
+    hint = f"see {ctx.command_path} --help" if close is None else f"did you mean {close}?"
+    return click.UsageError(f"there is no {what} {name}; {hint}", ctx)
+
+
+def no_such_command(name: str, group: click.Group, ctx: click.Context) -> click.UsageError:
+    """One sentence on a command that there is not."""
+    return _no_such("command", name, group.list_commands(ctx), ctx)

@@ -1,0 +1,119 @@
+"""What the values of one column of text may be: the formats in which all those seen so far can be written."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from riata.data.cells.asked import AskedCells
+from riata.data.cells.booleans import BOOLEAN_FORMATS
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.dates import EpochFormat
+from riata.data.cells.numbers import MARKS, PLAIN, NumberFormat, mark_of
+
+ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
+DIGITS = "[0-9.,' \u2019\u00a0\u202f]*"
+SOME_NUMBER = rf"^[\s+-]*{ANY_MARK}[\s+-]*{DIGITS}\d{DIGITS}([eE][+-]?\d+)?\s*{ANY_MARK}\s*$"
+MOSTLY = 0.8  # a column with a greater share of numbers looks like numbers
+MOST_STRAYS = 5  # different words among numbers, beyond which a column is words
+LEAST_NUMBERS = 5  # different numbers, below which a column with words among them is levels
+EPOCH_NAME = re.compile(r"time|date|stamp|epoch|created|updated|(^|_)(ts|at|on)$", re.IGNORECASE)
+EPOCHS = {"s": (631_152_000, 2_208_988_800), "ms": (631_152_000_000, 2_208_988_800_000)}  # 1990 to 2040
+
+
+class ColumnLook:
+    """The formats of a column that all values seen so far are written in."""
+
+    def __init__(self, name: str, asked: AskedCells, known: CellFormat | None = None) -> None:
+        self.name, self.asked, self.known = name, asked, known
+        self.formats: list[CellFormat] | None = None  # None before the first value
+        self.strays: Counter[str] = Counter()  # words among what looks like numbers
+        self.n_values = self.n_words = self.n_numbers = 0  # the last: different ones
+        self.mixed_marks = False  # 34% beside 0.34, or $ beside EUR
+        self.codes = False  # whole numbers with zeros before them, such as 02134
+        self.example = ""
+        self.almost: CellFormat = PLAIN  # in which most values are written, if no format has all
+
+    def add(self, strings: pa.Array) -> None:
+        """Look at more values, as they are written."""
+        counted = pc.value_counts(strings.drop_null())
+        values, counts = counted.field("values"), counted.field("counts")
+        if len(values) == 0:
+            return
+        if not self.example:
+            self.example = values[0].as_py()
+        self.codes = self.codes or bool(pc.any(pc.match_substring_regex(values, r"^\s*[+-]?0\d+\s*$")).as_py())
+        if self.formats is None:
+            self.formats = self._candidates(values)
+        else:
+            self.formats = [one for one in self.formats if one.reads(values)]
+        self._count_strays(values, counts)
+
+    @property
+    def looks_like(self) -> str | None:
+        """ "numbers" or "dates", if the column has those but for a few words."""
+        few = 0 < self.n_words < (1 - MOSTLY) * self.n_values and len(self.strays) <= MOST_STRAYS
+        return f"{self.almost.kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
+
+    def numbers(self) -> list[NumberFormat]:
+        return [one for one in self.formats or () if isinstance(one, NumberFormat)]
+
+    def _candidates(self, values: pa.Array) -> list[CellFormat]:
+        if self.known is not None and self.known.reads(values):
+            return [self.known]
+        found: list[CellFormat] = []
+        if pc.all(pc.match_substring_regex(values, SOME_NUMBER)).as_py():
+            mark = mark_of(values)
+            self.mixed_marks = mark is None
+            numbers = [] if mark is None else [replace(one, mark=mark) for one in self.asked.number_formats]
+            found += [one for one in numbers if one.reads(values)]
+        first = values[0].as_py()
+        dates = [one for one in self.asked.date_formats if re.match(one.expression, first)]
+        found += [one for one in dates if one.reads(values)]
+        if dates and not found:
+            self.almost = _of_most(dates, values)
+        elif not found:
+            self.almost = _of_most(self.asked.number_formats, values)
+        if 2 <= len(values) <= 8:
+            lower = set(pc.utf8_lower(pc.utf8_trim_whitespace(values)).to_pylist())
+            found += [one for one in BOOLEAN_FORMATS if lower == {one.yes, one.no}]
+        return found
+
+    def _count_strays(self, values: pa.Array, counts: pa.Array) -> None:
+        """Count values that are no numbers (or dates, if most are), while they are few."""
+        words = pc.invert(self.almost.valid(values) if not self.formats else pc.is_valid(values))
+        self.n_values += pc.sum(counts).as_py()
+        self.n_numbers = max(self.n_numbers, len(values) - pc.sum(words).as_py())
+        self.n_words += pc.sum(counts.filter(words)).as_py() or 0
+        if len(self.strays) <= MOST_STRAYS:
+            some = slice(MOST_STRAYS + 1)
+            self.strays.update(
+                dict(zip(values.filter(words)[some].to_pylist(), counts.filter(words)[some].to_pylist(), strict=True))
+            )
+
+
+def _of_most(formats: Sequence[CellFormat], values: pa.Array) -> CellFormat:
+    """The format in which most of these values are written, the first of several."""
+    return max(formats, key=lambda one: pc.sum(one.valid(values)).as_py() or 0)
+
+
+def may_be_epoch(name: str, asked: AskedCells, known: Mapping[str, CellFormat]) -> bool:
+    """Whether whole numbers in a column of this name may be instants: if that is said or known, or by the name."""
+    if name in known:
+        return known[name].kind == EpochFormat.kind
+    return bool(EPOCH_NAME.search(name)) if asked.epoch is None else name in asked.epoch
+
+
+def epoch_of(numbers: pa.Array, certain: bool) -> EpochFormat | None:
+    """The format of whole numbers that are instants: those between 1990 and 2040, unless it is `certain`."""
+    limits = pc.min_max(numbers).as_py()
+    least, largest = limits["min"], limits["max"]
+    if least is None:
+        return None
+    for unit, (first, last) in EPOCHS.items():
+        if first <= least and largest <= last:
+            return EpochFormat(unit)
+    return EpochFormat("s" if abs(largest) < 10**11 else "ms") if certain else None

@@ -1,0 +1,20 @@
+"""All formats of cells: by name, as plain values of JSON."""
+
+from typing import Any
+
+from riata.data.cells.booleans import BooleanFormat
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.dates import DateFormat, EpochFormat
+from riata.data.cells.numbers import NumberFormat
+from riata.schema import SchemaError, build
+
+KINDS: dict[str, Any] = {one.kind: one for one in (NumberFormat, BooleanFormat, DateFormat, EpochFormat)}
+
+
+def from_json(plain: dict[str, Any]) -> CellFormat:
+    """A format from what `CellFormat.to_json` gave."""
+    kind = plain.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise SchemaError(f"there is no kind of cells {kind!r}")
+    made: CellFormat = build(KINDS[kind], {key: value for key, value in plain.items() if key != "kind"}, "cells")
+    return made

@@ -1,0 +1,118 @@
+"""What the columns of a text file mean, decided for all of them together: a file is written in one way."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.column_look import ColumnLook
+from riata.data.cells.dates import DAY_FIRST, DateFormat
+from riata.data.cells.numbers import PLAIN, NumberFormat
+
+
+@dataclass
+class Meaning:
+    """What was decided."""
+
+    formats: dict[str, CellFormat] = field(default_factory=dict)  # of columns that are not read as they stand
+    codes: list[str] = field(default_factory=list)  # columns of digits that are names, not numbers
+    refused: dict[str, str] = field(default_factory=dict)  # why a column cannot be read, before it is settled
+    strays: dict[str, str] = field(default_factory=dict)  # a sentence about columns of numbers with words among them
+
+    def notes(self) -> list[str]:
+        """What a user should know of what was assumed."""
+        said: dict[str, list[str]] = {}
+        for name, one in self.formats.items():
+            if one != PLAIN:
+                said.setdefault(one.said(), []).append(name)
+        if self.codes:
+            said["digits with zeros in front, as codes and not as numbers"] = self.codes
+        return [f"{what} ({some(names)})" for what, names in said.items()]
+
+
+def decide(looks: Mapping[str, ColumnLook], separator: str = ",") -> Meaning:
+    """What these columns mean. What one of them leaves open, such as 1,391 or 01/02/2013, another may settle."""
+    found = Meaning()
+    decimals = {one.decimal for look in looks.values() for one in _settled_numbers(look)}
+    usual = {"."} if separator == "," else set()  # who writes decimal commas divides columns by something else
+    decimals = decimals or usual
+    decimal = next(iter(decimals)) if len(decimals) == 1 else None
+    orders = {one.order for look in looks.values() for one in _settled_dates(look)}
+    order = orders.pop() if len(orders) == 1 else DAY_FIRST if decimal == "," and not orders else None
+    for name, look in looks.items():
+        if look.codes and look.numbers():
+            found.codes.append(name)
+        elif numbers := look.numbers():
+            _decide_number(found, look, numbers, decimal)
+        elif look.formats:
+            _decide_other(found, look, look.formats, order)
+        elif look.mixed_marks:
+            found.refused[name] = (
+                f"column {name!r} has numbers with different signs, or with and without % (such as {look.example!r}): "
+                f"write them alike, declare it categorical, or drop it"
+            )
+        elif look.looks_like is not None:
+            found.strays[name] = _about_strays(look)
+    return found
+
+
+def ambiguous(looks: Mapping[str, ColumnLook]) -> bool:
+    """Whether numbers of some column may have a decimal comma: then those with a point are to be looked at, too."""
+    return any(one.decimal == "," for look in looks.values() for one in look.numbers())
+
+
+def some(names: Collection[str], most: int = 4) -> str:
+    """'a', 'b' and 3 more."""
+    shown = [repr(name) for name in list(names)[:most]]
+    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _settled_numbers(look: ColumnLook) -> list[NumberFormat]:
+    """The first format of a column whose decimal mark is certain: there is one, or numbers that exclude the other."""
+    numbers = look.numbers()
+    certain = len({one.decimal for one in numbers}) == 1
+    return numbers[:1] if certain else []
+
+
+def _settled_dates(look: ColumnLook) -> list[DateFormat]:
+    dates = [one for one in look.formats or () if isinstance(one, DateFormat)]
+    return dates[:1] if len({one.order for one in dates}) == 1 else []
+
+
+def _decide_number(found: Meaning, look: ColumnLook, numbers: list[NumberFormat], decimal: str | None) -> None:
+    both = len({one.decimal for one in numbers}) > 1
+    plain = any((one.decimal, one.thousands) == (".", "") for one in numbers)
+    if both and not plain and decimal is None:
+        value = look.example
+        found.refused[look.name] = (
+            f"column {look.name!r} has numbers such as {value!r}, in which the comma may divide thousands or be a "
+            f"decimal comma: say which (csv={{'decimal': ','}} or csv={{'thousands': ','}}; --csv decimal=, or "
+            f"--csv thousands=,)"
+        )
+        return
+    wanted = [one for one in numbers if one.decimal == (decimal or ".")]
+    found.formats[look.name] = (wanted or numbers)[0]
+
+
+def _decide_other(found: Meaning, look: ColumnLook, formats: list[CellFormat], order: str | None) -> None:
+    dates = [one for one in formats if isinstance(one, DateFormat)]
+    if len({one.order for one in dates}) < 2:
+        found.formats[look.name] = formats[0]
+        return
+    order = DAY_FIRST if "." in look.example else order  # dots are written between day, month and year in that order
+    if order is None:
+        found.refused[look.name] = (
+            f"column {look.name!r} has dates such as {look.example!r}, which may have the day or the month first: say "
+            f"which (csv={{'dates': 'day first'}} or 'month first'; --csv 'dates=day first'), or drop the column"
+        )
+        return
+    found.formats[look.name] = next(one for one in dates if one.order == order)
+
+
+def _about_strays(look: ColumnLook) -> str:
+    first = look.strays.most_common(1)[0][0]
+    words = ", ".join(f"{word!r} ({count})" for word, count in look.strays.most_common())
+    return (
+        f"column {look.name!r} looks like {look.looks_like} but for {words} "
+        f"of {look.n_values} values, which makes it one of levels: let such words count as missing "
+        f"(csv={{'missing': [{first!r}]}}, or --csv 'missing={first}')"
+    )

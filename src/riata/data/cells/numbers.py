@@ -1,0 +1,84 @@
+"""Numbers with a decimal comma, with separators of thousands, with a percent or currency sign."""
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from riata.data.cells.cell_format import CellFormat
+
+CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
+MARKS = ("%", *CURRENCIES)
+SPACES = "[ \u00a0\u202f]"  # plain, and the two that do not break
+THOUSANDS = {"": "", ",": ",", ".": r"\.", " ": SPACES, "'": "['\u2019]"}  # what may divide thousands, as expressions
+
+
+@dataclass(frozen=True)
+class NumberFormat(CellFormat):
+    """The decimal mark, what divides thousands ("" for nothing), and a sign before or after ("" for none).
+
+    A percentage is the number as it is written: 34.0% is 34.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    mark: str = ""
+    kind = "number"
+    type = pa.float64()
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for these numbers, in which only whole groups of three digits are divided."""
+        point, divider = re.escape(self.decimal), THOUSANDS[self.thousands]
+        whole = rf"([1-9]\d{{0,2}}({divider}\d{{3}})+|\d+)" if divider else r"\d+"
+        number = rf"({whole}{point}?\d*|{point}\d+)([eE][+-]?\d+)?"
+        mark = rf"({re.escape(self.mark)})?" if self.mark else ""
+        return rf"^\s*{mark}\s*[+-]?\s*{mark}\s*{number}\s*{mark}\s*$"
+
+    def valid(self, strings: pa.Array) -> pa.Array:
+        return pc.match_substring_regex(strings, self.pattern)
+
+    def parse(self, strings: pa.Array) -> pa.Array:
+        if self.mark:
+            strings = pc.replace_substring(strings, self.mark, "")
+        if self.thousands in (" ", "'"):
+            strings = pc.replace_substring_regex(strings, THOUSANDS[self.thousands], "")
+        elif self.thousands:
+            strings = pc.replace_substring(strings, self.thousands, "")
+        if self.decimal != ".":
+            strings = pc.replace_substring(strings, self.decimal, ".")
+        strings = pc.utf8_trim_whitespace(strings)
+        if self.mark:
+            strings = pc.replace_substring(strings, " ", "")
+        return pc.utf8_ltrim(strings, "+").cast(pa.float64())
+
+    def said(self) -> str:
+        parts = ["decimal commas"] * (self.decimal == ",")
+        if self.thousands:
+            parts.append(f"thousands divided by {self.thousands!r}")
+        if self.mark:
+            parts.append("percentages, 34% as 34" if self.mark == "%" else f"amounts in {self.mark}")
+        return " and ".join(parts) or "plain numbers"
+
+
+PLAIN = NumberFormat()
+NUMBER_FORMATS = tuple(
+    NumberFormat(decimal, thousands) for decimal in ".," for thousands in THOUSANDS if thousands != decimal
+)
+
+
+def mark_of(strings: pa.Array) -> str | None:
+    """The one sign that stands at numbers in these strings, "" if there is none; None for a mixture.
+
+    Currencies may be left out at some numbers; a number without % among percentages (but for 0) may mean another thing.
+    """
+    found = [mark for mark in MARKS if pc.any(pc.match_substring(strings, mark)).as_py()]
+    if not found:
+        return ""
+    if len(found) > 1:
+        return None
+    bare = strings.filter(pc.invert(pc.match_substring(strings, found[0])))
+    if found[0] == "%" and not pc.all(pc.match_substring_regex(bare, r"^\s*0*[.,]?0*\s*$"), min_count=0).as_py():
+        return None
+    return found[0]

@@ -1,0 +1,25 @@
+"""Names of columns in messages."""
+
+import shlex
+from collections.abc import Sequence
+
+from riata.near_misses import nearest
+
+
+def listed(names: Sequence[str], most: int = 30) -> str:
+    """Names for a message; only the first ones, where there are many."""
+    return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def no_column(name: str, names: Sequence[str], which: str = "") -> str:
+    """A sentence on a column that there is not: what it may be called, and what there is."""
+    close = nearest(name, map(str, names))
+    hint = "" if close is None else f"did you mean {close!r}? "
+    return f"there is no column {name!r}{which}; {hint}it has {listed(names)}"
+
+
+def typed(name: str) -> str:
+    """A name as it is typed in a list of names: in quotes, if it has a comma or what a shell would change."""
+    plain = not any(c in name for c in ',"')
+    quoted = name if plain else '"' + name.replace('"', '""') + '"'
+    return shlex.quote(quoted)

@@ -1,0 +1,229 @@
+"""The syntax of one text file: its encoding, separator, quotes, comments and header, told by its first rows.
+
+Syntax is a matter of each file. What the cells mean, such as day first, is a matter of all files: `riata.data.cells`.
+"""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from riata.data.cells.meaning import some
+from riata.data.cells.missing import MISSING_WORDS
+from riata.data.cells.numbers import NUMBER_FORMATS
+from riata.data.formats.csv_options import CsvOptions
+from riata.data.formats.text_encoding import encoding_of, plain_utf8
+
+SEPARATORS = ",\t;|"
+COMMENTS = "#%"
+FIRST_ROWS, FIRST_BYTES = 200, 1 << 17  # that are looked at
+NUMBER = re.compile("|".join(f"({one.pattern})" for one in NUMBER_FORMATS))
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the rows of a file are written."""
+
+    encoding: str
+    separator: str
+    quote: str  # "" for none
+    comment: str  # "" for none
+    names: tuple[str, ...]  # of all columns, each once
+    left_out: tuple[str, ...]  # columns that are none: what stands after a last separator
+    header_lines: int  # lines before the first row
+    start: int  # where the rows begin, in bytes of the text as UTF-8
+    raw_start: int  # the same in bytes of the file
+    width: int  # how many cells most of the first rows have
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of those that are read."""
+        return [name for name in self.names if name not in self.left_out]
+
+
+def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bool = True) -> Dialect:
+    """The dialect of a file that begins with these bytes; `whole` if that is all of it."""
+    encoding = options.encoding or encoding_of(head)
+    first = head[:FIRST_BYTES] if b"\n" in head[:FIRST_BYTES] else head
+    text = _decoded(first, encoding)
+    text = text if whole and len(first) == len(head) else text[: text.rfind("\n") + 1] or text
+    quote = '"' if options.quote is None else options.quote
+    skipped, comment = _preamble(text, options)
+    body = text[len(skipped) :]
+    separator = options.separator or ("\t" if suffix in (".tsv", ".tab") else _separator(body, quote))
+    rows, lengths = _rows(body, separator, quote)
+    notes = []
+    if not rows:
+        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0)
+    if not comment and options.comment is None and any(_is_comment(row) for row in rows[1:]):
+        comment = COMMENTS[0]
+        rows = [row for row in rows if not _is_comment(row)]
+    has_header = options.header if options.header is not None else _has_header(rows)
+    header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
+    prefix = skipped + (body[: lengths[0]] if has_header else "")
+    if not has_header and options.header is None:
+        notes.append(f"the first line has numbers and no names: the columns are called x0 to x{len(header) - 1}")
+    names, left_out, more = _names(header, rows[1:] if has_header else rows)
+    start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
+    raw_start = start if plain_utf8(encoding) else len(prefix.encode(encoding, errors="replace"))
+    lines = prefix.count("\n") or prefix.count("\r")
+    width = usual_width(rows[1:] or rows)
+    said = (*notes, *more)
+    return Dialect(encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, said)
+
+
+def _decoded(head: bytes, encoding: str) -> str:
+    text = head.decode(encoding, errors="replace")
+    return text.removeprefix("\ufeff")
+
+
+def _preamble(text: str, options: CsvOptions) -> tuple[str, str]:
+    """What comes before the header or the first row, and what comments begin with."""
+    lines = text.splitlines(keepends=True)
+    n_skipped = options.skip or 0
+    rest = lines[n_skipped:]
+    comment = options.comment
+    if comment is None:
+        first = next((line.lstrip()[:1] for line in rest if line.strip()), "")
+        comment = first if first and first in COMMENTS else ""
+    for line in rest:
+        if line.strip() and not (comment and line.lstrip().startswith(comment)):
+            break
+        n_skipped += 1
+    return "".join(lines[:n_skipped]), comment
+
+
+def _separator(text: str, quote: str) -> str:
+    """The separator that divides most rows into the same number of cells, more than one."""
+
+    def score(separator: str) -> tuple[float, int]:
+        counts = [len(row) for row in _rows(text, separator, quote, 50)[0]]
+        if len(counts) < 1 or max(counts) < 2:
+            return 0.0, 0
+        usual, times = Counter(counts[1:] or counts).most_common(1)[0]
+        if usual < 2:
+            return 0.0, counts[0]
+        agrees = {0: 1.0, 1: 0.8}.get(usual - counts[0], 0.5) if counts[0] > 1 else 0.3  # the header with the rows
+        return agrees * times / max(len(counts) - 1, 1), usual
+
+    return max(SEPARATORS, key=score)
+
+
+def _rows(text: str, separator: str, quote: str, most: int = FIRST_ROWS) -> tuple[list[list[str]], list[int]]:
+    """The first rows, and after how many characters each ends; empty lines are none."""
+    lines = _Counted(text)
+    quoting = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    rows, ends = [], []
+    try:
+        for row in islice(csv.reader(lines, delimiter=separator, **quoting), most):
+            if row:
+                rows.append(row)
+                ends.append(lines.n_read)
+    except csv.Error:  # a cell beyond the limit of that module: what came before it tells enough
+        pass
+    return rows, ends
+
+
+class _Counted:
+    """The lines of a text, and how many characters of it were handed out."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = io.StringIO(text, newline="")
+        self.n_read = 0
+
+    def __iter__(self) -> "_Counted":
+        return self
+
+    def __next__(self) -> str:
+        line = self._lines.readline()
+        if not line:
+            raise StopIteration
+        self.n_read += len(line)
+        return line
+
+
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """How many cells most rows have; 0 where there are no rows."""
+    return Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 0
+
+
+def _is_comment(row: Sequence[str]) -> bool:
+    """Whether a line among rows of several cells is a remark."""
+    return len(row) == 1 and row[0].startswith(COMMENTS[0])
+
+
+def _is_number(cell: str) -> bool:
+    return bool(NUMBER.match(cell))
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row has names: not if it has numbers in every column of numbers, unless it counts."""
+    first, rest = rows[0], rows[1:]
+    if not rest or not any(map(_is_number, first)):
+        return True
+    numeric = []
+    for j, cell in enumerate(first):
+        values = [row[j] for row in rest if j < len(row) and row[j].strip() not in MISSING_WORDS]
+        if values and all(map(_is_number, values)):
+            numeric.append(cell)
+    if not numeric or not all(map(_is_number, numeric)):
+        return True
+    whole = [int(cell) for cell in numeric if cell.strip().isdigit()]
+    return len(whole) == len(numeric) > 1 and all(b - a == 1 for a, b in pairwise(whole))
+
+
+def _names(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    """Names for all columns of the rows, those that are no columns, and what to say."""
+    names = list(header)
+    left_out: list[str] = []
+    notes: list[str] = []
+    width = usual_width(rows) or len(header)
+    rows = [row for row in rows if len(row) == width]
+    nothing_last = width > 1 and bool(rows) and all(not row[-1].strip() for row in rows)
+    if width == len(names) + 1:  # the separator at the end of a row has no twin in the header, or R wrote names of rows
+        names.insert(len(names) if nothing_last else 0, "")
+    if not names[-1] and nothing_last and len(names) == width:
+        names[-1] = f"column {width}"
+        left_out.append(names[-1])
+        notes.append("rows end with a separator: what would come after it is no column")
+    if names[0] in ("", "Unnamed: 0"):  # the second is what pandas makes of the first
+        names[0] = names[0] or "column 1"
+        if _counts_rows(rows):
+            left_out.append(names[0])
+            notes.append("the first column has no name and numbers the rows: left out")
+    unnamed = [j for j, name in enumerate(names) if not name]
+    for j in unnamed:
+        names[j] = f"column {j + 1}"
+    if unnamed or "column 1" in set(names) - set(left_out) - set(header):
+        called = [names[j] for j in unnamed] or ["column 1"]
+        notes.append(f"columns without a name are called {some(called)}")
+    if again := _made_unique(names):
+        notes.append(f"names that come more than once have a number behind them: {some(again)}")
+    return tuple(names), tuple(left_out), notes
+
+
+def _counts_rows(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first cells of rows are whole numbers, each greater by one than that before."""
+    cells = [row[0].strip() for row in rows]
+    if len(cells) < 2 or not all(cell.isdigit() for cell in cells):
+        return False
+    return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
+
+
+def _made_unique(names: list[str]) -> list[str]:
+    """Change names that were there before, as pandas does: a, a.1, a.2. Returns the new ones."""
+    taken, seen, new = set(names), set(), []
+    for j, name in enumerate(names):
+        number = 1
+        while name in seen and (f"{name}.{number}" in taken):
+            number += 1
+        if name in seen:
+            names[j] = f"{name}.{number}"
+            taken.add(names[j])
+            new.append(names[j])
+        seen.add(names[j])
+    return new

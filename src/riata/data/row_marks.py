@@ -1,0 +1,190 @@
+"""Marks of rows: columns that say which rows belong together in folds, beside features, target and weight.
+
+| role   | its number for a row                               |
+| groups | a 64-bit hash of the group, such as a customer     |
+| time   | days since 1970 for dates, numbers as they are     |
+| folds  | a fold number                                      |
+
+They are read when folds are made, not before, and only the columns that are needed.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.columns.arrow_values import values_of
+from riata.data.columns.column import BadRow, as_floats, as_strings
+from riata.data.columns.dates import as_instants, days_of
+from riata.data.encoding import Encoding
+from riata.data.formats.filesource import is_text
+from riata.data.formats.source import Source
+from riata.data.formats.tables import column_table
+from riata.data.row_numbers import AT_ONCE, RowNumbers
+from riata.errors import DataError
+
+GROUPS, TIME, FOLDS = ROLES = ("groups", "time", "folds")
+TYPES = {GROUPS: np.uint64, TIME: np.float64, FOLDS: np.int64}
+ROWS = 1 << 16  # read at once
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The numbers of one role for all rows."""
+
+    numbers: RowNumbers
+    column: str
+    dates: bool = False  # whether they are days
+
+
+class Marks(ABC):
+    """The marks of some rows, by their roles."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        self.columns = dict(columns)  # by their roles
+
+    @cached_property
+    def _all(self) -> dict[str, Mark]:
+        return self._read()
+
+    @abstractmethod
+    def _read(self) -> dict[str, Mark]:
+        """All of them: one reading."""
+
+    def __contains__(self, role: str) -> bool:
+        return role in self.columns
+
+    def __getitem__(self, role: str) -> Mark:
+        return self._all[role]
+
+    def of_rows(self, keep: Callable[[np.ndarray], np.ndarray]) -> "Marks":
+        """The marks of the rows at the positions that `keep` accepts."""
+        return _OfRows(self, keep)
+
+
+class _OfRows(Marks):
+    def __init__(self, whole: Marks, keep: Callable[[np.ndarray], np.ndarray]) -> None:
+        super().__init__(whole.columns)
+        self._whole, self._keep = whole, keep
+
+    def _read(self) -> dict[str, Mark]:
+        return {role: self._some(self._whole[role]) for role in self.columns}
+
+    def _some(self, mark: Mark) -> Mark:
+        starts = range(0, len(mark.numbers), AT_ONCE)
+        runs = zip(starts, mark.numbers.runs(), strict=True)
+        kept = (run[self._keep(np.arange(start, start + len(run)))] for start, run in runs)
+        return Mark(RowNumbers(mark.numbers.dtype, kept), mark.column, mark.dates)
+
+
+class MarksGiven(Marks):
+    """Marks from arrays: one value for each row; `kept` says which rows are used, where some are not."""
+
+    def __init__(self, given: Mapping[str, Any], n_rows: int, kept: np.ndarray | None = None) -> None:
+        super().__init__({role: role for role in given})
+        self._marks: dict[str, Mark] = {}
+        for role, values in given.items():
+            table = column_table(values, role)
+            if table.num_rows != n_rows:
+                raise DataError(f"there are {n_rows} rows of data but {table.num_rows} values of {role}")
+            column = table.column(0).combine_chunks()
+            if kept is not None:
+                column = column.filter(pa.array(kept))
+            try:
+                numbers = RowNumbers(TYPES[role], [numbers_of(role, column, role)])
+            except BadRow as bad:
+                row = bad.row if kept is None else int(np.flatnonzero(kept)[bad.row])
+                raise DataError(f"row {row + 1}: {bad.sentence}") from None
+            self._marks[role] = Mark(numbers, role, role == TIME and are_dates(column.type))
+
+    def _read(self) -> dict[str, Mark]:
+        return self._marks
+
+
+class MarksOfSource(Marks):
+    """Marks in columns of a source, of the rows that an encoding keeps."""
+
+    def __init__(self, source: Source, encoding: Encoding, columns: Mapping[str, str]) -> None:
+        super().__init__(columns)
+        self._source, self._encoding = source, encoding
+
+    def _read(self) -> dict[str, Mark]:
+        if self._source.single_pass:
+            raise DataError(
+                f"folds by {' and '.join(map(repr, self.columns.values()))} need a second reading, and this stream can "
+                "be read only once: keep it while it is read (cache=True)"
+            )
+        numbers = {role: RowNumbers(TYPES[role]) for role in self.columns}
+        for found in marks_in(self._source, self._encoding, self.columns):
+            for role, values in found.items():
+                numbers[role].append(values)
+        return marks_of(numbers, self._source.schema, self.columns)
+
+
+def marks_of(numbers: Mapping[str, RowNumbers], schema: pa.Schema, columns: Mapping[str, str]) -> dict[str, Mark]:
+    """The marks in these columns, once their numbers are known."""
+    kinds = {role: schema.field(name).type for role, name in columns.items()}
+    return {role: Mark(numbers[role], name, role == TIME and are_dates(kinds[role])) for role, name in columns.items()}
+
+
+def marks_in(source: Source, encoding: Encoding, columns: Mapping[str, str]) -> Iterator[dict[str, np.ndarray]]:
+    """The numbers of all roles for the rows that an encoding keeps, a batch at a time."""
+    beside = [encoding.target.column if encoding.target else None, encoding.weight]
+    names = list(dict.fromkeys([*columns.values(), *(name for name in beside if name is not None)]))
+    first_row = 0
+    for batch in source.batches(names, ROWS):
+        kept, row = np.empty(0, dtype=np.int64), 0
+        try:
+            kept = np.flatnonzero(encoding.roles(batch)[2])
+            rows = batch.take(pa.array(kept))
+            yield {role: numbers_of(role, rows.column(name), name) for role, name in columns.items()}
+        except BadRow as bad:
+            row = int(kept[bad.row]) if len(kept) else bad.row
+            raise DataError(f"{source.where(first_row + row)}: {bad.sentence}") from None
+        first_row += batch.num_rows
+
+
+def are_dates(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds dates, if it holds times."""
+    return is_text(kind) or (pa.types.is_temporal(kind) and not pa.types.is_duration(kind))
+
+
+def numbers_of(role: str, column: pa.Array, name: str) -> np.ndarray:
+    """The numbers of a role that the values of a column give."""
+    if column.null_count or (pa.types.is_floating(column.type) and np.isnan(values_of(column)).any()):
+        missing = values_of(column.is_null(nan_is_null=True))
+        raise BadRow(int(np.argmax(missing)), f"{name!r} has no value there, and folds need one in every row")
+    if role == GROUPS:
+        return hashes_of(column)
+    if role == TIME and are_dates(column.type):
+        return days_of(as_instants(column, name))
+    if role == FOLDS and is_text(column.type):
+        raise BadRow(0, f"{name!r} holds {column[0].as_py()!r}, where fold numbers are wanted: whole numbers")
+    values = as_floats(column, name)
+    wrong = ~np.isfinite(values) if role == TIME else values != np.rint(values)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        what = "a time" if role == TIME else "a fold number, which is whole"
+        raise BadRow(row, f"{name!r} holds {values[row]:g}, which is not {what}")
+    return values.astype(TYPES[role])
+
+
+def hashes_of(column: pa.Array) -> np.ndarray:
+    """A 64-bit hash of every value, the same on every machine; whole numbers of any type are equal."""
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return values_of(column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column).astype(np.uint64)
+    if pa.types.is_floating(kind):
+        values = values_of(column).astype(np.float64)
+        whole = (values == np.rint(values)) & (np.abs(values) < 2**53)
+        return np.where(whole, np.where(whole, values, 0).astype(np.int64).astype(np.uint64), values.view(np.uint64))
+    coded = as_strings(column).dictionary_encode()
+    known = [hashlib.blake2b(level.encode(), digest_size=8).digest() for level in coded.dictionary.to_pylist()]
+    hashes = np.frombuffer(b"".join(known), dtype="<u8").astype(np.uint64)
+    found: np.ndarray = hashes[values_of(coded.indices)]
+    return found

@@ -1,0 +1,131 @@
+"""X whose columns are not all complete numbers: as a table, from which an encoding makes features.
+
+Frames with categories, strings, dates or gaps go through the encoding that files go through, and so do arrays with gaps
+or strings, such as a ColumnTransformer makes; their columns are called x0, x1, ...
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.utils.validation import _check_sample_weight, _check_y
+
+from riata.data.formats.frame_columns import as_column
+from riata.data.formats.source import TARGET, WEIGHT
+from riata.data.formats.tables import checked_names, to_table
+from riata.data.opened import is_arrow_dataset, is_stream
+from riata.engines.known_rows import has_columns
+from riata.errors import DataError, OptionError
+from riata.scipy_later import is_sparse
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X has columns with names, and is neither a path nor a single column."""
+    if isinstance(X, str) or hasattr(X, "__fspath__") or isinstance(X, pa.ChunkedArray):
+        return False
+    return has_columns(X) and len(getattr(X, "shape", (0, 0))) == 2
+
+
+def collected(X: Any) -> Any:
+    """X, or the frame that a lazy one stands for; rows that come one after the other are refused."""
+    if is_stream(X) and not hasattr(X, "__arrow_c_stream__"):
+        raise OptionError("fit takes rows that are there: open a stream with riata.open, which brings its target")
+    if type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "collect"):
+        return X.collect()
+    if is_frame(X) and to_table(X) is None:  # a relation of DuckDB, an Arrow dataset or reader, ...
+        return X.to_table() if is_arrow_dataset(X) else pa.table(X)
+    return X
+
+
+def may_be_numbers(X: Any) -> bool:
+    """Whether the types of X say that it is a matrix of numbers, perhaps with gaps."""
+    module = type(X).__module__.partition(".")[0]
+    if module == "pandas" and X.ndim == 2:
+        return all(dtype.kind in "biuf" for dtype in X.dtypes)
+    if module == "polars" and hasattr(X, "schema"):
+        X = table_of(X.head(0))
+    if isinstance(X, pa.Table | pa.RecordBatch):
+        return all(map(_is_plain, X.schema.types))
+    if is_sparse(X) or getattr(X, "dtype", None) is None or X.dtype.kind not in "OUS":
+        return not isinstance(X, list | tuple) or not _has_strings(X)
+    return not _has_strings(X)
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind))
+
+
+def _has_strings(X: Any) -> bool:
+    """Whether an array, or a list of rows, holds what is no number; one of wrong size is for others to refuse."""
+    try:
+        values = np.asarray(X)
+    except ValueError:
+        return False
+    if values.ndim != 2 or values.size == 0 or values.dtype.kind not in "OUS":
+        return False
+    try:
+        values.astype(np.float64)
+    except (ValueError, TypeError):
+        return True
+    return False
+
+
+def has_gaps(X: Any) -> bool:
+    """Whether a matrix of floats has a NaN; a sum is quick, and tells if it is worth looking."""
+    if is_sparse(X) or X.size == 0:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return not np.isfinite(X.sum()) and bool(np.isnan(X).any())
+
+
+def table_of(X: Any, names: Sequence[str] | None = None) -> pa.Table:
+    """X as a table; the columns of an array have these names, x0, x1, ... by default."""
+    if (table := to_table(X)) is not None:
+        return table
+    rows = np.array(X, dtype=object) if isinstance(X, list | tuple) else np.asarray(X)
+    if rows.ndim != 2:
+        raise DataError(f"X must have two dimensions, rows and columns, not {rows.ndim}")
+    names = [f"x{j}" for j in range(rows.shape[1])] if names is None else names
+    return checked_names(pa.table([as_column(rows[:, j]) for j in range(rows.shape[1])], names=list(names)))
+
+
+def checked_values(y: Any, n_rows: int, numeric: bool) -> np.ndarray:
+    """The target as an array, one value per row, none of them missing."""
+    if y is None:
+        raise DataError("X needs a target: give fit a y")
+    values: np.ndarray = _check_y(plain_target(y), y_numeric=numeric)
+    if len(values) != n_rows:
+        raise DataError(f"X has {n_rows} rows, and y {len(values)} values")
+    return values
+
+
+def with_roles(table: pa.Table, y: np.ndarray, name: Any, sample_weight: Any) -> tuple[pa.Table, str, str | None]:
+    """The table with the target and the weights as columns of their own; the names of both.
+
+    A series brings its `name` along, so that the model knows which column it predicts.
+    """
+    target = _free(name if isinstance(name, str) and name else TARGET, table.schema.names)
+    table = table.append_column(target, pa.array(y.astype(str) if y.dtype.kind == "O" else y))
+    if sample_weight is None:
+        return table, target, None
+    weights = _check_sample_weight(plain_target(sample_weight), y, dtype=np.float64, ensure_non_negative=True)
+    weight = _free(WEIGHT, table.schema.names)
+    return table.append_column(weight, pa.array(weights)), target, weight
+
+
+def plain_target(y: Any) -> Any:
+    """A target or weights as scikit-learn takes them: an Arrow or polars column as an array."""
+    if isinstance(y, pa.Array | pa.ChunkedArray) or hasattr(y, "to_arrow"):
+        column = y if isinstance(y, pa.Array | pa.ChunkedArray) else y.to_arrow()
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        return column.to_numpy(zero_copy_only=False)
+    return y
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """The name, with underscores before it if a column has it already."""
+    while name in taken:
+        name = f"_{name}"
+    return name

@@ -1,0 +1,215 @@
+"""The bound that comes with every fit of at most k features: how much better any other model of them could be.
+
+It is made from planes below the loss (`planes`), at points where the relaxation among the candidates of the search has
+its best bound (`relaxation`), with the slopes of all d features there. For the squared loss the search has what that
+needs, or all but a pass that costs little in memory. For other losses the relaxation is that of the local quadratic, on
+some columns that the search has copied, and one first-order pass gives the slopes of the true loss.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.arrays import at_least
+from riata.data.chunk import Chunk
+from riata.objective import Problem, first_order
+from riata.outcome.proofs import Bound, GlobalBound, NoBound
+from riata.penalties import GroupCardinality
+from riata.solvers.subset.group_relaxation import relaxed_groups
+from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.planes import Costs, Plane, tangent, useful_ridge
+from riata.solvers.subset.refit import Fitted, cut_to
+from riata.solvers.subset.relaxation import Node, Quadratic, diagonal_shift
+
+SHIFTED = 512  # features: the eigenvalues of more cost too much for a bound that nobody asked for
+MORE_ROUNDS, MORE_CANDIDATES = 3, 32  # of features that the relaxation wants, where passes are cheap
+MOST_CANDIDATES = 1024  # that are added at a time
+PRICES, SWEEPS = 8, 12  # a bound that is good to a tenth of its gap
+RELAXED = 128  # columns of the relaxation of another loss
+NEWTON_STEPS = 3  # of the relaxation of another loss
+STEP_SHARES = (1.0, 0.5, 0.125)  # of such a step that are tried, while the bound is not better
+INTERCEPT_STEPS = 5
+
+
+class Size(NamedTuple):
+    """The best model found for a number of features (or groups), in the units of the local quadratic."""
+
+    k: int
+    support: np.ndarray
+    weights: np.ndarray
+
+
+class Bounded(NamedTuple):
+    """What no model of at most 1, 2, ... features has an objective below; or, without a ridge, slopes of the loss."""
+
+    values: np.ndarray | None
+    slopes: np.ndarray | None = None
+
+    def of(self, problem: Problem, k: int, objective: float) -> Bound:
+        """The bound for at most k features, beside a model of this objective."""
+        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
+        if self.values is None:
+            ridge = None if self.slopes is None else useful_ridge(problem, self.slopes, k, objective)
+            return NoBound(k, counted, ridge)
+        return GlobalBound(k, float(self.values[min(k, len(self.values)) - 1]), float(objective), counted)
+
+
+def quadratic_bounds(model: LocalQuadratic, sizes: Sequence[Size]) -> Bounded:
+    """Bounds from the products of a search, where the local quadratic is the loss itself. Candidates may be added."""
+    if not _quadratic_of(model).costs.bounding:
+        return Bounded(None, -model.pulls(sizes[-1].support, sizes[-1].weights) * model.unit)
+    values, price, rounds = np.zeros(sizes[-1].k), 0.0, MORE_ROUNDS if model.problem.data.cheap_passes else 0
+    for size in _some(sizes):
+        for found in relaxed_planes(model, size, price, MORE_CANDIDATES, rounds):
+            bounds, price = found.costs.bounds(found.plane, len(values)), found.price
+            values[: len(bounds)] = np.maximum(values[: len(bounds)], bounds)
+            rounds -= found.goes_on
+    return Bounded(np.maximum.accumulate(values[::-1])[::-1])
+
+
+class PlaneFound(NamedTuple):
+    """The plane of a relaxation among candidates, over all features, in the units of the local quadratic."""
+
+    plane: Plane
+    costs: Costs
+    price: float
+    goes_on: bool  # whether there will be another, with more candidates
+
+
+def relaxed_planes(model: LocalQuadratic, size: Size, price: float, count: int, rounds: int) -> Iterator[PlaneFound]:
+    """Planes of relaxations, with `count` more of the candidates that they want each time, for so many rounds."""
+    quadratic, w = _quadratic_of(model), np.zeros(len(model.candidates))
+    w[model.places(size.support)] = size.weights
+    while True:
+        w, price = _relaxed(quadratic, size.k, w, price)
+        plane, costs = _plane(model, quadratic, w)
+        more = _violators(model, costs, plane.slopes, price)[:count] if rounds > 0 else NOTHING
+        yield PlaneFound(plane, costs, price, len(more) > 0)
+        if len(more) == 0:
+            return
+        rounds -= 1
+        model.add_candidates(more)
+        quadratic, w = _quadratic_of(model), np.append(w, np.zeros(len(more)))
+
+
+def _quadratic_of(model: LocalQuadratic) -> Quadratic:
+    """The quadratic of the candidates; with a shift, if those are all features and not too many."""
+    quadratic = model.among_candidates()
+    if len(model.candidates) == len(model.w) <= SHIFTED:
+        return quadratic.shifted(diagonal_shift(quadratic.G))
+    return quadratic
+
+
+def _plane(model: LocalQuadratic, quadratic: Quadratic, w: np.ndarray) -> tuple[Plane, Costs]:
+    """The plane at weights of the candidates, with the slopes of all features, and what those pay."""
+    if len(model.candidates) == len(model.w):
+        return quadratic.plane(w, quadratic.c - quadratic.G @ w), quadratic.costs
+    taken = np.flatnonzero(w)
+    return quadratic.plane(w, model.pulls(model.candidates[taken], w[taken]), model.candidates), model.costs
+
+
+def _violators(model: LocalQuadratic, costs: Costs, slopes: np.ndarray, price: float) -> np.ndarray:
+    """Features outside the candidates that the relaxation would take at this price, those of most relief first."""
+    if len(model.candidates) == len(model.w):
+        return NOTHING
+    reliefs = costs.reliefs(slopes)
+    reliefs[model.candidates] = 0.0
+    best = np.argsort(-reliefs, kind="stable")[:MOST_CANDIDATES]
+    return best[reliefs[best] > price]
+
+
+def _relaxed(quadratic: Quadratic, k: int, start: np.ndarray, price: float) -> tuple[np.ndarray, float]:
+    """Where the relaxation has its best bound, and its price there."""
+    if quadratic.costs.groups is not None:
+        return relaxed_groups(quadratic, k), 0.0
+    found = quadratic.relaxed(Node(np.zeros(len(start)), start, price), k, np.inf, PRICES, SWEEPS)
+    return found.w, found.price
+
+
+def _some(sizes: Sequence[Size]) -> list[Size]:
+    """The last of these sizes and some before it, closest together where they are small: planes serve neighbours."""
+    places = {len(sizes) - 1} | {int(1.5**i) - 1 for i in range(1, 40) if 1.5**i <= len(sizes)} | {0}
+    return [sizes[i] for i in sorted(places)]
+
+
+def true_bounds(
+    problem: Problem, k: int, fit: Fitted, near: Problem | None, columns: np.ndarray, slopes: np.ndarray
+) -> Bounded:
+    """Bounds for another loss, from the relaxation among some columns: a pass over all features at its optimum.
+
+    `near` has these columns alone; None: they are still to be read. `slopes` are those of the loss at the fit; if there
+    are many columns, those of largest slopes are taken.
+    """
+    costs, w = Costs.of(problem), np.zeros(problem.data.n_features)
+    if not costs.bounding:
+        return Bounded(None, slopes)
+    if costs.groups is not None:
+        near = problem
+    else:
+        order = np.argsort(-costs.reliefs(slopes)[columns], kind="stable")[:RELAXED]
+        kept = np.union1d(order, np.searchsorted(columns, fit.support))
+        if near is None:
+            near = cut_to(problem, columns[kept])
+        elif len(columns) > RELAXED:
+            near = cut_to(near, kept)
+        columns = columns[kept] if near.data.n_features == len(kept) else columns
+    start = np.zeros(len(columns))
+    start[np.searchsorted(columns, fit.support)] = fit.coef
+    w[columns], b, _ = relaxed_point(near, k, start, fit.intercept)
+    return Bounded(costs.bounds(tangent(problem, first_order(problem, w, b)), k))
+
+
+def relaxed_point(
+    problem: Problem, k: int, w: np.ndarray, b: float, price: float = 0.0
+) -> tuple[np.ndarray, float, float]:
+    """(w, b) near the optimum of the relaxation, and its price: Newton steps, each that of the local quadratic."""
+    costs, everything = Costs.of(problem), np.arange(problem.data.n_features)
+
+    def bound_at(w: np.ndarray, b: float) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            bound = float(costs.bounds(tangent(problem, first_order(problem, w, b)), k)[-1])
+        return bound if np.isfinite(bound) else -np.inf
+
+    best = bound_at(w, b)
+    for _ in range(NEWTON_STEPS):
+        model = LocalQuadratic(problem, w, b, everything)
+        aim, price = _relaxed(model.among_candidates(), k, w * model.unit, price)
+        aim_w, aim_b = model.coefficients(everything, aim)
+        better = False
+        for share in STEP_SHARES:
+            trial = (1.0 - share) * w + share * aim_w
+            trial_b = centred_intercept(problem, trial, (1.0 - share) * b + share * float(aim_b))
+            bound = bound_at(trial, trial_b)
+            if bound > best:
+                w, b, best, better = trial, trial_b, bound, True
+                break
+        if not better:
+            break
+    return w, b, price
+
+
+def centred_intercept(problem: Problem, w: np.ndarray, b: float) -> float:
+    """The intercept at which slopes sum to zero, as nearly as a few Newton steps get there."""
+    if not problem.fit_intercept:
+        return b
+    loss = problem.loss
+
+    def part_at(b: float) -> Callable[[Chunk], tuple[float, float]]:
+        def part(chunk: Chunk) -> tuple[float, float]:
+            with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
+                z = chunk.X.margins(w, b)
+                curvature = at_least(loss.second_derivative(chunk.y, z), loss.least_curvature)
+                return float(chunk.weight @ loss.derivative(chunk.y, z)), float(chunk.weight @ curvature)
+
+        return part
+
+    start = b
+    for _ in range(INTERCEPT_STEPS):
+        slope, curvature = problem.data.sum(part_at(b))
+        b -= slope / max(curvature, 1e-300)
+        if not np.isfinite(b):
+            return start
+        if abs(slope) <= 1e-12 * curvature:
+            break
+    return b

@@ -1,0 +1,183 @@
+"""The best plane for a bound on models of k features, where the loss is a quadratic: the perspective relaxation.
+
+Each feature has a share z_j in [0, 1] of being in the model, all shares together are at most k, and a coefficient pays
+l2_j w_j^2 / (2 z_j). That is convex, and its least value is the best bound that a plane gives. With a price for shares
+in place of their sum, the best share leaves the reverse Huber penalty: a slope of sqrt(2 price l2_j) up to the width
+sqrt(2 price / l2_j), where a feature is wholly in, and price + l2_j w_j^2 / 2 beyond (within limits below that width,
+the slope price / limit + l2_j limit / 2). Coordinate descent minimises it (`kernels.relaxation`), and the price is
+moved until the shares sum to k. All that is only the way to a point: the bound is made of the plane there.
+
+Where nothing, or little, is paid, part of the diagonal of G may be taken for a ridge, as long as G stays positive
+semidefinite (`diagonal_shift`): w'Gw = w'(G - D)w + w'Dw.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.kernels.relaxation import descend
+from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
+from riata.solvers.subset.refit import solved
+from riata.threads import one_blas_thread
+
+SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
+PRICE_OFF = 1.02  # as is a price known to within this factor
+STILL = 1e-10  # of the loss: coordinates that lower the objective by less are left
+PRICES, SWEEPS = 15, 30  # of a part of a search
+SHIFT_ROUNDING = 1e-11  # of the largest eigenvalue: what a shift leaves, for the rounding of the products
+
+
+class Node(NamedTuple):
+    """A part of all models: columns that are in (1), out (-1) or free (0), and where its relaxation is to start."""
+
+    state: np.ndarray
+    w: np.ndarray
+    price: float = 0.0  # 0: not known
+
+
+class Relaxed(NamedTuple):
+    """A relaxation: its bound, the point of it, the shares and the price there."""
+
+    bound: float
+    w: np.ndarray
+    r: np.ndarray  # c - G w
+    shares: np.ndarray
+    price: float
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """loss - c'w + w'Gw / 2 over some columns, and what coefficients pay beside."""
+
+    G: np.ndarray
+    c: np.ndarray
+    loss: float
+    costs: Costs
+    is_shifted: bool = False
+
+    def shifted(self, D: np.ndarray) -> "Quadratic":
+        """The same objective, with D for a further ridge."""
+        costs = self.costs._replace(ridge=self.costs.ridge + D)
+        return replace(self, G=self.G - np.diag(D), costs=costs, is_shifted=True)
+
+    def among(self, columns: np.ndarray) -> "Quadratic":
+        """The quadratic of some of the columns alone."""
+        ridge, limit, groups = self.costs
+        costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
+        return replace(self, G=self.G[np.ix_(columns, columns)], c=self.c[columns], costs=costs)
+
+    def plane(self, w: np.ndarray, r: np.ndarray, places: np.ndarray | slice = slice(None)) -> Plane:
+        """The tangent plane at w, r = c - G w; r may have further columns, among which those of w are at `places`."""
+        square = 0.5 * float(w @ (self.c - r[places]))
+        slopes = -r - np.sign(r) * SLOPE_ROUNDING * np.sqrt(2.0 * self.loss)
+        return Plane(self.loss - square - ROUNDING * (self.loss + abs(square)), slopes, not self.is_shifted)
+
+    def bound(self, state: np.ndarray, k: int, w: np.ndarray, r: np.ndarray) -> float:
+        """The bound of the plane at w, for models of the columns that are in and k of the free ones."""
+        plane = self.plane(w, r)
+        reliefs = self.costs.reliefs(plane.slopes)
+        free = reliefs[state == 0]
+        chosen = free if k >= len(free) else np.partition(free, len(free) - k)[len(free) - k :] if k > 0 else free[:0]
+        spent = float(reliefs[state == 1].sum() + chosen.sum())
+        return plane.level - spent - ROUNDING * spent
+
+    def relaxed(self, node: Node, k: int, target: float = np.inf, prices: int = 30, sweeps: int = 50) -> Relaxed:
+        """The relaxation where k of the free columns may come in; it ends early once its bound reaches the target."""
+        state, price = node.state, node.price
+        ridge, limit, _ = self.costs
+        w = np.where(state < 0, 0.0, node.w)
+        taken = np.flatnonzero(w)
+        r = self.c - w[taken] @ self.G[taken]
+        free = state == 0
+        n_free = int(np.count_nonzero(free))
+        decided = k <= 0 or n_free <= k  # no price is needed
+        best = Relaxed(-np.inf, w, r, np.zeros_like(w), price)
+        low = high = total_low = total_high = 0.0
+        for _ in range(1 if decided else prices):
+            if not decided and price <= 0.0:
+                price = self._first_price(r[free], free, k)
+            slope, width = self._reverse_huber(np.inf if k <= 0 else 0.0 if decided else price)
+            slope = np.where(free, slope, np.where(state > 0, 0.0, np.inf))
+            width_or_in = np.where(free, width, np.where(state > 0, 0.0, np.inf))
+            descend(self.G, ridge, limit, slope, width_or_in, STILL * self.loss, sweeps, w, r)
+            bound = self.bound(state, k, w, r)
+            shares = np.where(
+                free, np.minimum(np.abs(w) / np.maximum(np.minimum(width, limit), 1e-300), 1.0), state > 0
+            )
+            if bound > best.bound:
+                best = Relaxed(bound, w.copy(), r.copy(), shares, price)
+            total = float(shares[free].sum())
+            if decided or best.bound >= target or abs(total - k) <= SHARES_OFF:
+                break
+            if total > k:
+                low, total_low = price, total
+            else:
+                high, total_high = price, total
+            if low and high:
+                if high <= PRICE_OFF * low:
+                    break
+                part = (total_low - k) / (total_low - total_high)  # on a line between the two, not too near an end
+                price = low * (high / low) ** min(max(part, 0.1), 0.9)
+            else:
+                price *= 4.0 if low else 0.25
+        return best
+
+    def _first_price(self, r: np.ndarray, free: np.ndarray, k: int) -> float:
+        """Between the k-th largest relief and the next: columns of more are in, of less are out."""
+        costs = self.costs._replace(ridge=self.costs.ridge[free], limit=self.costs.limit[free])
+        order = np.sort(costs.reliefs(r))
+        return max(float(np.sqrt(order[-k] * order[-k - 1])), 1e-9 * self.loss)
+
+    def _reverse_huber(self, price: float) -> tuple[np.ndarray, np.ndarray]:
+        """The slope of the penalty of each column, and the width up to which it has it."""
+        ridge, limit, _ = self.costs
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            slope, width = np.sqrt(2.0 * price * ridge), np.sqrt(2.0 * price / ridge)
+            within = limit < width
+            slope = np.where(within, price / limit + 0.5 * ridge * limit, slope)
+        return np.nan_to_num(slope, nan=0.0, posinf=np.inf), np.where(np.isnan(width), 0.0, width)
+
+
+@dataclass(frozen=True)
+class QuadraticSubsets:
+    """Models of at most k columns of a quadratic (`branch_and_bound.Subsets`)."""
+
+    quadratic: Quadratic
+    k: int
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.quadratic.c)
+
+    def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
+        return self.quadratic.relaxed(node, k, target, PRICES, SWEEPS)
+
+    def reliefs(self, relaxed: Relaxed) -> np.ndarray:
+        return self.quadratic.costs.reliefs(self.quadratic.plane(relaxed.w, relaxed.r).slopes)
+
+    def refitted(self, members: np.ndarray) -> float:
+        G, c, ridge = self.quadratic.G, self.quadratic.c[members], self.quadratic.costs.ridge[members]
+        weights = solved(G[np.ix_(members, members)] + np.diag(ridge), c)
+        return self.quadratic.loss - 0.5 * float(c @ weights)
+
+
+def diagonal_shift(G: np.ndarray) -> np.ndarray:
+    """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for the largest t; or zeros."""
+    nothing = np.zeros(len(G))
+    with one_blas_thread():
+        values = np.linalg.eigvalsh(G)
+        margin = SHIFT_ROUNDING * max(values[-1], 0.0)
+        if values[0] <= 10.0 * margin:
+            return nothing
+        spread = 1.0 / np.diagonal(np.linalg.inv(G))  # what all other columns leave of each
+        root = np.sqrt(spread)
+        t = np.linalg.eigvalsh(G / np.outer(root, root))[0]
+        for share in (1.0 - 1e-9, 0.999, 0.9):
+            D: np.ndarray = np.maximum(share * t * spread - margin, 0.0)
+            try:
+                np.linalg.cholesky(G - np.diag(D + margin))
+            except np.linalg.LinAlgError:
+                continue
+            return D
+    return nothing
