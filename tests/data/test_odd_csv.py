@@ -193,7 +193,7 @@ def test_a_later_file_that_cannot_be_read_as_before_is_refused(case, tmp_path):
     """Numbers have words among them; dates, which were plain, may now be read in two ways."""
     days = {"d": [f"{d:%Y-%m-%d}" for d in DAYS]}
     first = {"c": [str(i) for i in range(60)]} if case == "words among numbers" else days
-    model = riata.SparseRegressor(k=3).fit(opened(tmp_path, odd(text(more=first), drop=["a"]))).to_model()
+    model = riata.SparseRegressor(k=2).fit(opened(tmp_path, odd(text(more=first), drop=["a"]))).to_model()
     later = FILES.get(case, EITHER_DATE)
     (tmp_path / "later.csv").write_bytes(later.content)
     with pytest.raises(DataError, match=r"but for 'unknown'|which may have the day or the month first"):
