@@ -54,7 +54,7 @@ CASES = {
     "text classes for regression": (["fit", "one_class.csv", *REGRESSION], "text"),
     "unknown solver": (["fit", "good.csv", *FIT, "--solver", "magic"], "no solver 'magic'"),
     "solver of the other kind": (["fit", "good.csv", *FIT, "--solver", "l0-sgd"], "takes k, not alpha"),
-    "l2 where there is none": (["fit", "good.csv", *FIT, "--solver", "subgradient", "--l1-ratio", "0.5"], "l1_ratio"),
+    "l2 where there is none": (["fit", "good.csv", *FIT, "--solver", "subgradient", "--l1-ratio", "0.5"], "--l1-ratio"),
     "rounds with l2": (["fit", "good.csv", *FIT, "--solver", "fobos", "--rounds", "--l1-ratio", "0.5"], "rounds halve"),
     "bad step": (["fit", "good.csv", *FIT, "--solver", "fobos", "--step", "fast"], "step must be"),
     "bad batch": (["fit", "good.csv", *FIT, "--solver", "fobos", "--batch", "some"], "--batch"),

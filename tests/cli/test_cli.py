@@ -85,7 +85,17 @@ def test_the_same_rows_in_every_format_give_the_same_model(here, source):
 
 def test_fit_summary_on_digits49(here):
     text = riata_command("fit", "digits49", "--alpha-ratio", "0.1", "--test", "digits49:test", "--out", "d.json")
-    for part in ("6,000 rows", "probes", "accuracy 0.9", "passes", "MB", "d.json", "pixel_r"):
+    for part in (
+        "6,000 rows",
+        "probes",
+        "accuracy",
+        "baseline",
+        "positive is 1.0",
+        "passes",
+        "MB",
+        "d.json",
+        "pixel_r",
+    ):
         assert part in text
     inspected = riata_command("inspect", "d.json")
     assert "classification of -1.0, 1.0" in inspected
@@ -118,7 +128,8 @@ def test_classes_by_name(here):
     assert fit["task"] == "classification"
     assert fit["loss"] == "logistic"
     assert fit["test"]["accuracy"] > 0.95
-    assert set(fit["test"]) == {"accuracy", "auc", "log_loss"}
+    assert set(fit["test"]) == {"accuracy", "auc", "log_loss", "deviance_explained"}
+    assert set(fit["train"]) == set(fit["baseline"]["train"]) == set(fit["baseline"]["test"]) == set(fit["test"])
     lines = riata_command("predict", fit["model"], "c.csv").splitlines()
     assert lines[0] == '"prediction","probability_cheap","probability_dear"'
     assert len(lines) == 81

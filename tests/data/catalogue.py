@@ -5,6 +5,8 @@ import gzip
 import lzma
 from pathlib import Path
 
+import duckdb
+import fastavro
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +15,7 @@ import pyarrow.dataset as pads
 import pyarrow.feather
 import pyarrow.parquet as pq
 import scipy.sparse as sp
+from pyarrow import orc
 from sklearn.datasets import dump_svmlight_file
 
 N_ROWS, N_FEATURES = 150, 6
@@ -116,6 +119,25 @@ def _json(X, y, tmp, name, **how):
     return str(path)
 
 
+def _orc(X, y, tmp):
+    return _write(tmp / "r.orc", lambda path: orc.write_table(table_of(X, y), path, stripe_size=4096))
+
+
+def _avro(X, y, tmp, codec="null"):
+    table = table_of(X, y)
+    fields = [{"name": name, "type": "double"} for name in table.schema.names]
+    with open(tmp / "r.avro", "wb") as file:
+        schema = {"type": "record", "name": "row", "fields": fields}
+        fastavro.writer(file, schema, table.to_pylist(), codec=codec, sync_interval=500)
+    return str(tmp / "r.avro")
+
+
+def _excel(X, y, tmp):
+    path = tmp / "r.xlsx"
+    table_of(X, y).to_pandas().to_excel(path, index=False, sheet_name="rows")
+    return str(path)
+
+
 # name -> (source, target) of the rows
 SOURCES = {
     "numpy": lambda X, y, tmp: (X, y),
@@ -149,6 +171,13 @@ SOURCES = {
     "json array, indented": lambda X, y, tmp: (_json(X, y, tmp, "r.json", indent=2), "y"),
     "json array.gz": lambda X, y, tmp: (_json(X, y, tmp, "r.json.gz"), "y"),
     "json without an ending": lambda X, y, tmp: (_json(X, y, tmp, "r.txt", lines=True), "y"),
+    "orc": lambda X, y, tmp: (_orc(X, y, tmp), "y"),
+    "avro": lambda X, y, tmp: (_avro(X, y, tmp), "y"),
+    "avro, deflated": lambda X, y, tmp: (_avro(X, y, tmp, "deflate"), "y"),
+    "excel": lambda X, y, tmp: (_excel(X, y, tmp), "y"),
+    "excel sheet": lambda X, y, tmp: (_excel(X, y, tmp) + "#rows", "y"),
+    "duckdb query": lambda X, y, tmp: (f"duckdb:SELECT * FROM '{_csv(X, y, tmp)}'", "y"),
+    "duckdb relation": lambda X, y, tmp: (duckdb.read_csv(_csv(X, y, tmp)), "y"),
     "svmlight from 0": lambda X, y, tmp: (_svmlight(X, y, tmp), None),
     "svmlight from 1": lambda X, y, tmp: (_svmlight(X, y, tmp, zero_based=False), None),
     "svmlight.gz": lambda X, y, tmp: (_svmlight(X, y, tmp, compress="gz"), None),

@@ -10,6 +10,7 @@ import pytest
 
 from riata.data.opening.open import open_data
 from riata.data.out_of_core import OutOfCore
+from riata.data.statistics import statistics_of
 from riata.errors import DataError, OptionError
 
 ROWS = "a,b,y\n" + "".join(f"{i},{i % 7},{i}\n" for i in range(300_000))
@@ -194,3 +195,11 @@ def test_a_stream_without_a_cache_can_be_read_once(rng):
     assert np.concatenate([chunk.y for chunk in data.visit()]).tolist() == y.tolist()
     with pytest.raises(DataError, match="only once"):
         list(data.visit())
+
+
+def test_what_does_not_grow_is_not_followed(tmp_path, rng):
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    statistics_of(open_data(X, y)).save(tmp_path / "sums.npz")
+    for source, target in ((X, y), (str(tmp_path / "sums.npz"), None)):
+        with pytest.raises(OptionError, match="follow would do nothing"):
+            open_data(source, target, follow=True)

@@ -202,6 +202,6 @@ def test_the_command_line_takes_json_from_files_and_from_standard_input(tmp_path
         np.testing.assert_allclose([float(one) for one in answers], [row["y"] for row in rows], atol=1e-6)
         with open(given_rows, "rb") as content:
             assert run("predict", out, "-", input=content.read()).split()[1:] == answers
-    assert "r2" in run("evaluate", out, path, "--target", "y")
+    assert "R2" in run("evaluate", out, path, "--target", "y")
     assert "b.c" in run("profile", path, "--target", "y")
     run("convert", path, str(tmp_path / "rows.arrow"), "--target", "y")

@@ -53,11 +53,11 @@ def test_rows_that_just_fit_in_memory_keep_to_the_budget(tmp_path):
     assert peak < BUDGET_MB
 
 
-def test_the_best_k_of_wide_rows_stay_near_the_budget(tmp_path, rng):
+def test_the_best_k_of_wide_rows_keep_to_the_budget(tmp_path, rng):
     """A row of H of every candidate is 0.3 MB, and there are as many candidates as the budget allows."""
     np.save(tmp_path / "wide.npy", rng.normal(size=(400, 40_001)).astype(np.float32))
     (peak,) = peaks_mb(command(tmp_path / "wide.npy", "--k", "10", target=0, budget_mb=128))
-    assert peak < 160  # above the budget of 128, which peaks of 128.0 to 128.7 MB just miss: see the changelog
+    assert peak < 128
 
 
 def test_a_budget_given_to_open_holds_for_the_solver_too(tmp_path, rng):

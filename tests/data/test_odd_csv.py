@@ -1,10 +1,19 @@
 """Files as the world writes them give the answers that they should."""
 
+import csv
+import gzip
+from datetime import datetime
+
+import numpy as np
+import pyarrow as pa
 import pytest
-from tests.data.odd_csv import EARLY, FILES, Odd, odd, text
+from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, odd, text, thousands
 
 import riata
-from riata.errors import DataError
+from riata.data.formats.csv import Csv
+from riata.data.formats.files import find_files
+from riata.data.formats.parts import parts_of
+from riata.errors import DataError, OptionError
 
 
 def opened(folder, file: Odd, **options):
@@ -50,6 +59,7 @@ REFUSED = {
         odd("n;y\n" + "1,391;1\n2,500;2\n17,125;4\n" * 5),
         "column 'n' has numbers such as '1,391', in which the comma may divide thousands or be a decimal comma",
     ),
+    "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
     "percent and not": (odd("n,y\n" + "34%,1\n0.34,2\n5%,3\n" * 5), "'n' has numbers with different signs"),
     "two currencies": (odd("n,y\n" + "$34,1\n€5,2\n" * 5), "'n' has numbers with different signs"),
     "a target with words": (
@@ -68,3 +78,92 @@ def test_what_may_mean_two_things_is_refused_in_a_sentence(case, tmp_path):
     file, sentence = REFUSED[case]
     with pytest.raises(DataError, match=sentence):
         opened(tmp_path, file)
+
+
+def test_a_later_file_is_read_as_the_one_that_was_learnt_from(tmp_path):
+    """Dates that may be read in two ways, and numbers that may be thousands, mean what they meant in training."""
+    first = text(thousands, more={"d": [f"{d:%d/%m/%Y}" for d in DAYS]})
+    train = opened(tmp_path, odd(first))
+    model = riata.SparseRegressor(k=3).fit(train).to_model()
+    model.save(tmp_path / "model.json")
+    model = riata.load_model(tmp_path / "model.json")
+    later = {"a": ["1,391", "2,500"], "b": ["1", "2"], "d": ["01/02/2013", "03/04/2013"]}
+    plain = {"a": [1391.0, 2500.0], "b": [1.0, 2.0], "d": [datetime(2013, 2, 1), datetime(2013, 4, 3)]}
+    for separator in ",;\t":
+        lines = [list(later), *zip(*later.values(), strict=True)]
+        (tmp_path / "later.csv").write_text("\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines))
+        assert model.predict(tmp_path / "later.csv") == pytest.approx(model.predict(pa.table(plain)))
+
+
+def test_a_later_file_may_be_written_in_another_way(tmp_path):
+    """Syntax is a matter of each file, and so are decimal commas where the training's numbers had points."""
+    model = riata.SparseRegressor(k=2).fit(opened(tmp_path, CLEAN)).to_model()
+    wanted = model.predict(tmp_path / "rows.csv")
+    for case in ("decimal commas", "utf-16", "comments", "quoted newlines", "windows line ends", "continental"):
+        (tmp_path / "other.csv").write_bytes(FILES[case].content)
+        assert model.predict(tmp_path / "other.csv") == pytest.approx(wanted)
+
+
+LONG = "a first line\n" + 'and, "more"\n' * 20_000  # 200 kB
+
+
+@pytest.mark.parametrize("n_parts", [1, 3, 40])
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+@pytest.mark.parametrize("block", [1 << 12, 1 << 16, 1 << 20])
+def test_quoted_newlines_of_any_size_anywhere(block, encoding, n_parts, tmp_path):
+    """In blocks much smaller than a cell, and in parts that are read apart."""
+    rng = np.random.default_rng(block)
+    pieces = np.array(["a", "\n", '"', ",", " ", "é", "\n\n", "word"])
+    cells = ["".join(rng.choice(pieces, size=rng.integers(0, 9))) + "!" for _ in range(2000)]
+    cells[1000] = LONG
+    rows = [[i, cell, i / 4] for i, cell in enumerate(cells)]
+    with open(tmp_path / "q.csv", "w", newline="", encoding=encoding) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([["i", "t", "y"], *rows])
+        file.write('2000,5" pipe,500\n')  # a quote that is no quote
+    source = Csv(find_files(str(tmp_path / "q.csv")), block_bytes=block)
+    batches = [b for part in parts_of(source, n_parts) for b in part.batches(["i", "t", "y"], 1000)]
+    found = pa.Table.from_batches(batches).to_pydict()
+    assert found == {"i": [*range(2001)], "t": [*cells, '5" pipe'], "y": [i / 4 for i in range(2001)]}
+
+
+def test_rows_with_newlines_are_not_skipped_as_bad_ones(tmp_path):
+    rows = "".join(f'{i},"two\nlines, {i}",{i}\n' for i in range(100_000)) + "1,2\n" + "oops,x,4\n"
+    (tmp_path / "q.csv").write_text("a,t,y\n" + rows)
+    data = riata.open(tmp_path / "q.csv", target="y", drop=["t"], on_error="skip")
+    assert data.n_rows == 100_000
+    assert "2 rows could not be read: left out" in data.profile.notes
+
+
+def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_path):
+    path = tmp_path / "late.csv"
+    path.write_bytes(b"c,y\n" + b"plain,1\nother,2\n" * 300_000 + "Köln,3\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"not UTF-8.*--csv encoding=latin-1"):
+        riata.open(path, target="y")
+    assert "c=(rare)" in riata.open(path, target="y", csv={"encoding": "latin-1"}).feature_names
+
+
+@pytest.mark.parametrize("given", [{"sep": ","}, {"decimal": ";"}, {"header": "maybe"}, {"dates": "year"}, "decimal=,",
+                                   {"encoding": "utf-99"}, {"separator": ", "}, {"skip": "two"}])  # fmt: skip
+def test_options_that_there_are_not_are_refused(given, tmp_path):
+    (tmp_path / "x.csv").write_text(text())
+    with pytest.raises(OptionError, match=r"csv|CSV"):
+        riata.open(tmp_path / "x.csv", target="y", csv=given)
+
+
+def test_compressed_files_are_looked_at_alike(tmp_path):
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(FILES["utf-16"].content))
+    assert "utf-16 letters" in riata.open(tmp_path / "x.csv.gz", target="y").profile.notes[0]
+
+
+def test_files_that_are_written_in_two_ways_are_read_together(tmp_path):
+    (tmp_path / "1.csv").write_bytes(FILES["decimal commas"].content)
+    (tmp_path / "2.csv").write_bytes(FILES["decimal commas between tabs"].content)
+    assert coefficients(riata.open(tmp_path / "*.csv", target="y"))["b"] == pytest.approx(-3, abs=1e-3)
+
+
+def test_free_text_is_suspected(tmp_path):
+    reviews = [f"this is the review number {i} of a very long day" for i in range(60)]
+    data = opened(tmp_path, odd(text(more={"review, long": reviews})))
+    assert any("'review, long' looks like free text" in note and "--text '\"review, long\"'" in note
+               for note in data.profile.notes)  # fmt: skip

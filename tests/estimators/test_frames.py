@@ -139,6 +139,7 @@ def test_names_are_those_of_the_columns_and_features_those_of_the_encoding():
     assert "carrier=UA" in names
     assert "size=(missing)" in riata.open(FRAME.assign(y=Y), "y").feature_names
     assert fitted.to_model().target == "delay"
+    assert regressor().fit(FRAME[["size", "seats"]], Y).to_model().target == "delay"
     chosen = fitted.set_output(transform="pandas").transform(FRAME)
     assert list(chosen.columns) == list(names)
     np.testing.assert_array_equal(chosen["carrier=UA"] == 1.0, FRAME["carrier"] == "UA")
@@ -312,6 +313,10 @@ def test_what_no_frame_can_be_is_refused_in_a_sentence():
         regressor().fit(FRAME)
     with pytest.raises(DataError, match="400 rows, and y 399 values"):
         regressor().fit(FRAME, Y[:-1])
+    with pytest.raises(ValueError, match="NaN"):
+        riata.SparseClassifier().fit(FRAME, LABELS.where(LABELS == "late"))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        riata.SparseClassifier().fit(FRAME, Y)
     with pytest.raises(ValueError, match="NaN"):
         regressor().fit(FRAME, Y.where(Y > 5))
     with pytest.raises(ValueError, match=r"[Nn]egative"):

@@ -153,7 +153,7 @@ def test_scores_know_their_task(fitted, frame):
     model = fitted.to_model()
     numbers = InMemory(frame.to_numpy(), frame["a"], feature_names=list(frame.columns))
     if model.task == "regression":
-        assert set(scores(model, numbers)) == {"r2", "mse"}
+        assert set(scores(model, numbers)) == {"r2", "rmse", "mae", "mse"}
     else:
         with pytest.raises(DataError, match="holds numbers"):
             scores(model, numbers)

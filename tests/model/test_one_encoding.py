@@ -6,6 +6,7 @@ their own gives numbers that are far off, as the scores here would show.
 
 import json
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -63,6 +64,10 @@ def files(first, later, tmp_path_factory):
     for name, frame in (("first", first), ("later", later)):
         frame.to_parquet(folder / f"{name}.parquet")
         frame.to_csv(folder / f"{name}.csv", index=False)
+        frame.to_json(folder / f"{name}.jsonl", orient="records", lines=True, date_format="iso", double_precision=15)
+        frame.to_json(folder / f"{name}.json", orient="records", date_format="iso", double_precision=15)
+        frame.to_orc(folder / f"{name}.orc")
+        frame.to_excel(folder / f"{name}.xlsx", index=False)
     return folder
 
 
@@ -98,6 +103,9 @@ def saved_and_loaded(files, first, target):
 FITS = {
     "parquet": lambda files, first, target: learnt(opened(files / "first.parquet", target)),
     "csv": lambda files, first, target: learnt(opened(str(files / "first.csv"), target)),
+    "json": lambda files, first, target: learnt(opened(files / "first.json", target)),
+    "excel": lambda files, first, target: learnt(opened(files / "first.xlsx", target)),
+    "duckdb": lambda files, first, target: learnt(opened(f"duckdb:FROM '{files}/first.parquet'", target)),
     "pandas": lambda files, first, target: learnt(opened(first, target)),
     "polars": lambda files, first, target: learnt(opened(pl.from_pandas(first), target)),
     "kept stream": lambda files, first, target: learnt(opened(iter([first[:300], first[300:]]), target)),
@@ -134,6 +142,12 @@ ROWS = {
     "stream": lambda files, later: iter([later[:100], later[100:]]),
     "parquet": lambda files, later: files / "later.parquet",
     "csv": lambda files, later: str(files / "later.csv"),
+    "json lines": lambda files, later: files / "later.jsonl",
+    "json array": lambda files, later: files / "later.json",
+    "orc": lambda files, later: files / "later.orc",
+    "excel": lambda files, later: files / "later.xlsx",
+    "duckdb": lambda files, later: duckdb.from_arrow(pa.Table.from_pandas(later)),
+    "duckdb query": lambda files, later: f"duckdb:SELECT * FROM '{files}/later.parquet'",
     "dataset of a frame": lambda files, later: opened(later),
     "dataset of a file": lambda files, later: opened(str(files / "later.csv"), memory="1MB"),
     "dataset of labels": lambda files, later: riata.open(later, "label"),

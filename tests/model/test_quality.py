@@ -1,5 +1,7 @@
 """Streamed quality is what scikit-learn says of all rows at once, whatever the chunks; its memory is bounded."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -14,6 +16,7 @@ from riata.model.model import Model
 from riata.model.quality import curves, quality
 from riata.model.quality.curves import ScoreTable
 from riata.model.quality.numbers import SAMPLE
+from riata.model.training_facts import TrainingFacts
 
 
 def model_of(task, loss, coef, classes=None):
@@ -50,6 +53,9 @@ def test_regression(rows, chunk_rows):
     assert_allclose(
         found.scores["mse"], metrics.mean_squared_error(y + 1e6, predicted, sample_weight=weight), rtol=1e-12
     )
+    assert_allclose(found.scores["rmse"] ** 2, found.scores["mse"], rtol=1e-12)
+    mae = metrics.mean_absolute_error(y + 1e6, predicted, sample_weight=weight)
+    assert_allclose(found.scores["mae"], mae, rtol=1e-12)
     expected = np.histogram(y + 1e6 - predicted, found.residuals.edges, weights=weight)[0]
     assert_allclose(found.residuals.counts, expected)
     assert_allclose(np.sort(found.sample[:, 0]), np.sort(y + 1e6))
@@ -75,11 +81,81 @@ def test_two_classes(rows, chunk_rows, loss):
     if loss == "logistic":
         p = 1 / (1 + np.exp(-z))
         assert_allclose(found.scores["log_loss"], metrics.log_loss(labels, p, sample_weight=weight))
-        tenth = np.floor(10 * p)
-        top = tenth == tenth.max()
-        assert_allclose(found.calibration.observed[-1], np.average(labels[top], weights=weight[top]))
+        check_calibration(found.calibration, p, labels, weight)
     else:
         assert found.calibration is None
+
+
+def check_calibration(found, p, labels, weight):
+    """Groups are of rows in the order of their probability, and hold all of them."""
+    assert np.all(np.diff(found.predicted) > 0)
+    assert_allclose(found.weight.sum(), weight.sum())
+    assert_allclose(found.weight @ found.predicted, weight @ p)
+    assert_allclose(found.weight @ found.observed, weight @ labels)
+    assert found.weight.max() < 0.2 * weight.sum()
+
+
+@pytest.mark.parametrize("chunk_rows", [1, 300])
+def test_the_baseline_is_what_a_model_without_features_scores(rows, chunk_rows):
+    X, y, weight = rows
+    training = TrainingFacts(baseline=[0.4])
+    model = replace(model_of("regression", "squared", [0.9, -1.1, 0.4, 0.1]), training=training)
+    found = quality(model, Chunked(X, y, chunk_rows, weight)).baseline
+    constant = np.full(300, 0.4)
+    assert_allclose(found["r2"], metrics.r2_score(y, constant, sample_weight=weight))
+    assert_allclose(found["mse"], metrics.mean_squared_error(y, constant, sample_weight=weight))
+    assert_allclose(found["mae"], metrics.mean_absolute_error(y, constant, sample_weight=weight))
+    labels, shares = np.digitize(y, [-1, 1]), [0.2, 0.5, 0.3]
+    data = Chunked(X, labels, chunk_rows, weight, np.array(["low", "mid", "top"]))
+    model = model_of("classification", "logistic", np.eye(3, 4), ["low", "mid", "top"])
+    found = quality(replace(model, training=TrainingFacts(baseline=shares)), data)
+    assert_allclose(found.baseline["accuracy"], metrics.accuracy_score(labels, np.ones(300), sample_weight=weight))
+    constant = np.tile(shares, (300, 1))
+    assert_allclose(found.baseline["log_loss"], metrics.log_loss(labels, constant, sample_weight=weight))
+    assert_allclose(found.scores["deviance_explained"], 1 - found.scores["log_loss"] / found.baseline["log_loss"])
+    unknown = quality(model, data)  # of an older file: the shares of these rows stand in
+    assert unknown.baseline["accuracy"] == pytest.approx(np.bincount(labels, weight).max() / weight.sum())
+
+
+def test_deviance_explained_of_counts(rng):
+    X = rng.normal(size=(200, 2))
+    y = rng.poisson(np.exp(0.5 * X[:, 0] + 1)).astype(float)
+    model = replace(model_of("regression", "poisson", [0.5, 0.0]), training=TrainingFacts(baseline=[float(y.mean())]))
+    found = quality(model, Chunked(X, y, 30))
+    assert_allclose(found.scores["deviance_explained"], metrics.d2_tweedie_score(y, model.predict(X), power=1))
+
+
+def test_a_rare_class_has_several_groups_of_calibration(rng):
+    """Of 1 % of the rows; groups of equal width of probability would be one."""
+    X = rng.normal(size=(20_000, 1))
+    p = 1 / (1 + np.exp(5.5 - 1.5 * X[:, 0]))
+    labels = (rng.random(20_000) < p).astype(int)
+    model = replace(model_of("classification", "logistic", [1.5], ["no", "yes"]), intercept=np.array([-5.5]))
+    found = quality(model, Chunked(X, labels, 3000, classes=np.array(["no", "yes"])))
+    check_calibration(found.calibration, p, labels, np.ones(20_000))
+    assert len(found.calibration.predicted) >= 10
+    assert found.uneven
+
+
+def test_separated_classes_are_named(rng):
+    X = np.vstack([rng.normal(size=(50, 2)), rng.normal(size=(50, 2)), rng.normal(size=(50, 2)) + np.array([0, 50])])
+    labels = np.repeat([0, 1, 2], 50)
+    model = model_of("classification", "logistic", [[1, 0], [-1, 0], [0, 1.0]], ["a", "b", "c"])
+    assert quality(model, Chunked(X, labels, 40, classes=np.array(["a", "b", "c"]))).separated == ["c"]
+    two = model_of("classification", "logistic", [0, 1.0], ["a", "c"])
+    assert quality(two, Chunked(X[50:], labels[50:] // 2, 40, classes=np.array(["a", "c"]))).separated == ["c"]
+    assert quality(two, Chunked(X[50:], np.tile([0, 1], 50), 40, classes=np.array(["a", "c"]))).separated == []
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.5, 0.9])
+def test_a_threshold_moves_predictions_and_what_is_counted(rows, threshold):
+    X, y, weight = rows
+    labels = (y > 0).astype(int)
+    model = replace(model_of("classification", "logistic", [1, -1, 0.5, 0], ["no", "yes"]), threshold=threshold)
+    expected = model.predict_proba(X)[:, 1] >= threshold
+    assert_array_equal(model.predict(X) == "yes", expected)
+    found = quality(model, Chunked(X, labels, 70, weight, np.array(["no", "yes"])))
+    assert_allclose(found.confusion, metrics.confusion_matrix(labels, expected, sample_weight=weight))
 
 
 def test_several_classes(rows):
@@ -90,7 +166,10 @@ def test_several_classes(rows):
         "classification", "logistic", [[-1, 1, 0, 0], [0, 0, 0, 0.1], [1, -1, 0.5, 0]], ["low", "mid", "top"]
     )
     found, z = quality(model, data), model.margins(X)
-    assert set(found.scores) == {"accuracy", "log_loss"}
+    assert set(found.scores) == {"accuracy", "log_loss", "deviance_explained"}
+    expected = metrics.precision_recall_fscore_support(labels, z.argmax(axis=1), sample_weight=weight)
+    for i, one in enumerate(found.by_class):
+        assert_allclose((one.precision, one.recall, one.f1, one.weight), [part[i] for part in expected])
     assert_allclose(found.confusion, metrics.confusion_matrix(labels, z.argmax(axis=1), sample_weight=weight))
     for i, label in enumerate(("low", "mid", "top")):
         assert_allclose(found.curves[label].auc, metrics.roc_auc_score(labels == i, z[:, i], sample_weight=weight))

@@ -70,6 +70,37 @@ def test_a_test_of_a_model_file(here):
     assert "Measured on 30 rows" in (here / "tested.html").read_text()
 
 
+@pytest.mark.parametrize("count", [2, 3, 7, 23, 70])
+def test_every_class_is_on_the_page(here, rng, count):
+    codes = np.tile(np.arange(count), 30)
+    frame = pd.DataFrame(rng.normal(size=(count, 4))[codes] + rng.normal(size=(len(codes), 4)), columns=list("abcd"))
+    frame["gives_away"] = np.where(codes == 1, 50.0, 0.0)
+    frame["kind"] = [f"kind{code:02d}" for code in codes]
+    frame.round(3).to_csv("classes.csv", index=False)
+    words = ["fit", "classes.csv", "--target", "kind", "--alpha-ratio", "0.2", "--report", "page.html", "--quiet"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    page = (here / "page.html").read_text()
+    table = page.split('<table class="confusion')[1].split("</table>")[0]
+    head, body = table.split("</thead>")
+    assert len(re.findall("<th ", head)) - 1 == len(re.findall("<tr>", body)) == min(count, 60)
+    classes = re.search(r'<div class="table" id="classes">(.*?)</table>', page, flags=re.DOTALL)[1]
+    assert len(re.findall("<tr>", classes)) == count + 1
+    assert "without one mistake" in page
+    assert ("the 60 classes with most mistakes" in page) == (count > 60)
+    assert len(page) < LIMIT
+
+
+def test_training_rows_and_the_baseline_stand_beside_test_rows(here):
+    assert CliRunner().invoke(main, FIT).exit_code == 0
+    page = (here / "page.html").read_text()
+    scores = re.search(r'id="scores">(.*?)</table>', page, flags=re.DOTALL)[1]
+    assert all(text in scores for text in ("test rows (30)", "training rows (60)", "baseline"))
+    (r2,) = re.findall(r'data-score="r2" data-value="([^"]+)"', page)
+    expected = riata.load_model("train set.riata.json").score("test.csv")
+    assert float(r2) == pytest.approx(expected)
+    assert "in the unit of price" in page
+
+
 def test_an_estimator_of_arrays(here, rng):
     X = rng.normal(size=(80, 5))
     model = riata.SparseClassifier(alpha=0.05).fit(X, X[:, 0] > 0)

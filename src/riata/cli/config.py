@@ -1,5 +1,6 @@
 """`--config FILE`: options of a command from a TOML or YAML file. What is typed takes precedence."""
 
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import click
 from riata.errors import DataError, MissingFileError, MissingPackageError, OptionError
 from riata.near_misses import did_you_mean
 
+LONGEST = 300  # characters of what a reader says
 OTHERS = ("config", "help")  # options that a file cannot hold
 
 
@@ -25,7 +27,8 @@ def read_config(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         raise MissingFileError(f"there is no file {path} for --config") from None
     except (OSError, ValueError) as error:  # a TOMLDecodeError is a ValueError
-        raise DataError(f"{path} cannot be read as {file.suffix[1:].upper()}: {' '.join(str(error).split())}") from None
+        reason = textwrap.shorten(str(error), LONGEST)
+        raise DataError(f"{path} cannot be read as {file.suffix[1:].upper()}: {reason}") from None
     if not isinstance(found, dict):
         raise DataError(f"{path} must hold names and values, such as alpha-ratio = 0.1")
     return {str(name).replace("_", "-"): value for name, value in found.items()}

@@ -29,7 +29,7 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
     from riata.training.progress import row_progress
 
     with row_progress(shows_progress(as_json)):
-        rows = open_data(data, need_target=False, **opening(options))
+        rows = open_data(data, need_target=options["target"] is not None, **opening(options))
     if rows.profile is None:
         raise OptionError("a profile is of columns; this is an array without any")
     if as_json:

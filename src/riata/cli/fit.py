@@ -54,6 +54,7 @@ def fit(
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
     from riata.machine import peak_rss_mb
     from riata.model.quality import quality
+    from riata.model.quality.training_rows import training_quality
     from riata.reporting.terminal.summary import as_dict, show_fit
     from riata.small_work import interpreting
     from riata.training.checkpoint import check_folder
@@ -81,23 +82,37 @@ def fit(
     model = trained.to_model()
     origin = replace(model.training, data=data, target=options["target"] or target_of(rows))
     model = replace(model, training=origin)
-    with clock("testing"):
-        found = None if test is None else quality(model, test)
     model.save(out)
+    passes_before = rows.passes
+    with clock("testing"), interpreting(rows):
+        of_training = training_quality(model, rows)
+        passes_to_score = rows.passes - passes_before
+        found = None if test is None else quality(model, test)
+    known = {name: one for name, one in (("train", of_training), ("test", found)) if one is not None}
     seconds = time.perf_counter() - started
     summary = as_dict(model) | {
         "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
-        "test": None if found is None else found.scores, "model": str(out), "report": report and str(report),
+        "train": None, "test": None, **{name: one.scores for name, one in known.items()},
+        "baseline": {name: one.baseline for name, one in known.items()},
+        "passes_to_score": 0.0 if rows.cheap_passes else round(passes_to_score, 2),
+        "model": str(out), "report": report and str(report),
     }  # fmt: skip
     if report is not None:
         how_certain = certainty(trained, rows, halvings, clock, Notes(quiet))
-        write_fit_report(report, trained, data, quality=found, test=test_data, stability=how_certain, clock=clock)
+        write_fit_report(
+            report, trained, data, quality=found, test=test_data, stability=how_certain, on_training=of_training,
+            clock=clock,
+        )  # fmt: skip
     if as_json:
         click.echo(json.dumps(summary))
     elif not quiet:
-        show_fit(model, summary)
-        report_too = [] if report else [words("fit", data, "--report", "page.html", "...", target=origin.target)]
-        say_next(words("predict", out, "NEW", "--out", "predictions.csv"), *report_too)
+        show_fit(
+            model, summary, {f"{'training' if name == 'train' else name} rows": one for name, one in known.items()}
+        )
+        more = {"--test OTHER to score it on other rows": test_data, "--report page.html for a page about it": report}
+        wanting = " and ".join(option for option, given in more.items() if given is None)
+        again = [f"the same command with {wanting}"] if wanting else []
+        say_next(words("predict", out, "NEW", "--out", "predictions.csv"), *again)
 
 
 def is_one_fit(rows: Any, spec: Any) -> bool:
@@ -110,13 +125,15 @@ def is_one_fit(rows: Any, spec: Any) -> bool:
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:
     """How stable the fit is at the strength that it has; None where it was not asked for."""
+    from riata.training.progress import step_progress
     from riata.training.stability import train_halves
 
     if rounds is None:
         return None
-    with clock("fitting halves"):
-        spec = trained.at_chosen_strength
-        return train_halves(rows, spec, rounds=rounds, seed=spec.seed, warn=warn)
+    spec = trained.at_chosen_strength
+    with clock("fitting halves"), step_progress(spec.verbose, "stability") as progress:
+        spec = replace(spec, verbose=False)
+        return train_halves(rows, spec, rounds=rounds, seed=spec.seed, warn=warn, progress=progress)
 
 
 def default_file(data: str) -> Path:

@@ -55,23 +55,25 @@ def predict(model_file: str, data: str, out: Path | None, **how: Any) -> None:
 def evaluate(model_file: str, data: str, target: str | None, report: Path | None, as_json: bool, **how: Any) -> None:
     """Score a model on DATA."""
     from riata.model.model import load_model
-    from riata.model.quality import quality
+    from riata.model.quality import ClassQuality, quality
     from riata.reporting.terminal.summary import show_scores
     from riata.small_work import interpreting
+    from riata.training.progress import row_progress
 
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
-    with clock("opening the data"):
+    with clock("opening the data"), row_progress(shows_progress(as_json)):
         rows = model.rows(data, target, **reading(how))
-    with clock("testing"), interpreting(rows):
+    with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)
     if as_json:
-        click.echo(json.dumps(found.scores))
+        classes = [one._asdict() for one in found.by_class] if isinstance(found, ClassQuality) else []
+        click.echo(json.dumps(found.scores | {"baseline": found.baseline} | ({"by_class": classes} if classes else {})))
     else:
-        show_scores(found.scores)
+        show_scores(model, found)
         if report is None:
             say_next(words("evaluate", model_file, data, "--report", "page.html", target=target))
         else:

@@ -1,5 +1,6 @@
 """The options of the commands, made from the declarations in `riata.training.parameters`."""
 
+import csv
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -76,6 +77,8 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind in SEVERAL:
         given |= {"multiple": True, "callback": SEVERAL[one.kind], "show_default": False}
         default = ()
+    if one.kind is Kind.GAP:
+        given |= {"is_flag": False, "flag_value": 0.0}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
@@ -86,14 +89,19 @@ def click_option(one: Parameter) -> Decorator:
 
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
     """Names from an option given several times, or once with commas."""
-    return tuple(name for value in values for name in value.split(","))
+    return tuple(name for value in values for name in split_names(value))
+
+
+def split_names(value: str) -> list[str]:
+    """Names with commas between them; one that has a comma itself stands in quotes, as in CSV: "price, net",tax."""
+    return next(csv.reader([value], skipinitialspace=True), [])
 
 
 def _crosses(
     _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
 ) -> tuple[tuple[str, ...], ...]:
     """Groups of names, one for each time the option was given."""
-    return tuple(tuple(value.split(",")) for value in values)
+    return tuple(tuple(split_names(value)) for value in values)
 
 
 def _factors(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | None:
@@ -130,6 +138,7 @@ TYPES: dict[Kind, Any] = {
     Kind.FACTORS: NameAndNumber(),
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
+    Kind.GAP: float,
 }
 SEVERAL = {
     Kind.NAMES: _names,

@@ -79,6 +79,7 @@ def write_fit_report(
     quality: Any = None,
     test: str | None = None,
     stability: Any = None,
+    on_training: Any = None,
     clock: Stopwatch,
 ) -> None:
     """The page of a fit that this command made."""
@@ -87,7 +88,8 @@ def write_fit_report(
     opened, validation = opened_with(), click.get_current_context().params.get("validation")
     test_code = None if test is None else repr(test)
     code = python_code(trained, str(report), data=data, opened=opened, validation=validation, test=test_code)
-    _write(report, trained, quality, stability, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
+    found = {"quality": quality, "stability": stability, "on_training": on_training}
+    _write(report, trained, found, data=data, opened=opened, test=test, code=code, seconds=clock.seconds)
 
 
 def write_model_report(report: Path, model: Any, model_file: str, test: str, quality: Any, clock: Stopwatch) -> None:
@@ -95,13 +97,12 @@ def write_model_report(report: Path, model: Any, model_file: str, test: str, qua
     from riata.reporting.html.code import python_code
 
     code = python_code(model, str(report), model_file=model_file, test=repr(test))
-    _write(report, model, quality, None, test=test, code=code, seconds=clock.seconds)
+    _write(report, model, {"quality": quality}, test=test, code=code, seconds=clock.seconds)
 
 
-def _write(report: Path, fitted: Any, quality: Any, stability: Any, **origin: Any) -> None:
+def _write(report: Path, fitted: Any, found: dict[str, Any], **origin: Any) -> None:
     from riata.reporting.html.facts import Origin, gather
     from riata.reporting.html.fit_report import fit_page
     from riata.reporting.html.page import write_page
 
-    facts = gather(fitted, Origin(command=command_line(), **origin), quality, stability)
-    write_page(report, fit_page(facts))
+    write_page(report, fit_page(gather(fitted, Origin(command=command_line(), **origin), **found)))

@@ -14,7 +14,7 @@ from riata.cli.options import shows_progress
 from riata.kernels.announce import announcing
 from riata.training.parameters import Heading
 
-ROWS, COLUMNS = 60, 8
+COLUMNS = 8
 
 
 @main.command()
@@ -54,7 +54,10 @@ def compiling(solvers: tuple[str, ...]) -> Iterator[str]:
     import numpy as np
     import scipy.sparse as sp
 
-    X = np.random.default_rng(0).normal(size=(ROWS, COLUMNS))
+    from riata.matrices.dense import FEW_NUMBERS
+
+    n_rows = FEW_NUMBERS // COLUMNS + 1  # fewer would be summed by array functions
+    X = np.random.default_rng(0).normal(size=(n_rows, COLUMNS))
     X[np.abs(X) < 0.5] = 0.0
     y = X[:, 0] - X[:, 1] + 0.1 * X[:, 2]
     for solver in solvers:

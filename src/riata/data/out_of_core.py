@@ -7,7 +7,7 @@ The file never has a name, so that it disappears with the process, however that 
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -105,8 +105,10 @@ class OutOfCore(Dataset):
             values = in_parallel(of_own, numbers, in_memory_bytes(self._budget))
         else:
             values = in_parallel(of_next, self._numbered(None), in_memory_bytes(self._budget))
+        # a generator expression would hold on to each value while the next one is made
+        there = cast("Iterator[T]", filter(lambda value: value is not None, values))
         with one_blas_thread():
-            return added(value for value in values if value is not None)
+            return added(there)
 
     def _numbered(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, reported to progress bars."""

@@ -17,6 +17,7 @@ from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.losses import Loss, known_loss, loss_of, probabilities
+from riata.model.decisions import decide
 from riata.penalties import Penalty
 from riata.training.streams import Learner
 
@@ -30,7 +31,7 @@ def gives_probabilities(estimator: "SparseClassifier") -> bool:
 class SparseClassifier(ClassifierMixin, SparseLinear):
     """Linear classification with few non-zero coefficients; several classes one against the rest.
 
-    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and one of its own.
+    Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own.
 
     Parameters
     ----------
@@ -38,6 +39,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
+    threshold : float, optional
+        Of two classes, ``predict`` says ``classes_[1]`` where its probability is at least so large; by default 0.5.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         nonnegative: bool = False,
         loss: str | Loss = "logistic",
         class_weight: dict[Any, float] | str | None = None,
+        threshold: float | None = None,
         solver: str = "auto",
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -81,6 +85,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_reach: float = 0.01,
         k_max: int | None = None,
         debias: bool = False,
+        certify: bool | float | None = None,
+        certify_time: str | float = "600s",
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -99,6 +105,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     ) -> None:
         parameters = {name: value for name, value in locals().items() if name not in ("self", "__class__")}
         self.class_weight = parameters.pop("class_weight")
+        self.threshold = parameters.pop("threshold")
         super().__init__(**parameters)
 
     def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -140,11 +147,11 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return z.ravel() if len(self.classes_) == 2 else z
 
     def predict(self, X: Any) -> Predictions:
-        """The label of the largest margin."""
+        """The label of the largest margin; of two, the second where its probability reaches the threshold."""
         if is_distributed(X):
             return lazily(self.predict, X, self.classes_.dtype)
         z = self.decision_function(X)
-        return self.classes_[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        return self.classes_[decide(z, loss_of(self.loss).link, self.threshold)]
 
     @available_if(gives_probabilities)
     def predict_proba(self, X: Any) -> Predictions:

@@ -90,19 +90,23 @@ def table_of(X: Any, names: Sequence[str] | None = None) -> pa.Table:
     return checked_names(pa.table([as_column(rows[:, j]) for j in range(rows.shape[1])], names=list(names)))
 
 
-def with_roles(table: pa.Table, y: Any, sample_weight: Any, numeric: bool) -> tuple[pa.Table, str, str | None]:
-    """The table with the target and the weights as columns of their own, checked; the names of both.
-
-    A series brings its name along, so that the model knows which column it predicts.
-    """
+def checked_values(y: Any, n_rows: int, numeric: bool) -> np.ndarray:
+    """The target as an array, one value per row, none of them missing."""
     if y is None:
         raise DataError("X needs a target: give fit a y")
-    name = getattr(y, "name", None)
-    y = _check_y(plain_target(y), y_numeric=numeric)
-    if len(y) != table.num_rows:
-        raise DataError(f"X has {table.num_rows} rows, and y {len(y)} values")
+    values: np.ndarray = _check_y(plain_target(y), y_numeric=numeric)
+    if len(values) != n_rows:
+        raise DataError(f"X has {n_rows} rows, and y {len(values)} values")
+    return values
+
+
+def with_roles(table: pa.Table, y: np.ndarray, name: Any, sample_weight: Any) -> tuple[pa.Table, str, str | None]:
+    """The table with the target and the weights as columns of their own; the names of both.
+
+    A series brings its `name` along, so that the model knows which column it predicts.
+    """
     target = _free(name if isinstance(name, str) and name else TARGET, table.schema.names)
-    table = table.append_column(target, pa.array(y if y.dtype.kind != "O" else y.astype(str)))
+    table = table.append_column(target, pa.array(y.astype(str) if y.dtype.kind == "O" else y))
     if sample_weight is None:
         return table, target, None
     weights = _check_sample_weight(plain_target(sample_weight), y, dtype=np.float64, ensure_non_negative=True)

@@ -49,10 +49,10 @@ def csr_slopes(indptr: np.ndarray, indices: np.ndarray, data: np.ndarray, u: np.
 
 
 @compiled(interpretable=True, nogil=True, fastmath=FAST)
-def centred_columns(X: np.ndarray, weight: np.ndarray, columns: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Write sqrt(d) (x - mean) of some columns to A; returns their means, weighted by d."""
+def centred_columns(X: np.ndarray, weight: np.ndarray, columns: np.ndarray, A: np.ndarray, mean: np.ndarray) -> None:
+    """Write sqrt(d) (x - mean) of some columns to A; their means, weighted by d, are added to the zeros in `mean`."""
     n, m = A.shape
-    mean, total = np.zeros(m), 0.0
+    total = 0.0
     for i in range(n):
         x = X[i]
         total += weight[i]
@@ -64,7 +64,6 @@ def centred_columns(X: np.ndarray, weight: np.ndarray, columns: np.ndarray, A: n
         x, root = X[i], math.sqrt(weight[i])
         for p in range(m):
             A[i, p] = root * (x[uint64(columns[p])] - mean[p])
-    return mean
 
 
 @compiled(nogil=True)

@@ -18,6 +18,8 @@ The squared loss (a sum, not a mean; half of it) falls by c_j^2 / 2 v_j when j c
 w_i^2 / 2 A_ii when i leaves; for both at once,
 
     gain(i, j) = (c_j + w_i W_ij / A_ii)^2 / (v_j + W_ij^2 / A_ii) - w_i^2 / A_ii    (twice the fall of the loss).
+
+No loop makes an array: to compile that takes longer than to compile the loop.
 """
 
 import numpy as np
@@ -39,8 +41,7 @@ def add(
     p: int,
 ) -> None:
     """Column p becomes member number `size`."""
-    m = H.shape[0]
-    t, before = np.empty(m), np.empty(size)
+    m, t = H.shape[0], W[size]
     for j in range(m):
         t[j] = H[p, j]
     for s in range(size):
@@ -48,24 +49,22 @@ def add(
         for j in range(m):
             t[j] -= weight * H[members[s], j]
     pivot = t[p]  # v[p], but without the rounding of all updates since the start
+    shift = c[p] / pivot
     for j in range(m):
         t[j] /= pivot
-    shift = c[p] / pivot
-    for s in range(size):
-        before[s] = W[s, p]
-    for s in range(size):
-        for j in range(m):
-            W[s, j] -= before[s] * t[j]
-        w[s] -= before[s] * shift
-        for r in range(size):
-            A[s, r] += before[s] * before[r] / pivot
-        A[s, size] = A[size, s] = -before[s] / pivot
-    A[size, size] = 1.0 / pivot
-    w[size] = shift
-    for j in range(m):
-        W[size, j] = t[j]
         c[j] -= shift * pivot * t[j]
         v[j] -= pivot * t[j] * t[j]
+    for s in range(size):
+        for r in range(size):
+            A[s, r] += W[s, p] * W[r, p] / pivot
+        A[s, size] = A[size, s] = -W[s, p] / pivot
+        w[s] -= W[s, p] * shift
+    for s in range(size):
+        weight = W[s, p]
+        for j in range(m):
+            W[s, j] -= weight * t[j]
+    A[size, size] = 1.0 / pivot
+    w[size] = shift
     members[size] = p
 
 
@@ -85,12 +84,8 @@ def remove(
             w[s] -= share * w[i]
             for j in range(m):
                 W[s, j] -= share * W[i, j]
-    row = np.empty(size)
-    for s in range(size):
-        row[s] = A[i, s]
-    for s in range(size):
-        for r in range(size):
-            A[s, r] -= row[s] * row[r] * norm2
+            for r in range(size):
+                A[s, r] -= share * A[i, r]
     last = size - 1
     members[i], w[i] = members[last], w[last]
     for j in range(m):
@@ -137,12 +132,16 @@ def best_swap(
 
 @compiled(interpretable=True, fastmath=FAST, nogil=True)
 def swap_gains(
-    W: np.ndarray, diagonal: np.ndarray, w: np.ndarray, c: np.ndarray, v: np.ndarray, least: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """For every column the largest gain of taking it for a member, and that member; `diagonal` is that of A."""
-    gains, partners = np.empty(c.shape[0]), np.zeros(c.shape[0], dtype=np.int64)
-    for j in range(c.shape[0]):
-        gains[j] = -np.inf
+    W: np.ndarray,
+    diagonal: np.ndarray,
+    w: np.ndarray,
+    c: np.ndarray,
+    v: np.ndarray,
+    least: float,
+    gains: np.ndarray,
+    partners: np.ndarray,
+) -> None:
+    """Raise every column's gain to the largest of taking it for a member, its partner; `diagonal` is that of A."""
     for i in range(w.shape[0]):
         D = 1.0 / diagonal[i]
         cost = w[i] * w[i] * D
@@ -151,18 +150,3 @@ def swap_gains(
             product = c[j] + w[i] * W[i, j] * D
             if norm2 > least and product * product / norm2 - cost > gains[j]:
                 gains[j], partners[j] = product * product / norm2 - cost, i
-    return gains, partners
-
-
-@compiled(interpretable=True, fastmath=FAST, nogil=True)
-def independent(H: np.ndarray, least: float) -> np.ndarray:
-    """Whether each column keeps more than `least` of its squared norm beside those before it: Cholesky, row by row."""
-    left, keep = H.copy(), np.zeros(H.shape[0], dtype=np.bool_)
-    for p in range(H.shape[0]):
-        keep[p] = left[p, p] > least
-        if keep[p]:
-            for i in range(p + 1, H.shape[0]):
-                share = left[p, i] / left[p, p]
-                for j in range(i, H.shape[0]):
-                    left[i, j] -= share * left[p, j]
-    return keep

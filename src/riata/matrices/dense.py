@@ -20,6 +20,7 @@ from riata.scipy_later import sparse as sp
 
 CENTRED_ROWS = 2048  # length of centred copies of columns: a few dozen of them fit in the cache
 CONVERTED_ROWS = 128  # rows converted to float64 at a time: they stay in the cache until they are multiplied
+FEW_NUMBERS = 1 << 14  # in a matrix: up to here array functions take about as long as compiled loops, and no compiling
 NARROW = 8  # columns for which converting the others takes longer than multiplying
 
 
@@ -32,6 +33,7 @@ class DenseMatrix(Matrix):
 
     def __init__(self, X: np.ndarray):
         self.array, self.shape = X, X.shape
+        self._few = X.size <= FEW_NUMBERS
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
         """Only the columns with a weight are read."""
@@ -41,7 +43,7 @@ class DenseMatrix(Matrix):
             z = X @ w + b
             return z
         support = np.flatnonzero(w)
-        if X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
+        if self._few or X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
             z = X[:, support] @ w[support] + b
         else:
             z = dense_margins(in_rows(X), w, support, float(b))
@@ -53,6 +55,9 @@ class DenseMatrix(Matrix):
     def sums(
         self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if self._few:
+            a = self.array - shift
+            return u @ a, curvature @ a, curvature @ (a * a)
         sums: tuple[np.ndarray, np.ndarray, np.ndarray] = dense_sums(self.array, shift, u, curvature)
         return sums
 
@@ -87,6 +92,8 @@ class DenseMatrix(Matrix):
         return sums
 
     def moments(self, y: np.ndarray, weight: np.ndarray) -> Moments:
+        if self._few:
+            return super().moments(y, weight)
         total, y_mean, y_squares = target_moments(y, weight)
         mean, squares, cross = dense_moments(in_rows(self.array), self.shape[1], y, weight)
         return Moments(total, mean, squares, cross, y_mean, y_squares)
@@ -156,7 +163,9 @@ def _products(X: np.ndarray, weight: np.ndarray, left: np.ndarray, right: np.nda
 def _centred(X: np.ndarray, weight: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """sqrt(d) (x - mean) of some columns, in the precision of X, and the means."""
     A = np.empty((len(X), len(columns)), dtype=X.dtype if X.dtype == np.float32 else np.float64)
-    return A, centred_columns(in_rows(X), weight, columns, A)
+    mean = np.zeros(len(columns))
+    centred_columns(in_rows(X), weight, columns, A, mean)
+    return A, mean
 
 
 def transposed_product(A: np.ndarray, X: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
 from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
+from riata.model.decisions import decide
 from riata.model.model_checks import faults
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
@@ -48,6 +49,7 @@ class Model:
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
+    threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
 
     @property
     def link_function(self) -> Link:
@@ -138,8 +140,12 @@ class Model:
         if self.classes is None:
             numbers: np.ndarray = self.link_function.mean(z)
             return numbers
-        labels: np.ndarray = np.asarray(self.classes)[(z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)]
+        labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
+
+    def decide(self, z: np.ndarray) -> np.ndarray:
+        """The position of the predicted class of rows with these margins."""
+        return decide(z, self.link_function, self.threshold)
 
     def decision_function(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
@@ -191,7 +197,13 @@ class Model:
         ]
         content = asdict(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
-        for moved in ("names", "indices", "coef", "deviations"):
+        for moved in (
+            "names",
+            "indices",
+            "coef",
+            "deviations",
+            *(() if self.threshold is not None else ("threshold",)),
+        ):
             del content[moved]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
@@ -228,6 +240,7 @@ def load_model(path: str | Path) -> Model:
             encoding=document.get("encoding"),
             training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
+            threshold=document.get("threshold"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise ModelFileError(f"{path} is a damaged riata model: {error!r} is wrong or missing") from None

@@ -9,9 +9,9 @@ from riata.losses import LINKS, known_loss
 HEAD = {"format", "version", "riata"}
 PARTS = {
     "task", "loss", "link", "objective", "classes", "n_features", "normalize", "intercept", "encoding", "training",
-    "features",
+    "features", "threshold",
 }  # fmt: skip
-OPTIONAL = {"encoding", "link"}  # older files name no link: their loss tells it
+OPTIONAL = {"encoding", "link", "threshold"}  # older files name no link: their loss tells it
 TASKS = ("regression", "classification")
 OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 
@@ -39,6 +39,10 @@ def faults(document: dict[str, Any]) -> Iterator[str]:
     n_margins = len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
     if not _are_numbers(intercept, n_margins):
         yield f"its intercept is {intercept!r}, not {n_margins} finite numbers"
+    if not _is_threshold(document.get("threshold"), classes):
+        yield f"its threshold is {document['threshold']!r}, no probability between 0 and 1 of one of two classes"
+    if not _is_baseline(document["training"].get("baseline"), classes):
+        yield f"its baseline is {document['training']['baseline']!r}, not the shares of its classes or a mean"
     if not isinstance(features, list):
         yield "its features are no list"
         return
@@ -71,6 +75,14 @@ def _is_loss(name: Any, link: Any, task: Any) -> bool:
         return False
     loss = known_loss(name)
     return link in LINKS if loss is None else task in loss.tasks
+
+
+def _is_threshold(value: Any, classes: Any) -> bool:
+    return value is None or (_is_number(value) and 0 < value < 1 and isinstance(classes, list) and len(classes) == 2)
+
+
+def _is_baseline(value: Any, classes: Any) -> bool:
+    return value is None or _are_numbers(value, len(classes) if isinstance(classes, list) else 1)
 
 
 def _is_number(value: Any) -> bool:

@@ -35,8 +35,7 @@ def _tables(model: Model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
 def _columns(model: Model, z: np.ndarray) -> dict[str, np.ndarray]:
     if model.classes is None:
         return {"prediction": model.link_function.mean(z)}
-    chosen = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
-    columns = {"prediction": np.asarray(model.classes)[chosen]}
+    columns = {"prediction": np.asarray(model.classes)[model.decide(z)]}
     if model.link_function.probabilities:
         p = probabilities(model.link_function, z)
         columns |= {f"probability_{label}": p[:, i] for i, label in enumerate(model.classes)}

@@ -34,6 +34,7 @@ class TrainingFacts:
     counted: str | None = None  # what k counts, "features" or "groups"; None in files of earlier versions
     folds: FoldsUsed | None = None  # on which models were scored, where k or alpha was chosen on some
     penalty_factors: bool = False  # whether features were penalised by factors of their own
+    baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes
     data: str | None = None
     target: str | None = None
 

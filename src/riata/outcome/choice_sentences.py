@@ -1,5 +1,6 @@
 """Why a model of a path was chosen, in words. Sentences are made here, for people; no code reads them."""
 
+from collections.abc import Sequence
 from functools import singledispatch
 
 from riata.outcome.choices import (
@@ -13,6 +14,7 @@ from riata.outcome.choices import (
 )
 from riata.outcome.folds_used import folds_in_words
 
+FEW = 3  # sentences that are still read
 SCORED_ON = {
     ScoredOn.FOLDS: "over {} folds",
     ScoredOn.HELD_OUT_ROWS: "on {} rows held out",
@@ -25,6 +27,23 @@ def named(model: PathModel) -> str:
     if model.by == "k":
         return f"k = {model.value}"
     return f"alpha = {model.value:.4g} ({model.n_selected} feature{'' if model.n_selected == 1 else 's'})"
+
+
+def why_all_chosen(choices: Sequence[tuple[str | None, Choice]]) -> str | None:
+    """Why the models of one margin, or of several classes by label, were chosen; None where nothing was."""
+    if not choices:
+        return None
+    if len(choices) == 1:
+        return why_chosen(choices[0][1])
+    if len(choices) <= FEW:
+        return "; ".join(f"{label}: {why_chosen(choice)}" for label, choice in choices)
+    sizes = [choice.model.n_selected for _, choice in choices]
+    first = choices[0][1]
+    how = "" if isinstance(first, LastWithinSize) else f" by its {first.scores.name} {_where(first.scores)}"
+    return (
+        f"each of the {len(choices)} classes has a model of its own, chosen{how}: "
+        f"they have from {min(sizes)} to {max(sizes)} features"
+    )
 
 
 @singledispatch

@@ -1,6 +1,7 @@
 """Why a fit stopped, in words. Sentences are made here, for people; no code reads them."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 from functools import singledispatch
 
 import numpy as np
@@ -15,6 +16,7 @@ from riata.outcome.proofs import (
     Proof,
     RefittedSupports,
     SameSupport,
+    SearchedAll,
     Stationary,
     SwapOptimal,
     SwapOptimalPath,
@@ -23,9 +25,11 @@ from riata.outcome.proofs import (
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 
+FEW = 3  # sentences that are still read
 IN_SHORT = {
     StopReason.CERTIFIED_GAP: "the relative duality gap is within the tolerance",
     StopReason.SWAP_OPTIMAL: "no swap of one feature inside for one outside improves the objective",
+    StopReason.SEARCHED_ALL: "no model of as many features is better",
     StopReason.STATIONARY: "it is a stationary point: no small change lowers the objective",
     StopReason.ZERO_LOSS: "the loss is within a millionth of zero, which no model can beat: add a ridge",
     StopReason.PURSUIT_ENDED: "the method came to its end",
@@ -34,6 +38,7 @@ IN_SHORT = {
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
     StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
     StopReason.ROUNDING: "rounding hides what a further step would gain",
+    StopReason.SEARCH_LIMIT: "the search of all models came to the end of its time or memory",
     StopReason.MAX_PASSES: "it reached max_passes",
     StopReason.LAST_STEP: "the solver ended at its last step",
     StopReason.INTERRUPTED: "it was interrupted",
@@ -56,9 +61,19 @@ def why(stop: Stop) -> str:
     return IN_SHORT[stop.reason]
 
 
-def why_all(stops: Iterable[Stop]) -> str:
-    """The same for fits of several classes, what they share said once."""
-    return "; ".join(sorted({why(stop) for stop in stops}))
+def why_all(stops: Sequence[Stop]) -> str:
+    """The same for fits of several classes: what they share said once, and one sentence where there are many."""
+    said = sorted({why(stop) for stop in stops})
+    if len(said) == 1:
+        return said[0]
+    gaps = [stop.proof for stop in stops if isinstance(stop.proof, DualityGap)]
+    if len(gaps) == len(stops):
+        largest = max(gap.relative for gap in gaps)
+        return f"the relative duality gap of every class is within {gaps[0].tol:.1e}, and the largest is {largest:.1e}"
+    if len(said) <= FEW:
+        return "; ".join(said)
+    counts = Counter(stop.reason for stop in stops)
+    return "; ".join(f"for {n} of {len(stops)} classes {IN_SHORT[reason]}" for reason, n in counts.most_common())
 
 
 @singledispatch
@@ -98,6 +113,13 @@ def _(proof: SwapOptimal) -> str:
 def _(proof: SwapOptimalPath) -> str:
     one = proof.counted.removesuffix("s")
     return f"for every size, no swap of one {one} inside for one outside improves the objective"
+
+
+@what_is_proved.register
+def _(proof: SearchedAll) -> str:
+    found = how_much_better(GlobalBound(proof.k, 1.0 - proof.gap, 1.0))
+    rest = f"the other models were searched in {proof.n_parts} parts"
+    return f"{found}: {proof.n_out} of {proof.n_features} features were ruled out, {proof.n_in} proved in, and {rest}"
 
 
 @what_is_proved.register
@@ -144,9 +166,17 @@ def how_much_better(bound: Bound) -> str:
     raise TypeError(f"no sentence says what {type(bound).__name__} is")
 
 
-def all_bounds(bounds: Iterable[Bound | None]) -> str | None:
-    """The same for several classes, what they share said once; None where there is no bound."""
-    return "; ".join(sorted({how_much_better(bound) for bound in bounds if bound is not None})) or None
+def all_bounds(bounds: Sequence[Bound | None]) -> str | None:
+    """The same for several classes, what they share said once and the loosest of many; None where there is no bound."""
+    known = [bound for bound in bounds if bound is not None]
+    said = sorted({how_much_better(bound) for bound in known})
+    if len(said) <= FEW:
+        return "; ".join(said) or None
+    return f"of the loosest of {len(known)} classes: {how_much_better(max(known, key=_looseness))}"
+
+
+def _looseness(bound: Bound) -> float:
+    return bound.gap if isinstance(bound, GlobalBound) else float("inf")
 
 
 @how_much_better.register

@@ -34,6 +34,21 @@ def check_request(spec: Spec, task: str) -> None:
     if spec.class_weight is not None and task == "regression":
         raise OptionError("class_weight is for classes, and the target holds numbers")
     check_class_weight(spec.class_weight)
+    _check_threshold(spec, task)
+
+
+def _check_threshold(spec: Spec, task: str) -> None:
+    """Refuse a threshold that no probability can meet, or where there are none."""
+    if spec.threshold is None:
+        return
+    if task == "regression":
+        raise OptionError("threshold is for classes, and the target holds numbers")
+    if not (isinstance(spec.threshold, Real) and 0 < float(spec.threshold) < 1):
+        raise OptionError(f"threshold must be a probability between 0 and 1, not {spec.threshold!r}")
+    if not spec.loss_function.link.probabilities:
+        raise OptionError(
+            f"a threshold is of probabilities, and loss {spec.loss_function.name!r} gives none: take loss 'logistic'"
+        )
 
 
 def check_spec(spec: Spec, n_features: int) -> None:
@@ -67,6 +82,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"{' and '.join(idle)} would do nothing: solver {spec.solver_name!r} takes no steps on single rows"),
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
+        *_certify_checks(spec),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.width_free,
@@ -84,6 +100,24 @@ def check_spec(spec: Spec, n_features: int) -> None:
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)
+
+
+def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
+    """Whether there is something to certify, and how far."""
+    if spec.certify is None or spec.certify is False:
+        return []
+    gap = spec.certify is True or (isinstance(spec.certify, Real) and 0 <= float(spec.certify) < 1)
+    return [
+        (
+            not gap,
+            f"certify must be True, or the gap to stop at, a share of at least 0 and below 1, not {spec.certify!r}",
+        ),
+        (
+            spec.solver_name != "best-k",
+            f"certify goes with k and solver 'best-k', not with solver {spec.solver_name!r}",
+        ),
+        (spec.groups is not None, "certify searches models of single features: leave groups out"),
+    ]
 
 
 def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:

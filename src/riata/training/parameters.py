@@ -63,6 +63,7 @@ class Kind(Enum):
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
     SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
+    GAP = "a share, or nothing for 0"
 
 
 SAME = object()  # a default of the command line that is the one in Python
@@ -198,6 +199,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
+    Parameter("threshold", None, Section.MODEL, Kind.NUMBER,
+              "Predict the second of two classes from this probability on [default: 0.5]."),
     Parameter("solver", "auto", Section.SOLVER, Kind.TEXT, "Its name, see README; auto is exact or best-k."),
     Parameter("fit_intercept", True, Section.MODEL, Kind.SWITCH, "Whether there is one; it is never penalised.",
               option="--intercept/--no-intercept", commands=FITS),
@@ -221,6 +224,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("debias", False, Section.SELECTION, Kind.FLAG,
               "Fit the chosen features once more, without the penalty.", listed=Heading.MODEL),
     # How it is solved.
+    Parameter("certify", None, Section.SOLVER, Kind.GAP,
+              "Search all models of k features until none can be better, or by no more than a share GAP.",
+              metavar="[GAP]", listed=Heading.MODEL),
+    Parameter("certify_time", "600s", Section.SOLVER, Kind.TEXT, "Time for that search.", listed=Heading.MODEL),
     Parameter("tol", 1e-6, Section.SOLVER, Kind.NUMBER, "Relative duality gap, or change.", commands=FITS),
     Parameter("max_passes", None, Section.SOLVER, Kind.WHOLE, "Stop after so many passes."),
     Parameter("max_steps", None, Section.SOLVER, Kind.WHOLE, "Stop after so many steps."),
@@ -246,6 +253,7 @@ PARAMETERS: tuple[Parameter, ...] = (
 
 OF_OPENING = {one.name: one for one in PARAMETERS if one.section in OPENING}
 OF_SPEC = {one.name: one for one in PARAMETERS if one.section not in OPENING}
+OF_CLASSES = ("class_weight", "threshold")  # those of OF_SPEC that a regression has no use for
 
 
 def set_options(parameters: Mapping[str, Parameter], values: Mapping[str, Any]) -> Iterator[tuple[Parameter, Any]]:

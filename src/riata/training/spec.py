@@ -28,6 +28,7 @@ class Spec:
     nonnegative: bool = False
     loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
+    threshold: float | None = None
     solver: str = "auto"
     fit_intercept: bool = True
     standardize: bool = True
@@ -39,6 +40,8 @@ class Spec:
     alpha_reach: float = 0.01
     k_max: int | None = None
     debias: bool = False
+    certify: Any = None  # True, or the gap to stop at
+    certify_time: str | float = "600s"
     tol: float = 1e-6
     max_passes: int | None = None
     max_steps: int | None = None

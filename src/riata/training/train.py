@@ -92,6 +92,8 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             "is read (cache=True), or learn the labels as numbers (task='regression', the squared loss)"
         )
     classes, passes_before = np.asarray(data.classes), data.passes
+    if spec.threshold is not None and len(classes) != 2:
+        raise OptionError(f"a threshold decides between two classes, and there are {len(classes)}: leave it out")
     counts = count_classes(data)
     weights = class_weights(spec.class_weight, classes, counts)
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
@@ -106,8 +108,10 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
         rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
-        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, str(classes[position])))
-    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts)
+        of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
+        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
+    shares = (counts / counts.sum()).tolist()
+    return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 
 
 def _folds(data: Dataset, spec: Spec) -> Folds | None:
@@ -191,6 +195,7 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
+        baseline=None if hashed else [float(data.moments.y_mean)],
     )
 
 

@@ -1,6 +1,6 @@
 """What training leaves behind: the model, how it came about and what it cost. It holds no data, so it can be kept."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
+from riata.outcome.choice_sentences import why_all_chosen
 from riata.outcome.choices import LastWithinSize
 from riata.outcome.folds_used import FoldsUsed
 from riata.outcome.proofs import Bound
@@ -19,7 +20,7 @@ from riata.outcome.stop import Stop
 from riata.penalties import Penalty
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
-from riata.training.parameters import OF_SPEC
+from riata.training.parameters import OF_CLASSES, OF_SPEC
 from riata.training.selection.path_choice import PathChoice
 from riata.training.spec import Spec
 
@@ -84,6 +85,7 @@ class Trained:
     encoding: Encoding | None = None
     profile: Profile | None = None
     course: Course | None = None  # None: rows are still to come
+    baseline: list[float] | None = None  # what a model without features knows, where it is known
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -151,6 +153,7 @@ class Trained:
             normalize=spec.normalize,
             encoding=None if encoding is None else encoding.to_json(),
             training=self._training(),
+            threshold=spec.threshold,
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:
@@ -167,12 +170,12 @@ class Trained:
         parameters = {
             one.argument: _as_plain(getattr(self.spec, name))
             for name, one in OF_SPEC.items()
-            if name != "class_weight" or self.classes is not None
+            if self.classes is not None or name not in OF_CLASSES
         }
         return TrainingFacts(
             solver=self.solver,
             k=_as_plain(one_or_all(course.ks)),
-            selection="; ".join(one.selection.reason for one in course.searched) or None,
+            selection=why_all_chosen([(one.label, one.selection.choice) for one in course.searched]),
             alpha=_as_plain(one_or_all(course.alphas)),
             n_rows=course.n_rows,
             objective_value=course.objective,
@@ -189,6 +192,7 @@ class Trained:
             how_much_better=course.how_much_better,
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
+            baseline=self.baseline,
         )
 
 
@@ -205,9 +209,13 @@ def _as_plain(value: Any) -> Any:
         return repr(value)
     if isinstance(value, list):
         return [_as_plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {str(name): _as_plain(one) for name, one in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _plain(value: Any) -> bool:
     """Whether JSON can hold it."""
+    if isinstance(value, dict):
+        return all(map(_plain, value.values()))
     return value is None or isinstance(value, str | bool | int | float)

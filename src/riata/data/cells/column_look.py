@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from riata.data.cells.asked import AskedCells
 from riata.data.cells.booleans import BOOLEAN_FORMATS
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.dates import DateFormat, EpochFormat
-from riata.data.cells.numbers import MARKS, NumberFormat, mark_of
+from riata.data.cells.dates import EpochFormat
+from riata.data.cells.numbers import MARKS, PLAIN, NumberFormat, mark_of
 
 ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
 DIGITS = "[0-9.,' \u2019\u00a0\u202f]*"
@@ -35,7 +35,7 @@ class ColumnLook:
         self.mixed_marks = False  # 34% beside 0.34, or $ beside EUR
         self.codes = False  # whole numbers with zeros before them, such as 02134
         self.example = ""
-        self.almost: DateFormat | None = None  # in which most values are written, if no format has all
+        self.almost: CellFormat = PLAIN  # in which most values are written, if no format has all
 
     def add(self, strings: pa.Array) -> None:
         """Look at more values, as they are written."""
@@ -56,7 +56,7 @@ class ColumnLook:
     def looks_like(self) -> str | None:
         """ "numbers" or "dates", if the column has those but for a few words."""
         few = 0 < self.n_words < (1 - MOSTLY) * self.n_values and len(self.strays) <= MOST_STRAYS
-        return ("dates" if self.almost else "numbers") if few and self.n_numbers >= LEAST_NUMBERS else None
+        return f"{self.almost.kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
 
     def numbers(self) -> list[NumberFormat]:
         return [one for one in self.formats or () if isinstance(one, NumberFormat)]
@@ -74,7 +74,9 @@ class ColumnLook:
         dates = [one for one in self.asked.date_formats if re.match(one.expression, first)]
         found += [one for one in dates if one.reads(values)]
         if dates and not found:
-            self.almost = max(dates, key=lambda one: pc.sum(one.valid(values)).as_py() or 0)
+            self.almost = _of_most(dates, values)
+        elif not found:
+            self.almost = _of_most(self.asked.number_formats, values)
         if 2 <= len(values) <= 8:
             lower = set(pc.utf8_lower(pc.utf8_trim_whitespace(values)).to_pylist())
             found += [one for one in BOOLEAN_FORMATS if lower == {one.yes, one.no}]
@@ -82,8 +84,7 @@ class ColumnLook:
 
     def _count_strays(self, values: pa.Array, counts: pa.Array) -> None:
         """Count values that are no numbers (or dates, if most are), while they are few."""
-        fits = self.almost.valid(values) if self.almost else pc.match_substring_regex(values, SOME_NUMBER)
-        words = pc.invert(fits)
+        words = pc.invert(self.almost.valid(values) if not self.formats else pc.is_valid(values))
         self.n_values += pc.sum(counts).as_py()
         self.n_numbers = max(self.n_numbers, len(values) - pc.sum(words).as_py())
         self.n_words += pc.sum(counts.filter(words)).as_py() or 0
@@ -92,6 +93,11 @@ class ColumnLook:
             self.strays.update(
                 dict(zip(values.filter(words)[some].to_pylist(), counts.filter(words)[some].to_pylist(), strict=True))
             )
+
+
+def _of_most(formats: Sequence[CellFormat], values: pa.Array) -> CellFormat:
+    """The format in which most of these values are written, the first of several."""
+    return max(formats, key=lambda one: pc.sum(one.valid(values)).as_py() or 0)
 
 
 def may_be_epoch(name: str, asked: AskedCells, known: Mapping[str, CellFormat]) -> bool:

@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -22,6 +23,19 @@ from riata.scipy_later import sparse as sp
 
 ROOM = 8  # how many times the size of the vocabulary is kept while counting
 RARE_ROWS = 5  # a word of fewer rows does not become a feature
+
+
+PROSE_WORDS = 4  # values of more words, on average, that hardly repeat are free text
+PROSE_VALUES = 20  # fewer different values do not tell
+
+
+def look_like_prose(strings: pa.Array) -> bool:
+    """Whether these strings are sentences rather than levels: of several words, and most of them different."""
+    strings = strings.drop_null()
+    distinct = strings.unique()
+    if len(distinct) < max(PROSE_VALUES, 0.5 * len(strings)):
+        return False
+    return bool(pc.mean(pc.count_substring_regex(distinct, r"\s+")).as_py() >= PROSE_WORDS - 1)
 
 
 @dataclass(frozen=True)

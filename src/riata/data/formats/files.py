@@ -1,6 +1,7 @@
 """Finding and opening files, local or remote, with clear messages about what is wrong."""
 
 import bz2
+import codecs
 import glob
 import io
 import lzma
@@ -21,6 +22,7 @@ COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
+    ".orc": "orc", ".avro": "avro", ".xlsx": "excel", ".xlsm": "excel",
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip
@@ -232,6 +234,8 @@ def kind_of(file: File) -> str:
 
 def sniff(head: bytes, name: str) -> str:
     """The format of a file that begins with these bytes."""
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        head = head.decode("utf-16", errors="ignore").encode()
     if (kind := kind_by_content(head, name)) is not None:
         return kind
     if b"\0" in head or not head.strip():

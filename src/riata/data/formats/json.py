@@ -19,7 +19,7 @@ from riata.data.formats.filesource import FileSource
 from riata.data.formats.json_array import lines_of_array
 from riata.data.formats.kinds import BOM
 from riata.data.formats.svmlight import whole_lines
-from riata.data.formats.tables import flat
+from riata.data.formats.tables import flat, owners
 from riata.errors import DataError
 
 TYPES = {"object": "an object", "array": "a list", "boolean": "true or false", "number": "a number", "string": "text"}
@@ -82,11 +82,11 @@ class Json(FileSource):
         return pa.float64() if number else kind
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        wanted = [f for f in self._nested if any(c == f.name or c.startswith(f"{f.name}.") for c in columns)]
+        wanted = pa.schema(owners(self._nested, columns))
         first = file.lines_before()
         with file.stream() as stream:
             for block in self._blocks(file, stream):
-                for table in self._parsed(file, block, first, pa.schema(wanted)):
+                for table in self._parsed(file, block, first, wanted):
                     yield from flat(table).select(list(columns)).combine_chunks().to_batches(max_chunksize=rows)
                 first += int(np.count_nonzero(block == ord("\n")))
 

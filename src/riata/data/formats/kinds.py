@@ -13,8 +13,11 @@ WORDS = {
     "npy": ("a NumPy array", ".npy"),
     "npz": ("an archive of NumPy arrays", ".npz"),
     "json": ("JSON text", ".jsonl"),
+    "orc": ("an ORC file", ".orc"),
+    "avro": ("an Avro file", ".avro"),
+    "excel": ("an Excel workbook", ".xlsx"),
 }
-MAGIC = {b"PAR1": "parquet", b"ARROW1": "ipc", b"\x93NUMPY": "npy"}
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "ipc", b"\x93NUMPY": "npy", b"ORC": "orc", b"Obj\x01": "avro"}
 EXPORT = "save its table as Parquet or CSV"
 OTHERS = {
     b"%PDF": f"a PDF document: {EXPORT}",
@@ -44,7 +47,7 @@ BOM = b"\xef\xbb\xbf"
 
 
 def known_formats() -> str:
-    return "Parquet, Arrow IPC (Feather), CSV, TSV, JSON (lines or an array), svmlight, .npy and .npz"
+    return "Parquet, ORC, Avro, Arrow IPC (Feather), CSV, TSV, JSON, Excel (.xlsx), svmlight, .npy and .npz"
 
 
 def kind_by_content(head: bytes, path: str) -> str | None:
@@ -70,7 +73,9 @@ def check_content(head: bytes, kind: str, path: str) -> None:
 
 def _kind_of_zip(head: bytes, path: str) -> str | None:
     """What kind of zip archive this is, by the names of its first files."""
-    documents = {b"xl/": "an Excel workbook", b"word/": "a Word document", b"ppt/": "slides of PowerPoint"}
+    if b"xl/" in head:
+        return "excel"
+    documents = {b"word/": "a Word document", b"ppt/": "slides of PowerPoint"}
     for folder, what in documents.items():
         if folder in head:
             raise DataError(f"{path} is {what}: {EXPORT}; riata reads {known_formats()}")
@@ -89,7 +94,7 @@ def _is_binary(head: bytes) -> bool:
 def _other(head: bytes) -> str | None:
     """What a file is that riata does not read, in words."""
     if head[8:12] == b"DUCK":
-        return f"a DuckDB database: {EXPORT}"
+        return "a DuckDB database: give a query, duckdb:FILE:SELECT ..."
     if head.startswith(PICKLES):
         return f"a pickle of Python, which could run any program when it is opened: {EXPORT}"
     if (what := next((what for magic, what in OTHERS.items() if head.startswith(magic)), None)) is not None:

@@ -19,6 +19,7 @@ from riata.data.formats.filesource import FileSource
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.json import Json
 from riata.data.formats.npy import Npy
+from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.source import OneColumn, Source, WithColumns
 from riata.data.formats.svmlight import Svmlight
@@ -76,7 +77,7 @@ def _cut_files(source: FileSource, n_parts: int) -> Iterator[File]:
 def _can_be_cut(source: FileSource, file: File) -> bool:
     if isinstance(source, Csv | Json):
         return source.can_be_cut(file)
-    return isinstance(source, Parquet | Ipc) or (isinstance(source, Svmlight) and file.compression is None)
+    return isinstance(source, Parquet | Ipc | Orc) or (isinstance(source, Svmlight) and file.compression is None)
 
 
 def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
@@ -93,11 +94,13 @@ def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
 
 
 def _group_count(source: FileSource, handle: pa.NativeFile) -> int:
-    """How many row groups or record batches a file has."""
+    """How many row groups, stripes or record batches a file has."""
     count: int
     if isinstance(source, Parquet):
         with pq.ParquetFile(handle) as parquet:
             count = parquet.num_row_groups
+    elif isinstance(source, Orc):
+        count = source.n_stripes(handle)
     else:
         with pa.ipc.open_file(handle) as reader:
             count = reader.num_record_batches

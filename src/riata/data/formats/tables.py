@@ -72,6 +72,11 @@ def flat(table: pa.Table) -> pa.Table:
     return checked_names(table)
 
 
+def owners(schema: pa.Schema, columns: Sequence[str]) -> list[pa.Field]:
+    """The fields of a nested schema to which these columns with dotted names belong."""
+    return [field for field in schema if any(c == field.name or c.startswith(f"{field.name}.") for c in columns)]
+
+
 def checked_names(table: pa.Table) -> pa.Table:
     """The table, if each of its columns has a name of its own."""
     names = table.schema.names

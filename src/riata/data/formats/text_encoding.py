@@ -18,9 +18,10 @@ def encoding_of(head: bytes) -> str:
     for mark, name in MARKS.items():
         if head.startswith(mark):
             return name
-    if b"\0" in head[:4096]:  # every other byte of Latin letters is zero
-        even, odd = head[:4096:2].count(0), head[1:4096:2].count(0)
-        return "utf-16-be" if even > odd else "utf-16-le"
+    even, odd = head[:4096:2], head[1:4096:2]
+    for zeros, letters, name in ((even, odd, "utf-16-be"), (odd, even, "utf-16-le")):
+        if zeros.count(0) > 0.5 * len(zeros) and letters.count(0) < 0.1 * len(letters):  # Latin letters in two bytes
+            return name
     try:
         codecs.getincrementaldecoder(UTF8)().decode(head)  # the last letter may be cut
         return UTF8

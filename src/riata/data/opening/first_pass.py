@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
+from riata.data.column_names import typed
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
@@ -15,7 +16,7 @@ from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
-from riata.data.columns.texts import TextLearner
+from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
@@ -173,13 +174,21 @@ class FirstPass:
         if is_list(kind):
             return DenseLearner(name, self.source.feature_names)
         if is_text(kind):
-            dates = look_like_dates(as_strings(column))
-            return DateLearner(name) if dates else self._categories(name)
+            strings = as_strings(column)
+            if look_like_dates(strings):
+                return DateLearner(name)
+            if look_like_prose(strings):
+                self.notes.append(
+                    f"column {name!r} looks like free text, and is read as levels: say that it is text "
+                    f"(text=[{name!r}], or --text {typed(name)}), or drop it"
+                )
+            return self._categories(name)
         if pa.types.is_dictionary(kind):
             return self._categories(name)
         if is_number(kind):
             return NumberLearner(name)
-        return DateLearner(name) if pa.types.is_temporal(kind) else None
+        date = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+        return DateLearner(name) if date else None
 
     def profile(self) -> Profile:
         """The profile of all rows seen."""
@@ -230,7 +239,7 @@ class FirstPass:
             if target is not None and name != target.column and (found.explains or 0.0) > LEAK:
                 yield (
                     f"column {name!r} alone explains {found.explains:.0%} of {target.column!r}: if it is not "
-                    f"known when predicting, drop it (drop=[{name!r}], or --drop {name})"
+                    f"known when predicting, drop it (drop=[{name!r}], or --drop {typed(name)})"
                 )
 
 

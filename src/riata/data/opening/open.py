@@ -2,7 +2,8 @@
 
 | source                        | features                                  | target                                   |
 | digits49, gisette (`:test`)   | as documented in riata.datasets           | its labels                               |
-| Parquet, Arrow, CSV, JSON     | every column that has no other role       | a column                                 |
+| Parquet, Arrow, ORC, Avro     | every column that has no other role       | a column                                 |
+| CSV, JSON, Excel, DuckDB      | the same                                  | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
@@ -132,7 +133,9 @@ def open_data(
         "categorical": categorical, "text": text, "crosses": crosses, "task": task,
     }  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
+    growing = {"follow": follow or None}
     if is_statistics(source):
+        refuse_given(growing, f"{source} holds sums, and no rows that become more")
         statistics = load_statistics(source)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
@@ -145,6 +148,7 @@ def open_data(
         source, target, names = _dataset(source)
         return open_array(source, target, weight, task, names, marks=marks)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
+        refuse_given(growing, "an array does not become longer; only a file of text does")
         refuse_given(
             columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
         )

@@ -1,5 +1,6 @@
 """From what the user points at to a source of Arrow batches, with target and weights as columns."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,13 +11,17 @@ import pyarrow as pa
 from riata.data.budget import block_bytes, in_memory_bytes
 from riata.data.cells.cell_format import CellFormat
 from riata.data.column_names import listed, no_column
+from riata.data.formats.avro import Avro
 from riata.data.formats.csv import Csv
 from riata.data.formats.csv_options import CsvOptions
+from riata.data.formats.duckdb import SCHEME, Query, Relation, is_relation
+from riata.data.formats.excel import Excel
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.json import Json
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
+from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.source import NOTHING, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
@@ -47,7 +52,11 @@ def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
     if isinstance(source, Source):
         return source
     if isinstance(source, str | Path):
+        if isinstance(source, str) and source.startswith(SCHEME):
+            return Query(source)
         return _stdin(reading) if str(source) == "-" else _files(str(source), reading, target)
+    if is_relation(source):
+        return Relation(source)
     if isinstance(source, np.memmap):
         return Table(pa.Table.from_batches([matrix_batch(source)]), bare=True)
     if is_arrow_dataset(source):
@@ -65,7 +74,8 @@ def open_source(source: Any, reading: Reading, target: Any = None) -> Source:
 
 
 def _files(path: str, reading: Reading, target: Any) -> Source:
-    files = find_files(path, reading.filesystem)
+    book = re.fullmatch(r"(.*\.xls[xm])#(.+)", path)  # a sheet of a workbook
+    files = find_files(path if book is None else book[1], reading.filesystem)
     kind = guess_format(files)
     if reading.follow:
         if kind not in TEXTS or len(files) > 1 or files[0].compression:
@@ -79,7 +89,13 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
         rows = _text(files, kind, reading)
         rows.single_pass = reading.follow
         return rows
-    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc}
+    if kind == "excel":
+        sheet = None if book is None else book[2]
+        return Excel(
+            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
+            known=reading.cells, labels=reading.labels,
+        )  # fmt: skip
+    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "orc": Orc, "avro": Avro}
     return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 
 

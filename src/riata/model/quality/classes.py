@@ -1,29 +1,32 @@
 """How good a classifier is."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import DataError
 from riata.losses import probabilities
+from riata.model.quality.calibration import Calibration, CalibrationTable
 from riata.model.quality.curves import ScoreTable
 
 if TYPE_CHECKING:
     from riata.model.model import Model
 
 MOST_CURVES = 10  # classes that get curves of their own
-TENTHS = 10
+UNEVEN = 0.5  # of an equal share: a class with less makes classes uneven
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Predicted probabilities by tenths: their mean, the share that came true, and the weight of the rows."""
+class ClassScore(NamedTuple):
+    """How well one class is found."""
 
-    predicted: np.ndarray
-    observed: np.ndarray
-    weight: np.ndarray
+    label: Any
+    weight: float  # of its rows
+    recall: float | None  # the share of its rows that are found; None where it has none
+    precision: float | None  # the share of what is taken for it that is right; None where nothing is
+    f1: float | None  # the harmonic mean of both
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,28 @@ class ClassQuality:
     confusion: np.ndarray  # weights: a row per true class, a column per predicted one
     curves: dict[str, ScoreTable]  # of two classes only the second; none where there are many
     calibration: Calibration | None  # of several classes, that of the likeliest
+    baseline: dict[str, float | None] = field(default_factory=dict)  # scores of the shares of the classes alone
+    separated: Sequence[Any] = ()  # classes that the model tells from the rest without one mistake
+
+    @property
+    def by_class(self) -> list[ClassScore]:
+        """Recall, precision and F1 of every class."""
+        found = np.diag(self.confusion)
+        there, said = self.confusion.sum(axis=1), self.confusion.sum(axis=0)
+        return [
+            ClassScore(label, float(n), _share(hit, n), _share(hit, m), _share(2 * hit, n + m))
+            for label, hit, n, m in zip(self.labels, found, there, said, strict=True)
+        ]
+
+    @property
+    def uneven(self) -> bool:
+        """Whether some class is so rare that accuracy says little about it."""
+        there = self.confusion.sum(axis=1)
+        return bool(there.min() < UNEVEN * there.sum() / len(there))
+
+
+def _share(part: float, whole: float) -> float | None:
+    return float(part / whole) if whole > 0 else None
 
 
 def class_quality(model: "Model", data: Dataset) -> ClassQuality:
@@ -43,38 +68,67 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     places, labels = positions(model, data), list(model.classes or [])
     first = 1 if len(labels) == 2 else 0
     curves = {str(label): ScoreTable() for label in labels[first:]} if len(labels) <= MOST_CURVES else {}
-    n_rows, confusion, tenths, surprise = 0, np.zeros((len(labels), len(labels))), np.zeros((3, TENTHS)), 0.0
+    n_rows, confusion, calibration, surprise = 0, np.zeros((len(labels), len(labels))), CalibrationTable(), 0.0
+    ends = Ends(len(labels) - first)
     for z, chunk in model.visit(data):
         truth, weight = places[chunk.y.astype(np.intp)], chunk.weight
-        predicted = (z > 0).astype(int) if z.ndim == 1 else z.argmax(axis=1)
         n_rows += len(truth)
-        np.add.at(confusion, (truth, predicted), weight)
+        np.add.at(confusion, (truth, model.decide(z)), weight)
+        ends.add(z, truth - first)
         for i, table in enumerate(curves.values()):
             table.add(z if z.ndim == 1 else z[:, i], truth == first + i, weight)
         if model.link_function.probabilities:
-            p = probabilities(model.link_function, z)
-            tenths += _by_tenth(p, truth, weight)
-            surprise -= weight @ np.log(np.maximum(p[np.arange(len(p)), truth], np.finfo(float).eps))
+            p, rows = probabilities(model.link_function, z), np.arange(len(truth))
+            chosen = np.ones(len(p), dtype=int) if z.ndim == 1 else p.argmax(axis=1)
+            calibration.add(p[rows, chosen], truth == chosen, weight)
+            surprise -= weight @ np.log(np.maximum(p[rows, truth], np.finfo(float).eps))
     if n_rows == 0:
         raise DataError("there are no rows to score the model on")
-    scores: dict[str, float | None] = {"accuracy": float(np.trace(confusion) / confusion.sum())}
+    total = confusion.sum()
+    scores: dict[str, float | None] = {"accuracy": float(np.trace(confusion) / total)}
     curves = {label: table for label, table in curves.items() if table.both}
     if len(labels) == 2 and curves:
         scores["auc"] = curves[str(labels[1])].auc
-    if not model.link_function.probabilities:
-        return ClassQuality(n_rows, scores, labels, confusion, curves, None)
-    scores["log_loss"] = float(surprise / confusion.sum())
-    weight, predicted, observed = tenths[:, tenths[0] > 0]
-    calibration = Calibration(predicted / weight, observed / weight, weight)
-    return ClassQuality(n_rows, scores, labels, confusion, curves, calibration)
+    baseline = _of_shares(confusion.sum(axis=1), model.training.baseline) | {"auc": 0.5}
+    groups = None
+    if model.link_function.probabilities:
+        scores["log_loss"] = log_loss = float(surprise / total)
+        if (of_shares := baseline["log_loss"]) is not None and of_shares > 0:
+            scores["deviance_explained"] = 1.0 - log_loss / of_shares
+        groups = calibration.groups()
+    baseline = {name: baseline[name] for name in scores}
+    separated = [labels[first + i] for i in ends.apart()]
+    return ClassQuality(n_rows, scores, labels, confusion, curves, groups, baseline, separated)
 
 
-def _by_tenth(p: np.ndarray, truth: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Sums of weight, predicted probability and correct predictions over rows, by tenths of the probability."""
-    chosen = np.ones(len(p), dtype=int) if p.shape[1] == 2 else p.argmax(axis=1)
-    its = p[np.arange(len(p)), chosen]
-    tenth = np.minimum((TENTHS * its).astype(int), TENTHS - 1)
-    return np.array([np.bincount(tenth, w, TENTHS) for w in (weight, weight * its, weight * (truth == chosen))])
+def _of_shares(weights: np.ndarray, known: list[float] | None) -> dict[str, float | None]:
+    """Scores of a model that knows the shares of the classes among the training rows, or here, and nothing else."""
+    shares = weights / weights.sum() if known is None else np.asarray(known)
+    surprise = -(weights @ np.log(np.maximum(shares, np.finfo(float).eps))) / weights.sum()
+    return {
+        "accuracy": float(weights[shares.argmax()] / weights.sum()),
+        "log_loss": float(surprise),
+        "deviance_explained": 0.0,
+    }
+
+
+class Ends:
+    """The lowest margin of the rows of each class, and the highest of the others."""
+
+    def __init__(self, n_margins: int) -> None:
+        self._lowest, self._highest = np.full(n_margins, np.inf), np.full(n_margins, -np.inf)
+
+    def add(self, z: np.ndarray, truth: np.ndarray) -> None:
+        """Add some rows; `truth` counts margins."""
+        for i, margin in enumerate(z.reshape(len(truth), -1).T):
+            mine = truth == i
+            self._lowest[i] = margin[mine].min(initial=self._lowest[i])
+            self._highest[i] = margin[~mine].max(initial=self._highest[i])
+
+    def apart(self) -> list[int]:
+        """The margins whose classes lie above all other rows."""
+        there = np.isfinite(self._lowest) & np.isfinite(self._highest)
+        return np.flatnonzero(there & (self._lowest > self._highest)).tolist()
 
 
 def positions(model: "Model", data: Dataset) -> np.ndarray:

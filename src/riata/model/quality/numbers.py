@@ -1,6 +1,6 @@
 """How good a regression is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
 from riata.errors import DataError
+from riata.losses import Loss
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -24,29 +25,59 @@ class NumberQuality:
     scores: dict[str, float | None]
     residuals: Histogram  # target minus prediction
     sample: np.ndarray  # rows x (target, prediction)
+    baseline: dict[str, float | None] = field(default_factory=dict)  # scores of a constant prediction
 
 
 def number_quality(model: "Model", data: Dataset) -> NumberQuality:
-    """R2, mean squared error and residuals: one pass."""
+    """R2, errors, residuals and the same of the mean of the training rows alone: one pass."""
     if data.classes is not None:
         raise DataError("the model predicts numbers, but the target of the data holds classes")
-    sample, sums, residuals, origin = Sample(), np.zeros(4), None, None
+    mean = None if model.training.baseline is None else model.training.baseline[0]
+    sample, residuals, origin = Sample(), None, None
+    sums, of_mean, deviances = np.zeros(5), np.zeros(2), np.zeros(2)
     for z, chunk in model.visit(data):
         predicted = model.link_function.mean(z)
         if not np.isfinite(predicted).all():
             raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
         origin = chunk.y[0] if origin is None else origin  # sums about a target lose no digits
         d, r = chunk.y - origin, chunk.y - predicted
-        sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2])
+        sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2, np.abs(r)])
+        if mean is not None:
+            of_mean += chunk.weight @ np.column_stack([(chunk.y - mean) ** 2, np.abs(chunk.y - mean)])
+            deviances += _deviances(model.loss_function, chunk.y, z, mean, chunk.weight)
         seen = histogram_of(r, chunk.weight, RESIDUAL_BINS)
         residuals = seen if residuals is None else residuals + seen
         sample.add(np.column_stack([chunk.y, predicted]))
     if residuals is None:
         raise DataError("there are no rows to score the model on")
-    weight, shift, squares, error = sums
-    varies = squares - shift**2 / weight
-    r2 = None if sample.n_seen < 2 or varies <= 0 else float(1.0 - error / varies)
-    return NumberQuality(sample.n_seen, {"r2": r2, "mse": float(error / weight)}, residuals, sample.rows)
+    weight, shift, squares, error, distance = sums
+    varies = squares - shift**2 / weight if sample.n_seen > 1 else 0.0
+    scores = _errors(error / weight, distance / weight, varies / weight)
+    if mean is None:  # of an older model file: the mean of these rows stands in
+        baseline = _errors(varies / weight, None, varies / weight)
+    else:
+        baseline = _errors(of_mean[0] / weight, of_mean[1] / weight, varies / weight)
+    if deviances[1] > 0 and np.isfinite(deviances).all():
+        scores["deviance_explained"], baseline["deviance_explained"] = 1.0 - deviances[0] / deviances[1], 0.0
+    return NumberQuality(sample.n_seen, scores, residuals, sample.rows, baseline)
+
+
+def _errors(mse: float, mae: float | None, variance: float) -> dict[str, float | None]:
+    """The scores of predictions with these mean errors, of targets of this variance."""
+    return {
+        "r2": float(1.0 - mse / variance) if variance > 0 else None,
+        "rmse": float(np.sqrt(mse)),
+        "mae": None if mae is None else float(mae),
+        "mse": float(mse),
+    }
+
+
+def _deviances(loss: Loss, y: np.ndarray, z: np.ndarray, mean: float, weight: np.ndarray) -> np.ndarray:
+    """Half the deviance of some rows, and that of the mean alone; zeros where the loss is none, or is the squared."""
+    constant = loss.constant(mean) if loss.half_deviance else None
+    if constant is None or not bool(loss.takes(y).all()):
+        return np.zeros(2)
+    return np.array([weight @ loss.value(y, at) for at in (z, np.full_like(z, constant))])
 
 
 class Sample:

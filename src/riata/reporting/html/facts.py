@@ -44,6 +44,7 @@ class Facts:
     histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
     profile: Profile | None = None
     class_count: np.ndarray | None = None
+    on_training: ClassQuality | NumberQuality | None = None  # quality on training rows
 
     @property
     def training(self) -> TrainingFacts:
@@ -85,10 +86,12 @@ def _said(value: PerClass) -> PerClass:
     return None if isinstance(value, list) and None in value else value
 
 
-def gather(fitted: Any, origin: Origin, quality: Any = None, stability: Stability | None = None) -> Facts:
+def gather(
+    fitted: Any, origin: Origin, quality: Any = None, stability: Stability | None = None, on_training: Any = None
+) -> Facts:
     """The facts of a fitted estimator, of what training left behind, or of a `Model` on its own."""
     if isinstance(fitted, Model):
-        return Facts(fitted, origin, quality, stability)
+        return Facts(fitted, origin, quality, stability, on_training=on_training)
     trained = trained_by(fitted)
     course = trained.course
     searched = [] if course is None else course.searched
@@ -103,6 +106,7 @@ def gather(fitted: Any, origin: Origin, quality: Any = None, stability: Stabilit
         () if course is None else list(zip(trained.labels, course.histories, strict=True)),
         trained.profile,
         trained.class_count,
+        on_training,
     )
 
 

@@ -1,6 +1,7 @@
 """The report of a fit: one page that a colleague understands."""
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,24 @@ def fit_page(facts: Facts) -> str:
 
 
 def _scores(facts: Facts) -> list[Tile]:
-    """The first two scores on test rows."""
-    if facts.quality is None:
+    """The first two scores, on test rows if there are any, with those of the baseline."""
+    found, rows = facts.quality, "test rows"
+    if found is None:
+        found, rows = facts.on_training, "training rows"
+    if found is None:
         return []
-    known = [(name, value) for name, value in facts.quality.scores.items() if value is not None]
-    return [Tile(SCORES[name], short(value), f"on {facts.quality.n_rows:,} test rows") for name, value in known[:2]]
+    known = [(name, value) for name, value in found.scores.items() if value is not None]
+    return [
+        Tile(
+            SCORES[name].partition(" (")[0], short(value), f"on {found.n_rows:,} {rows}{_beside(found.baseline, name)}"
+        )
+        for name, value in known[:2]
+    ]
+
+
+def _beside(baseline: Mapping[str, float | None], name: str) -> str:
+    value = baseline.get(name)
+    return "" if value is None else f"; baseline {short(value)}"
 
 
 def _certificate(facts: Facts) -> list[Tile]:

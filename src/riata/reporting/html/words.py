@@ -9,7 +9,9 @@ from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
 SCORES = {
-    "r2": "R²", "mse": "mean squared error", "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
+    "r2": "R²", "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
+    "mse": "mean squared error", "deviance_explained": "deviance explained",
+    "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
     "loss": "loss", "aic": "AIC", "bic": "BIC", "ebic": "EBIC", "features": "features",
 }  # fmt: skip
 

@@ -10,10 +10,15 @@ from rich.table import Table
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.dataset import Dataset
 from riata.model.model import Model
+from riata.model.quality import ClassQuality
+from riata.outcome.folds_used import folds_in_words
 from riata.outcome.plain import bound_to_json, proof_to_json
+from riata.reporting.terminal.features import about_separated, features_table
+from riata.reporting.terminal.quality import Quality, class_table, explained, scores_table
 from riata.training.selection.stability import Stability
 
 TOP = 10
+LONGEST_LEVEL = 40  # letters of a level that are shown
 
 
 def terminal() -> Console:
@@ -43,41 +48,84 @@ def as_dict(model: Model) -> dict[str, Any]:
     }
 
 
-def show_fit(model: Model, summary: dict[str, Any]) -> None:
-    """The model that a fit gave, how good it is, what it cost and where it is."""
+def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]) -> None:
+    """The model that a fit gave, how good it is, what it cost and where it is; `found` is by the name of the rows."""
     console = terminal()
     console.print(
         f"\n[bold]{escape(summary['data'])}[/]: {summary['n_rows']:,} rows, {summary['n_features']:,} features"
     )
     console.print(escape(f"minimised {model.objective}\n"))
-    console.print(_features(model, TOP))
+    separated = next((one.separated for one in found.values() if isinstance(one, ClassQuality)), ())
+    console.print(features_table(model, TOP, separated))
+    if separated:
+        console.print(f"[yellow]{escape(about_separated(separated, len(model.intercept) > 1))}[/]")
+    console.print()
+    if found:
+        _show_quality(console, model, found)
     facts = _facts()
     probes = sum(name.startswith("probe_") for name in model.names)
     noise = f", {probes} of them probes" if "digits49" in summary["data"] else ""
+    facts.add_row("target", escape(_target(model)))
     facts.add_row("chosen", f"{summary['n_selected']:,} of {summary['n_features']:,} features{noise}")
-    if summary["test"]:
-        facts.add_row("test", _scores(summary["test"]))
     if model.training.selection:
         facts.add_row("because", escape(model.training.selection))
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     if model.training.how_much_better:
         facts.add_row("bound", escape(model.training.how_much_better))
+    facts.add_row("repeat", _repeat(model))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
-    facts.add_row("cost", f"{summary['passes']:g} passes, {summary['seconds']:.1f} s{peak}")
+    scoring = summary.get("passes_to_score") or 0.0
+    more = f" and {scoring:.2g} to score training rows" if scoring >= 0.005 else ""
+    facts.add_row("cost", f"{summary['passes']:g} passes{more}, {summary['seconds']:.1f} s{peak}")
     facts.add_row("saved", escape(summary["model"]))
     if summary["report"]:
         facts.add_row("report", escape(summary["report"]))
     console.print(facts)
 
 
+def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) -> None:
+    console.print(scores_table(found))
+    text = explained(found, model.training.baseline, model.target or "the target", model.classes)
+    console.print(f"[dim]{escape(text)}[/]\n")
+    if (classes := class_table(found)) is not None:
+        console.print(classes)
+        console.print()
+
+
+def _target(model: Model) -> str:
+    """What is predicted, by name; of two classes, which one is the positive one."""
+    name = model.target or "the target"
+    if model.classes is None:
+        return f"{name}, a number"
+    shares: Sequence[float | None] = model.training.baseline or [None] * len(model.classes)
+    classes = [
+        f"{label}" if share is None else f"{label} ({100 * share:.3g} %)"
+        for label, share in zip(model.classes, shares, strict=True)
+    ]
+    if len(classes) != 2:
+        return f"{name}, {len(classes)} classes: {_some(classes)}; each against the rest"
+    said = (
+        f"{name}: {classes[0]} or {classes[1]}; positive is {model.classes[1]}, which positive coefficients speak for"
+    )
+    return said + (f", predicted from a probability of {model.threshold:g} on" if model.threshold is not None else "")
+
+
+def _repeat(model: Model) -> str:
+    """What chance had to do with it."""
+    folds = model.training.folds
+    return f"seed {model.training.parameters.get('random_state') or 0}" + (
+        f", {folds_in_words(folds)}" if folds else ""
+    )
+
+
 def show_model(model: Model) -> None:
     """Every feature of a model, and how it was made."""
     console = terminal()
-    console.print(_features(model, len(model.names)))
+    console.print(features_table(model, len(model.names)))
     facts = _facts()
     facts.add_row("task", escape(model.task if model.classes is None else f"{model.task} of {_some(model.classes)}"))
     facts.add_row("minimised", escape(model.objective))
-    facts.add_row("intercept", " ".join(f"{b:.6g}" for b in model.intercept))
+    facts.add_row("intercept", _some([f"{b:.6g}" for b in model.intercept]))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
     for key in (
         "data",
@@ -122,8 +170,14 @@ def holds(found: ColumnProfile) -> str:
         return f"{found.least} to {found.largest}"
     if found.hashed:
         return "many levels, hashed"
-    words = f": {', '.join(map(str, found.most_frequent))}, ..." if found.most_frequent else ""
+    words = f": {', '.join(map(shortened, found.most_frequent))}, ..." if found.most_frequent else ""
     return f"{found.levels:,} different{words}" if found.levels is not None else "nothing"
+
+
+def shortened(level: object) -> str:
+    """A level on one line, of which only the beginning is shown where it is long, such as a whole review."""
+    line = " ".join(str(level).split())
+    return line if len(line) <= LONGEST_LEVEL else line[: LONGEST_LEVEL - 3] + "..."
 
 
 def show_stability(found: Stability, names: Sequence[str], as_json: bool) -> None:
@@ -152,8 +206,9 @@ def show_stability(found: Stability, names: Sequence[str], as_json: bool) -> Non
     )
 
 
-def show_scores(result: Mapping[str, float | None]) -> None:
-    terminal().print(_scores(result))
+def show_scores(model: Model, found: Quality) -> None:
+    """How good a model is on some rows."""
+    _show_quality(terminal(), model, {"these rows": found})
 
 
 def show_datasets() -> None:
@@ -168,36 +223,11 @@ def show_datasets() -> None:
     terminal().print(table)
 
 
-def _features(model: Model, most: int) -> Table:
-    """The features of largest effect, with a bar for the effect of one standard deviation."""
-    table = Table(box=None, header_style="bold")
-    table.add_column("feature")
-    one = len(model.intercept) == 1
-    for title in ("coefficient",) if one else [escape(str(label)) for label in model.classes or []]:
-        table.add_column(title, justify="right")
-    table.add_column("effect of one standard deviation")
-    ranked = model.ranked
-    largest = max((abs(effect).max() for _, _, effect in ranked), default=1.0) or 1.0
-    for name, coef, effect in ranked[:most]:
-        size = effect[abs(effect).argmax()]
-        bar = "█" * max(1, round(20 * abs(size) / largest))
-        table.add_row(
-            escape(name), *(f"{c:.4g}" for c in coef), f"{size:+.3g} [{'green' if size > 0 else 'red'}]{bar}[/]"
-        )
-    if len(ranked) > most:
-        table.add_row(f"[dim]and {len(ranked) - most} more[/]", *[""] * len(model.intercept), "")
-    return table
-
-
 def _facts() -> Table:
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column(style="bold")
     table.add_column()
     return table
-
-
-def _scores(result: Mapping[str, float | None]) -> str:
-    return ", ".join(f"{name.replace('_', ' ')} {value:.4f}" for name, value in result.items() if value is not None)
 
 
 def _some(values: Sequence[Any]) -> str:

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.kernels.subset import independent
 from riata.scipy_later import linalg
-from riata.solvers.subset.subset import COLLINEAR
+from riata.solvers.subset.subset import COLLINEAR, independent
 
 BLOCK_COLUMNS = 64  # with more columns, the cost of an algorithm exceeds that of calling it
 
@@ -115,7 +114,7 @@ def _independent(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         its = np.arange(start, min(start + BLOCK_COLUMNS, len(H)))
         Z = linalg.solve_triangular(R, H[np.ix_(places, its)], trans="T") if len(places) else np.empty((0, len(its)))
         left = H[np.ix_(its, its)] - Z.T @ Z
-        new = independent(left, COLLINEAR)
+        new = independent(left)
         corner = linalg.cholesky(left[np.ix_(new, new)]) if new.any() else np.empty((0, 0))
         R = np.block([[R, Z[:, new]], [np.zeros((len(corner), len(R))), corner]])
         places = np.append(places, its[new])

@@ -186,7 +186,8 @@ class LocalQuadratic:
         weights = A @ self.h[support]
         c = self.h - weights @ rows
         v = self._diagonal - np.einsum("sj,sj->j", rows, W)
-        gains, partners = swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR)
+        gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
+        swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR, gains, partners)
         if len(support) < k:
             gains, partners = np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
         gains[support] = -np.inf

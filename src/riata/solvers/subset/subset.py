@@ -123,7 +123,7 @@ class Subset:
     def try_start(self, members: np.ndarray, k: int) -> None:
         """Search from these columns, and keep the result if it is better than the current set."""
         best, reduction = self._saved(), self.reduction
-        self.restart(members[kernel.independent(self.H[np.ix_(members, members)], COLLINEAR)])
+        self.restart(members[independent(self.H[np.ix_(members, members)])])
         self.forward(k)
         self.swap()
         if self.reduction <= reduction:
@@ -159,3 +159,14 @@ class Subset:
         self._inside[self._members[i]] = False
         kernel.remove(self._members, self.size, self._W, self._A, self._w, self._c, self._v, i)
         self.size -= 1
+
+
+def independent(H: np.ndarray) -> np.ndarray:
+    """Whether each column keeps more than COLLINEAR of its squared norm beside those before it, by Cholesky."""
+    left, keep = H.copy(), np.zeros(len(H), dtype=bool)
+    for p in range(len(H)):
+        keep[p] = left[p, p] > COLLINEAR
+        if keep[p]:
+            row = left[p, p + 1 :]
+            left[p + 1 :, p + 1 :] -= np.outer(row / left[p, p], row)
+    return keep

@@ -98,6 +98,8 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
+    if progress is not None and divided is not None:
+        progress(0, divided.n_folds + 1)
     path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
@@ -144,6 +146,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
+        (spec.certify is not None and spec.certify is not False,
+         f"{search.by}='auto' is not certified: leave certify out, or give it the number k that was chosen"),
         (spec.checkpoint is not None, f"{search.by}='auto' has no checkpoints: leave checkpoint out, or give a number"),
         (spec.solver not in ("auto", _SOLVER[search.by]),
          f"a path along {search.by} is made by solver {_SOLVER[search.by]!r}, not by {spec.solver!r}"),

@@ -4,15 +4,18 @@ import numpy as np
 from markupsafe import Markup
 
 from riata.model.model import Model
+from riata.model.quality import ClassQuality
 from riata.reporting.html.charts import Bar, bar_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import label, short
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import Column, data_table
+from riata.reporting.terminal.features import about_separated
 
 TOP, TOP_EACH = 20, 8  # bars of one margin, and of each of several
 MOST_BARS_OF = 6  # classes
+TOP_OF_CLASS = 5  # effects of a class, where there are more
 MOST_CELLS = 6000  # numbers in the table; the model file has all
 
 
@@ -30,8 +33,32 @@ def model_section(facts: Facts) -> Section:
         n_chosen=len(model.names),
         intercepts=[(_label(model, i), short(b, 6), repr(float(b))) for i, b in enumerate(model.intercept)],
         stability=facts.stability,
+        separated=_separated(facts),
+        by_class=_by_class(facts) if len(model.intercept) > MOST_BARS_OF else None,
     )
     return Section("model", "The model", body)
+
+
+def _separated(facts: Facts) -> str:
+    """A warning about classes that are told from the rest without one mistake."""
+    found = facts.on_training
+    if not isinstance(found, ClassQuality) or not found.separated:
+        return ""
+    return about_separated([label(one) for one in found.separated], len(facts.model.intercept) > 1)
+
+
+def _by_class(facts: Facts) -> Markup:
+    """A row for every class: its features, and the largest effects among them."""
+    model, found = facts.model, facts.on_training
+    separated = found.separated if isinstance(found, ClassQuality) else ()
+    rows = []
+    for name, effects in zip(model.classes or [], model.coef * np.asarray(model.deviations), strict=True):
+        order = [j for j in np.argsort(-np.abs(effects), kind="stable")[:TOP_OF_CLASS] if effects[j] != 0]
+        said = ", ".join(f"{model.names[j]} {'+' * bool(effects[j] > 0)}{short(effects[j], 3)}" for j in order)
+        rows.append([label(name), int(np.count_nonzero(effects)), said or "none", name in separated])
+    columns = [Column("class"), Column("features", True), Column("largest effects of one standard deviation")]
+    columns += [Column("separated", hint="told from all other training rows without one mistake")]
+    return data_table("effects-by-class", columns, rows, search="Search classes")
 
 
 def _reading(model: Model) -> str:

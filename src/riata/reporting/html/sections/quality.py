@@ -1,6 +1,7 @@
 """How good the model is on rows that it has not seen."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -13,32 +14,114 @@ from riata.reporting.html.numbers import count, label, short
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.scales import Axis
-from riata.reporting.html.tables import facts as facts_list
+from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.words import SCORES
 
 MOST_POINTS = 300  # of a curve
 MOST_BARS = 50  # of residuals
+MOST_CONFUSED = 60  # classes in the confusion matrix
+COMPACT, LONG_NAME = 8, 12  # classes, or letters of a name, from which on its columns are narrow
+RARE, LEAST_SHOWN = 0.05, 1e-6  # probabilities: of a class whose calibration needs logarithms, and the smallest shown
 TAIL = 0.001  # share of residuals on either side that may be left out
 
 
 def quality_section(facts: Facts) -> Section | None:
-    """Scores, and the charts of a regression or of a classifier."""
-    found = facts.quality
+    """Scores beside the baseline, and the charts of a regression or of a classifier."""
+    found = facts.on_training if facts.quality is None else facts.quality
     if found is None:
         return None
     charts, confusion = _of_numbers(found) if isinstance(found, NumberQuality) else _of_classes(found)
-    named = f"{count(found.n_rows, 'row')}" + (f" of {facts.origin.test}" if facts.origin.test else "")
-    body = rendered("quality.html", rows=named, scores=_scores(found.scores), charts=charts, confusion=confusion)
+    body = rendered(
+        "quality.html",
+        rows=_rows_of(facts),
+        tested=facts.quality is not None,
+        scores=_scores(facts),
+        baseline=_baseline(facts),
+        classes=_by_class(found) if isinstance(found, ClassQuality) else None,
+        charts=charts,
+        confusion=confusion,
+    )
     return Section("test", "How good it is", body)
 
 
-def _scores(scores: Mapping[str, float | None]) -> Markup:
-    number = Markup('<span data-score="{}" data-value="{}">{}</span>')
-    known: list[tuple[str, str]]
-    known = [(SCORES[name], number.format(name, repr(v), short(v, 5))) for name, v in scores.items() if v is not None]
-    if (mse := scores.get("mse")) is not None:
-        known.append(("its root", short(float(np.sqrt(mse)), 5)))
-    return facts_list(known)
+def _rows_of(facts: Facts) -> str:
+    """Which rows the charts are of."""
+    if facts.quality is None:
+        assert facts.on_training is not None
+        return f"{count(facts.on_training.n_rows, 'row')} that it was fitted to"
+    return f"{count(facts.quality.n_rows, 'row')}" + (f" of {facts.origin.test}" if facts.origin.test else "")
+
+
+def _scores(facts: Facts) -> Markup:
+    """A row for every score: its value and that of the baseline, on test rows and on training rows."""
+    known = [(rows, one) for rows, one in (("test rows", facts.quality), ("training rows", facts.on_training)) if one]
+    names = dict.fromkeys(name for _, one in known for name, value in one.scores.items() if value is not None)
+    columns, rows = [Column("")], []
+    for what, one in known:
+        columns += [Column(f"{what} ({one.n_rows:,})", True), Column("baseline", True)]
+    for name in names:
+        row: list[Any] = [SCORES[name]]
+        for number, (_, one) in enumerate(known):
+            row += [_score(name, one.scores.get(name), marked=number == 0), _cell(name, one.baseline.get(name))]
+        rows.append(row)
+    return data_table("scores", columns, rows, sortable=False)
+
+
+def _score(name: str, value: float | None, marked: bool) -> Any:
+    """A score with its whole number behind it; the first column's are marked by their names."""
+    if value is None or not marked:
+        return _cell(name, value)
+    text, _ = _cell(name, value)
+    return Markup('<span data-score="{}" data-value="{}">{}</span>').format(name, repr(value), text), value
+
+
+def _cell(name: str, value: float | None) -> Any:
+    """Errors in the unit of the target with five digits, all others with four decimals."""
+    if value is None:
+        return None
+    return (short(value, 5) if name in ("rmse", "mae", "mse") else _decimals(value, 4)), value
+
+
+def _decimals(value: float, decimals: int) -> str:
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def _share_of(value: float | None) -> Any:
+    return None if value is None else (_decimals(value, 3), value)
+
+
+def _baseline(facts: Facts) -> str:
+    """What the baseline is, in a sentence."""
+    known, classes = facts.training.baseline, facts.model.classes
+    rows = "these rows" if known is None else "the training rows"
+    if classes is None:
+        mean = "" if known is None else f", {short(known[0])}"
+        return (
+            f"The baseline predicts the mean of {rows}{mean}, whatever the features. RMSE and MAE are in the unit of "
+            f"{facts.target}."
+        )
+    most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
+    positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""
+    return (
+        f"The baseline says the most frequent class of {rows}{most}, whatever the features; its probabilities are the "
+        f"shares of the classes.{positive}"
+    )
+
+
+def _by_class(found: ClassQuality) -> Markup:
+    """Recall, precision and F1 of every class."""
+    columns = [
+        Column("class"),
+        Column("rows", True),
+        Column("recall", True, "share of the rows of the class that are found"),
+        Column("precision", True, "share of what is taken for the class that is right"),
+        Column("F1", True, "harmonic mean of both"),
+    ]
+    rows = [
+        [label(one.label), (short(one.weight, 6), one.weight), *map(_share_of, (one.recall, one.precision, one.f1))]
+        for one in found.by_class
+    ]
+    return data_table("classes", columns, rows)
 
 
 def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
@@ -95,10 +178,24 @@ def _precision_recall(found: ClassQuality) -> Markup:
 
 def _calibration(found: ClassQuality) -> Markup:
     assert found.calibration is not None
-    points = [Series("", found.calibration.predicted, found.calibration.observed, dots=True)]
-    note = "on the dotted line, what was called 70 % happened in 70 % of the rows"
-    note += "; of the likeliest class" if len(found.labels) > 2 else ""
-    x, y = _share("predicted probability"), _share("share that came true")
+    predicted, observed = found.calibration.predicted, found.calibration.observed
+    note = "groups of rows; on the dotted line, what was called 70 % happened in 70 % of the rows"
+    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(found.labels[1])}"
+    titles = "predicted probability", "share that came true"
+    if np.median(predicted) >= RARE:
+        x, y = map(_share, titles)
+    else:  # a rare class would be a smear in one corner
+        low = float(max(predicted.min(), LEAST_SHOWN)) / 2
+        high = float(min(1.0, 2 * max(predicted.max(), observed.max())))
+        x, y = (Axis(title, log=True, low=low, high=high) for title in titles)
+        nothing = int(np.count_nonzero(observed < low))
+        note += "; both axes are logarithmic"
+        lie = count(
+            nothing, "group in which nearly nothing came true lies", "groups in which nearly nothing came true lie"
+        )
+        note += f"; {lie} at the bottom" if nothing else ""
+        predicted, observed = np.maximum(predicted, low), np.maximum(observed, low)
+    points = [Series("", predicted, observed, dots=True)]
     return xy_chart("Calibration", points, x, y, note=note, diagonal=True, square=True, kind="calibration")
 
 
@@ -119,13 +216,23 @@ def _thinned(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x[rows], y[rows]
 
 
-def _confusion(found: ClassQuality) -> Markup | None:
-    """A table of what was taken for what, the stronger its colour the larger its share."""
-    if len(found.labels) > 20:
-        return None
-    shares = found.confusion / np.maximum(found.confusion.sum(axis=1, keepdims=True), 1e-300)
+def _confusion(found: ClassQuality) -> Markup:
+    """A table of what was taken for what, the stronger its colour the larger its share; of many classes the worst."""
+    names, counts = [label(name) for name in found.labels], found.confusion
+    left_out = len(names) - MOST_CONFUSED
+    if left_out > 0:
+        mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
+        kept = np.sort(np.argsort(-mistakes, kind="stable")[:MOST_CONFUSED])
+        names, counts = [names[i] for i in kept], counts[np.ix_(kept, kept)]
+    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
     rows = [
-        (label(name), [(short(n, 6), f"{s:.3f}", f"{s:.1%}") for n, s in zip(counts, its, strict=True)])
-        for name, counts, its in zip(found.labels, found.confusion, shares, strict=True)
+        (name, [(short(n, 6) if n else "", f"{s:.3f}", f"{s:.1%}") for n, s in zip(line, its, strict=True)])
+        for name, line, its in zip(names, counts, shares, strict=True)
     ]
-    return rendered("confusion.html", labels=[label(name) for name in found.labels], rows=rows)
+    return rendered(
+        "confusion.html",
+        labels=names,
+        rows=rows,
+        dense=len(names) > COMPACT or max(map(len, names)) > LONG_NAME,
+        left_out=max(left_out, 0),
+    )

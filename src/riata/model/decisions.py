@@ -1,0 +1,23 @@
+"""From margins to classes."""
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.losses import Link
+
+USUAL_THRESHOLD = 0.5
+
+
+def decide(z: np.ndarray, link: Link, threshold: float | None = None) -> np.ndarray:
+    """The position of the predicted class of every row.
+
+    Of several classes it is that of the largest margin; of two the second where its margin is positive or, with a
+    threshold, where its probability is at least so large.
+    """
+    if z.ndim > 1:
+        if threshold is not None:
+            raise OptionError(f"a threshold decides between two classes, and there are {z.shape[1]}: leave it out")
+        largest: np.ndarray = z.argmax(axis=1)
+        return largest
+    second: np.ndarray = z > 0 if threshold is None else link.mean(z) >= threshold
+    return second.astype(int)

@@ -1,0 +1,90 @@
+"""The features of a model on a terminal: a row for each, or, of many classes, a row for each class."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from riata.model.model import Model
+from riata.reporting.terminal.aligned import aligned
+
+BAR = 20  # characters of the largest effect
+MOST_COLUMNS = 4  # classes that have a column each
+TOP_EACH = 3  # features of a class, where each has a row
+NAME = 24  # characters of a name there
+
+
+def features_table(model: Model, most: int, separated: Collection[Any] = ()) -> Table:
+    """The features of largest effect; `separated` are classes whose coefficients say little."""
+    if len(model.intercept) > MOST_COLUMNS:
+        return _by_class(model, separated)
+    return _by_feature(model, most)
+
+
+def _by_feature(model: Model, most: int) -> Table:
+    """A row for every feature, with a bar for the effect of one standard deviation."""
+    table = Table(box=None, header_style="bold")
+    table.add_column("feature")
+    one = len(model.intercept) == 1
+    for title in ("coefficient",) if one else [escape(str(label)) for label in model.classes or []]:
+        table.add_column(title, justify="right")
+    table.add_column("effect of one standard deviation")
+    ranked = model.ranked
+    shown = ranked[:most]
+    largest = max((abs(effect).max() for _, _, effect in ranked), default=1.0) or 1.0
+    coefs = [aligned([coef[i] for _, coef, _ in shown]) for i in range(len(model.intercept))]
+    sizes = [effect[abs(effect).argmax()] for _, _, effect in shown]
+    texts = aligned(sizes, digits=3, sign=True)
+    width = max(map(len, texts), default=0)
+    for row, ((name, _, _), size, text) in enumerate(zip(shown, sizes, texts, strict=True)):
+        bar = "█" * max(1, round(BAR * abs(size) / largest))
+        effect = f"{text:>{width}} [{'green' if size > 0 else 'red'}]{bar}[/]"
+        table.add_row(escape(name), *(column[row] for column in coefs), effect)
+    if len(ranked) > most:
+        table.add_row(f"[dim]and {len(ranked) - most} more[/]", *[""] * len(model.intercept), "")
+    return table
+
+
+def _by_class(model: Model, separated: Collection[Any]) -> Table:
+    """A row for every class: how many features it has, and the largest effects among them."""
+    table = Table(box=None, header_style="bold")
+    table.add_column("class")
+    table.add_column("features", justify="right")
+    table.add_column("largest effects of one standard deviation")
+    effects = model.coef * np.asarray(model.deviations)
+    for label, effect in zip(model.classes or [], effects, strict=True):
+        said = _largest(model.names, effect)
+        if label in separated:
+            said = f"[yellow]separated[/] [dim]{said}[/]"
+        table.add_row(escape(str(label)), f"{np.count_nonzero(effect):,}", said)
+    return table
+
+
+def _largest(names: Sequence[str], effect: np.ndarray) -> str:
+    order = [j for j in np.argsort(-np.abs(effect), kind="stable")[:TOP_EACH] if effect[j] != 0]
+    return ", ".join(f"{escape(_short(names[j]))} {_three_digits(effect[j])}" for j in order) or "[dim]none[/]"
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:+#.3g}".rstrip(".")
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= NAME else name[: NAME - 1] + "…"
+
+
+def about_separated(separated: Sequence[Any], several: bool) -> str:
+    """A sentence on classes that are told from the rest without one mistake."""
+    shown = ", ".join(map(str, separated[:8])) + (f" and {len(separated) - 8} more" if len(separated) > 8 else "")
+    if not several:
+        return (
+            f"The model tells {shown} from the rest of the training rows without one mistake: the penalty alone limits "
+            "its coefficients, whose size says little. Does a column give the answer away?"
+        )
+    return (
+        f"Separated: {shown}. The model tells {'this class' if len(separated) == 1 else 'each of these classes'} from "
+        "the rest of the training rows without one mistake: the penalty alone limits the coefficients, whose size says "
+        "little. Does a column give the answer away?"
+    )

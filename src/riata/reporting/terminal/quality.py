@@ -1,0 +1,86 @@
+"""How good a model is, on a terminal: its scores beside those of a model without features."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from riata.model.quality import ClassQuality, NumberQuality
+from riata.model.quality.classes import ClassScore
+from riata.reporting.terminal.aligned import aligned
+
+Quality = ClassQuality | NumberQuality
+
+SCORES = {
+    "r2": "R2", "rmse": "RMSE", "mae": "MAE", "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
+    "deviance_explained": "deviance explained",
+}  # fmt: skip
+IN_UNITS = ("rmse", "mae")  # of the target
+MOST_CLASSES = 12  # that are listed
+OF_MANY = 2  # classes from which on each of them is listed
+
+
+def scores_table(found: Mapping[str, Quality]) -> Table:
+    """A row for every score, and for every set of rows its value and that of the baseline."""
+    table = Table(box=None, header_style="bold")
+    table.add_column("")
+    names = [name for name in SCORES if any(one.scores.get(name) is not None for one in found.values())]
+    columns = []
+    for rows, one in found.items():
+        table.add_column(f"{rows} ({one.n_rows:,})", justify="right")
+        table.add_column("baseline", justify="right", style="dim")
+        columns += [[one.scores.get(name) for name in names], [one.baseline.get(name) for name in names]]
+    cells = [_in_kind(names, column) for column in columns]
+    for i, name in enumerate(names):
+        table.add_row(SCORES[name], *(column[i] for column in cells))
+    return table
+
+
+def _in_kind(names: Sequence[str], values: Sequence[float | None]) -> list[str]:
+    """Shares with four decimals; errors in the unit of the target with as many as they need."""
+    of_errors = iter(aligned([v for name, v in zip(names, values, strict=True) if name in IN_UNITS]))
+    return [
+        next(of_errors) if name in IN_UNITS else "–" if value is None else f"{value:.4f}"
+        for name, value in zip(names, values, strict=True)
+    ]
+
+
+def explained(found: Mapping[str, Quality], baseline: Sequence[float] | None, target: str, classes: Any) -> str:
+    """What the baseline is, and what errors are measured in."""
+    rows = "the training rows" if baseline is not None else "these rows"
+    if any(isinstance(one, ClassQuality) for one in found.values()):
+        if baseline is None or not classes:
+            return "The baseline always says the most frequent class of these rows."
+        most = max(range(len(baseline)), key=lambda i: baseline[i])
+        often = f"{classes[most]}, {100 * baseline[most]:.4g} % of {rows}"
+        return f"The baseline always says {often}; its probabilities are the shares of the classes."
+    mean = "" if baseline is None else f", {baseline[0]:.4g}"
+    return f"The baseline always predicts the mean of {rows}{mean}. RMSE and MAE are in the unit of {target}."
+
+
+def class_table(found: Mapping[str, Quality]) -> Table | None:
+    """Recall, precision and F1 of classes, where there are several, or where they are uneven."""
+    rows, one = list(found.items())[-1]
+    if not isinstance(one, ClassQuality) or not (len(one.labels) > OF_MANY or one.uneven):
+        return None
+    scores = sorted(one.by_class, key=_how_bad)[:MOST_CLASSES] if len(one.labels) > MOST_CLASSES else one.by_class
+    table = Table(box=None, header_style="bold")
+    table.add_column(f"class, {rows}")
+    for title in ("rows", "recall", "precision", "F1"):
+        table.add_column(title, justify="right")
+    for score in scores:
+        weight = f"{score.weight:,.0f}" if score.weight.is_integer() else f"{score.weight:,.4g}"
+        table.add_row(escape(str(score.label)), weight, *(_share(v) for v in (score.recall, score.precision, score.f1)))
+    if len(one.labels) > len(scores):
+        table.add_row(f"[dim]and {len(one.labels) - len(scores)} more, which are found better[/]", "", "", "", "")
+    return table
+
+
+def _how_bad(score: ClassScore) -> float:
+    """Worst first: classes without a row, of which nothing is known, last."""
+    return 2.0 if score.recall is None else score.f1 or 0.0
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

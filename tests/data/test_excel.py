@@ -1,0 +1,128 @@
+"""Excel workbooks: what cells become, sheets, bad cells, and what is said without openpyxl."""
+
+import datetime
+import sys
+
+import openpyxl
+import pytest
+
+import riata
+from riata.data.formats.excel import FIRST_ROWS
+from riata.errors import DataError, MissingPackageError
+
+
+def book(path, rows, title="rows", **others):
+    workbook = openpyxl.Workbook()
+    workbook.active.title = title
+    for row in rows:
+        workbook.active.append(row)
+    for name, content in others.items():
+        sheet = workbook.create_sheet(name)
+        for row in content:
+            sheet.append(row)
+    workbook.save(path)
+    return str(path)
+
+
+def rows(n=60):
+    yield ["size", "city", "when", None, "flag", "odd", "gaps", "empty", "y"]
+    for i in range(n):
+        day = datetime.datetime(2020, 1 + i % 12, 1)
+        odd = "few" if i % 20 == 3 else i % 4
+        yield [
+            i % 7,
+            "Oslo" if i % 2 else "Rom",
+            day,
+            "remark",
+            i % 3 == 0,
+            odd,
+            "NA" if i % 5 == 0 else 0.5 * i,
+            None,
+            i,
+        ]
+
+
+def test_cells_become_features(tmp_path):
+    data = riata.open(book(tmp_path / "a.xlsx", [[], *rows(), [], [None]]), "y")
+    names = list(data.feature_names)
+    assert data.n_rows == 60
+    for name in ("size", "city=Oslo", "when.month=2", "flag", "odd=2", "odd=few", "gaps", "gaps=(missing)", "empty"):
+        assert name in names
+    assert not any(name.startswith("None") for name in names)
+
+
+def test_a_sheet_by_its_name(tmp_path):
+    path = book(tmp_path / "a.xlsx", rows(), other=[["a", "y"], *([i, 2 * i] for i in range(20))])
+    assert list(riata.open(f"{path}#other", "y").feature_names) == ["a"]
+    assert riata.open(path, "y").n_rows == 60
+    with pytest.raises(DataError, match="has no sheet 'third'; it has 'rows', 'other'"):
+        riata.open(f"{path}#third", "y")
+
+
+def test_several_workbooks_are_one_table(tmp_path):
+    for i in range(3):
+        book(tmp_path / f"{i}.xlsx", rows(20))
+    for source in (tmp_path, f"{tmp_path}/*.xlsx"):
+        assert riata.open(source, "y").n_rows == 60
+
+
+def test_a_cell_of_another_type_is_named_or_its_row_skipped(tmp_path):
+    plain = [["a", "y"], *([i, i] for i in range(FIRST_ROWS + 50))]
+    plain[FIRST_ROWS + 20][0] = "many"
+    path = book(tmp_path / "a.xlsx", plain)
+    with pytest.raises(
+        DataError, match=rf"a\.xlsx, row {FIRST_ROWS + 21}: column 'a' holds 'many', where the first rows have numbers"
+    ):
+        riata.open(path, "y")
+    data = riata.open(path, "y", on_error="skip")
+    assert data.n_rows == FIRST_ROWS + 49
+    assert "1 rows could not be read: left out" in data.profile.notes
+    levels = riata.open(path, "y", categorical=["a"])
+    assert levels.n_rows == FIRST_ROWS + 50
+
+
+def test_text_is_read_as_that_of_csv_files_is(tmp_path):
+    """Percentages, decimal commas, dates, codes and stray words, though all cells are text."""
+    header = ["share", "price", "day", "zip", "paid", "mostly", "y"]
+    body = [
+        [
+            f"{i}%",
+            f"1.0{i},5",
+            f"{1 + i % 28}/{1 + i % 12}/2013",
+            f"0{i}",
+            "yes" if i % 2 else "no",
+            "lots" if i == 9 else i,
+            i,
+        ]
+        for i in range(10, 60)
+    ]
+    body[-1][5] = "lots"
+    path = book(tmp_path / "a.xlsx", [header, *body])
+    data = riata.open(path, "y")
+    names = list(data.feature_names)
+    for name in ("share", "price", "day.days", "zip=012", "paid", "mostly=lots"):
+        assert name in names
+    assert any("'mostly' looks like numbers but for 'lots' (1)" in note for note in data.profile.notes)
+    assert any("day first" in note for note in data.profile.notes)
+    better = riata.open(path, "y", csv={"missing": ["lots"]})
+    assert "mostly=(missing)" in list(better.feature_names)
+    model = riata.SparseRegressor(k=1).fit(better)
+    assert len(model.predict(path)) == 50
+
+
+def test_what_is_no_table_is_said(tmp_path, monkeypatch):
+    with pytest.raises(DataError, match="empty sheet"):
+        riata.open(book(tmp_path / "a.xlsx", []), "y")
+    with pytest.raises(DataError, match="more than one column called 'a'"):
+        riata.open(book(tmp_path / "b.xlsx", [["a", "a"], [1, 2]]), "y")
+    path = tmp_path / "c.xlsx"
+    content = (tmp_path / "a.xlsx").read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    with pytest.raises(DataError, match=r"c\.xlsx is damaged or no workbook"):
+        riata.open(path, "y")
+    (tmp_path / "d.csv").write_bytes(content)
+    with pytest.raises(DataError, match=r"d\.csv is an Excel workbook, not CSV text .*: give it the ending \.xlsx"):
+        riata.open(tmp_path / "d.csv", "y")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'riata\[excel\]'"):
+        riata.open(tmp_path / "a.xlsx", "y")
