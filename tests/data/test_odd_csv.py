@@ -59,6 +59,7 @@ REFUSED = {
         odd("n;y\n" + "1,391;1\n2,500;2\n17,125;4\n" * 5),
         "column 'n' has numbers such as '1,391', in which the comma may divide thousands or be a decimal comma",
     ),
+    "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
     "percent and not": (odd("n,y\n" + "34%,1\n0.34,2\n5%,3\n" * 5), "'n' has numbers with different signs"),
     "two currencies": (odd("n,y\n" + "$34,1\n€5,2\n" * 5), "'n' has numbers with different signs"),
     "a target with words": (

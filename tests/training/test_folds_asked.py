@@ -262,3 +262,15 @@ def test_folds_in_words_and_in_files(used, words):
     assert folds_in_words(used) == words
     assert FoldsUsed.from_json(json.loads(json.dumps(used.to_json()))) == used
     assert FoldsUsed.from_json({"kind": "of a later version", "count": 3}) is None
+
+
+def test_rare_classes_keep_their_features(rng):
+    """The standard error of a score is not that of the share of positives in the folds."""
+    X, weights = rng.normal(size=(8000, 12)), np.r_[1.0, 0.9, 0.8, 0.7, np.zeros(8)]
+    y = rng.random(8000) < 1 / (1 + np.exp(5.5 - X @ weights))
+    options = {"alpha": "auto", "n_alphas": 12, "tol": 1e-3}
+    alike = riata.SparseClassifier(**options).fit(X, y)
+    uneven = riata.SparseClassifier(**options, cv=np.repeat(np.arange(5), 1600)).fit(X, y)
+    best = int(np.argmin(alike.selection_.scores))
+    assert alike.selection_.errors[best] < uneven.selection_.errors[best]
+    assert alike.get_support()[:4].all()

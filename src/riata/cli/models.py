@@ -58,13 +58,14 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     from riata.model.quality import ClassQuality, quality
     from riata.reporting.terminal.summary import show_scores
     from riata.small_work import interpreting
+    from riata.training.progress import row_progress
 
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
-    with clock("opening the data"):
+    with clock("opening the data"), row_progress(shows_progress(as_json)):
         rows = model.rows(data, target, **reading(how))
-    with clock("testing"), interpreting(rows):
+    with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)

@@ -133,6 +133,7 @@ def solver_options(spec: Spec) -> Options:
         spec.seed,
         spec.memory_bytes,
         spec.half_life,
+        tol=spec.tol,
         certify=None
         if spec.certify is None or spec.certify is False
         else 0.0

@@ -19,6 +19,7 @@ from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
 from riata.solvers.subset.refit import Fitted
 from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
+from riata.training.model_events import model_made
 from riata.training.spec import Spec
 
 LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -113,6 +114,7 @@ def path(
     points = []
     for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, options), strict=True):
         points.append(point)
+        model_made(len(points), len(alphas))
         n_features = int(np.count_nonzero(point.w))
         if progress is not None:
             progress(alpha, n_features)

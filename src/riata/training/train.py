@@ -108,7 +108,8 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
         rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
-        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, str(classes[position])))
+        of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
+        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
     shares = (counts / counts.sum()).tolist()
     return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 

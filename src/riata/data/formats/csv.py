@@ -64,6 +64,12 @@ class Csv(FileSource):
         found = dialect_of(head, self.asked, file.suffix, whole=len(head) < self._block_bytes)
         if not found.names:
             raise DataError(f"{file.path} is empty; a header line with the names of the columns is needed")
+        if found.width > len(found.names):
+            raise DataError(
+                f"{file.path}: most rows have {found.width} cells, and line {found.header_lines} has "
+                f"{len(found.names)} names: if the header comes later say how many lines to skip (csv={{'skip': 1}}, "
+                "or --csv skip=1), if there is none say that (csv={'header': 'no'}, or --csv header=no)"
+            )
         return found
 
     def dialect(self, file: File) -> Dialect:
@@ -129,6 +135,9 @@ class Csv(FileSource):
         if self._skip_bad:  # rows with stray words are bad ones
             meaning.formats |= {name: looks[name].almost for name in meaning.strays}
             meaning.strays.clear()
+        meaning.codes += [  # such as 0x1f, which Arrow takes for a whole number
+            name for name, look in looks.items() if pa.string() not in kinds[name] and look.formats == []
+        ]
         for name in labels:
             if name in meaning.formats and meaning.formats[name].kind == "boolean":
                 del meaning.formats[name]
@@ -254,13 +263,14 @@ class Csv(FileSource):
     def _check_end(self, file: File, batch: pa.RecordBatch) -> None:
         """Refuse a last row that swallowed lines, because a quote was opened and never closed."""
         cells = [column[-1].as_py() for column in batch.columns if pa.types.is_string(column.type)]
-        swallowed = next((cell for cell in cells if cell and "\n" in cell), None)
-        if swallowed is None or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
+        long_cells = [cell for cell in cells if cell and "\n" in cell]
+        if not long_cells or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
             return
         with file.seekable() as handle:
             handle.seek(max(0, file.size - 64))
-            end = handle.read().replace(b"\0", b"").rstrip()
-        if not end.endswith(self.dialect(file).quote.encode()):
+            end = handle.read().decode(self.dialect(file).encoding, errors="ignore")
+        swallowed = next((cell for cell in long_cells if cell.endswith(end[-8:])), None)
+        if swallowed is not None:  # a cell that is closed is followed by a quote, or by other cells
             raise DataError(
                 f"{file.path}: a quote is opened before {swallowed[:30]!r} and never closed; close it, or read quotes "
                 "as letters (csv={'quote': 'none'}, or --csv quote=none)"
@@ -369,7 +379,7 @@ class Csv(FileSource):
         if fields := re.search(r"Expected (\d+) columns, got (\d+)", reason):
             return (
                 f"{place}: {fields[2]} fields where the header has {fields[1]}; correct the line, "
-                "or skip such rows (on_error='skip')"
+                "or skip such rows (on_error='skip', or --on-error skip)"
             )
         if "straddling" in reason:
             return (
@@ -382,7 +392,7 @@ class Csv(FileSource):
 def _advice(value: str) -> str:
     return (
         f"correct it, let it count as missing (csv={{'missing': [{value!r}]}}, or --csv 'missing={value}'), declare "
-        "the column categorical, or skip such rows (on_error='skip')"
+        "the column categorical, or skip such rows (on_error='skip', or --on-error skip)"
     )
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.working_set import (
     CUTS,
@@ -132,13 +132,13 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     return grown(problem, state, ats, min_joining=room if problem.data.cheap_passes else len(state.w))[0]
 
 
-def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> ColumnCopy | Curvature:
+def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> InnerModel:
     """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
     The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
-    columns = column_copy(problem, state.features)
+    columns = without_curvature(problem, state.features)
     if columns is not None:
         return columns
     if problem.loss.quadratic or not len(state.curvature.features):
@@ -147,7 +147,7 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Colu
     return state.curvature
 
 
-def _is_local(problem: Problem, model: ColumnCopy | Curvature) -> bool:
+def _is_local(problem: Problem, model: InnerModel) -> bool:
     """Whether the curvature differs from point to point, and has to be read with the slopes."""
     return model.is_local and not problem.loss.quadratic
 

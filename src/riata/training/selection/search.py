@@ -98,6 +98,8 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
+    if progress is not None and divided is not None:
+        progress(0, divided.n_folds + 1)
     path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
@@ -133,7 +135,7 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
-         "select='validation' needs rows: give fit validation=(X, y)"),
+         "select='validation' needs rows to choose by: give them as validation (to fit, or --validation DATA)"),
         (search.rule != "validation" and validation is not None,
          f"select={search.rule!r} has no use for a validation set; take select='validation'"),
         (validation is not None and validation.n_features != n_features,
