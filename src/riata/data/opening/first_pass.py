@@ -225,13 +225,14 @@ class FirstPass:
         yield from self.source.notes
         if target is not None and self.options.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
-            yield f"the target {target.column!r} is taken for {what} (task='classification' or 'regression' decides it)"
+            decide = "task='classification' or task='regression' decides it"
+            yield f"the target {target.column!r} is taken for {what} ({decide})"
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
         for name in filter(is_index, self.source.schema.names):
             if name not in (*self.columns, *self.options.drop):
-                yield f"column {name!r} is the index of a pandas frame: left out (features=[...] may name it)"
+                yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
         if self.skipped:
             yield f"{self.skipped} rows could not be read: left out"
         for name, found in columns.items():
