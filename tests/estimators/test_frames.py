@@ -143,6 +143,13 @@ def test_names_are_those_of_the_columns_and_features_those_of_the_encoding():
     chosen = fitted.set_output(transform="pandas").transform(FRAME)
     assert list(chosen.columns) == list(names)
     np.testing.assert_array_equal(chosen["carrier=UA"] == 1.0, FRAME["carrier"] == "UA")
+    many = FRAME.assign(level=[f"l{i % 60}" for i in range(400)])
+    wide = riata.SparseRegressor(k=3).fit(many, Y).set_output(transform="pandas")
+    assert wide.transform(many).shape == (400, 3)  # dense, though the features it is chosen from are sparse
+    data = riata.open(FRAME.assign(delay=Y), "delay")
+    np.testing.assert_array_equal(regressor().fit(data).transform(data), chosen)
+    arrays = riata.open(FRAME[["seats"]].to_numpy(), Y.to_numpy())
+    np.testing.assert_array_equal(regressor().fit(arrays).transform(arrays), FRAME[["seats"]])
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict(LATER), fitted.predict(LATER))
 

@@ -53,7 +53,8 @@ class Target:
         unknown = np.isnan(codes) & ~missing
         if unknown.any():
             row = int(np.argmax(unknown))
-            raise BadRow(row, f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes")
+            said = f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes"
+            raise BadRow(row, f"{said}: correct it, or leave such rows out")
 
     @property
     def labels(self) -> np.ndarray | None:

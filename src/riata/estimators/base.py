@@ -194,9 +194,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if not self._encodes(X):
             return super().transform(X)
         rows = self.trained_.to_model().rows(self._with_names(X), need_target=False)
-        places = {str(name): j for j, name in enumerate(rows.feature_names or ())}
-        chosen = np.array([places[name] for name in self.get_feature_names_out()], dtype=np.intp)
-        return rows.gather(chosen).array
+        chosen = self.get_support(indices=True)
+        if rows.feature_names is not None:  # rows have the columns of chosen features only
+            places = {str(name): j for j, name in enumerate(rows.feature_names)}
+            chosen = np.array([places[name] for name in self.trained_.names_of(chosen)], dtype=np.intp)
+        return rows.gather(chosen).toarray()
 
     def fit(
         self,

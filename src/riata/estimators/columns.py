@@ -47,9 +47,8 @@ def may_be_numbers(X: Any) -> bool:
         X = table_of(X.head(0))
     if isinstance(X, pa.Table | pa.RecordBatch):
         return all(map(_is_plain, X.schema.types))
-    if is_sparse(X) or getattr(X, "dtype", None) is None or X.dtype.kind not in "OUS":
-        return not isinstance(X, list | tuple) or not _has_strings(X)
-    return not _has_strings(X)
+    words = isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "f") in "OUS"
+    return is_sparse(X) or not words or not _has_strings(X)
 
 
 def _is_plain(kind: pa.DataType) -> bool:

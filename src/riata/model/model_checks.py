@@ -21,7 +21,7 @@ OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 def faults(document: dict[str, Any]) -> Iterator[str]:
     """All that is wrong with a model, the first of which is enough to refuse it."""
     if unknown := sorted(document.keys() - HEAD - PARTS):
-        yield f"nobody knows what its {unknown[0]!r} means"
+        yield f"it holds {unknown[0]!r}, which this version of riata does not know: update riata"
     if lost := sorted(PARTS - OPTIONAL - document.keys()):
         yield f"it lacks its {lost[0]!r}"
         return

@@ -219,9 +219,9 @@ def check_target_varies(data: Dataset) -> None:
     """Refuse a target that there is nothing to learn from."""
     target = data.target_moments
     if not target.y_varies:
+        alone = " (1 sample)" if data.n_observed == 1 else ""
         raise DataError(
-            f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_observed}): "
-            "there is nothing to learn"
+            f"the target has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"
         )
 
 

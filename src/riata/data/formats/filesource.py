@@ -83,7 +83,9 @@ def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema
             twice = next(name for name in schema.names if schema.names.count(name) > 1)
             raise DataError(f"{file.path} has more than one column called {twice!r}; give each a name of its own")
         if missing := [name for name in first.names if name not in schema.names]:
-            raise DataError(f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has")
+            raise DataError(
+                f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has: add it, or leave the file out"
+            )
         for field in schema:
             if field.name not in fields:
                 continue
