@@ -18,11 +18,11 @@ class Meaning:
     refused: dict[str, str] = field(default_factory=dict)  # why a column cannot be read, before it is settled
     strays: dict[str, str] = field(default_factory=dict)  # a sentence about columns of numbers with words among them
 
-    def notes(self) -> list[str]:
-        """What a user should know of what was assumed."""
+    def notes(self, but: Collection[str] = ()) -> list[str]:
+        """What a user should know of what was assumed, but of these columns."""
         said: dict[str, list[str]] = {}
         for name, one in self.formats.items():
-            if one != PLAIN:
+            if one != PLAIN and name not in but:
                 said.setdefault(one.said(), []).append(name)
         if self.codes:
             said["digits with zeros in front, as codes and not as numbers"] = self.codes

@@ -5,6 +5,8 @@ from typing import Any
 
 from riata.data.column_names import no_column
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.dates import Date
+from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
 from riata.data.formats.source import Source
 from riata.data.opening.decoded_batches import DecodedBatches
@@ -62,6 +64,10 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
             raise DataError(no_column(column, names, ", which the model needs"))
+    for encoder in encoding.encoders:
+        why = source.refused.get(encoder.column) or source.strays.get(encoder.column)
+        if why is not None and isinstance(encoder, Number | Date):
+            raise DataError(why)
     weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:
