@@ -282,6 +282,7 @@ def test_columns_of_many_kinds_become_features(kind):
     else:
         frame = pd.DataFrame({"a": y, "name": ["x", "y"] * 30, "c": values})
     fitted = regressor(alpha=1e-3).fit(frame, y + 1.0)
+    assert list(fitted.feature_names_in_) == ["a", "name", "c"]
     made = [name for name in fitted.trained_.feature_names if name.startswith("c")]
     assert made[: len(names)] == names or set(names) <= set(made)
     assert np.isfinite(fitted.predict(frame)).all()
@@ -328,6 +329,8 @@ def test_what_no_frame_can_be_is_refused_in_a_sentence():
         regressor().fit(FRAME, Y.where(Y > 5))
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         regressor().fit(FRAME, Y, sample_weight=-np.ones(400))
+    with pytest.raises(OptionError, match=r"open rows\.csv with riata\.open"):
+        regressor().fit("rows.csv", Y)
     with pytest.raises(OptionError, match=r"riata\.open"):
         regressor().fit(iter([FRAME]), Y)
     with pytest.raises(DataError, match="no column 'carrier', which the model needs"):

@@ -30,6 +30,7 @@ from riata.estimators.columns import (
     has_gaps,
     is_frame,
     may_be_numbers,
+    names_of,
     plain_target,
     table_of,
     with_roles,
@@ -266,7 +267,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if reset:
             self.n_features_in_ = table.num_columns
             if is_frame(X):
-                self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+                self.feature_names_in_ = np.array(names_of(X), dtype=object)
+                self.n_features_in_ = len(self.feature_names_in_)
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
         values = checked_values(y, table.num_rows, numeric=self._task == "regression")

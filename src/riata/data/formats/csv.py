@@ -71,10 +71,8 @@ class Csv(FileSource):
         return file.compression is None and (plain_utf8(encoding) or one_byte(encoding))
 
     def _types(self, look: CsvLook, file: File) -> pa.Schema:
-        try:
+        with self.door(file):
             return look.types(file)
-        except (pa.ArrowException, OSError, UnicodeError) as error:
-            raise DataError(self.explain(file, error, ())) from error
 
     def _left_to_us(self, schemas: Sequence[pa.Schema]) -> dict[str, CellFormat]:
         """The formats that Arrow's reader cannot be left to: it has one decimal mark, and knows nothing else."""
