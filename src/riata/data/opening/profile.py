@@ -12,6 +12,7 @@ from riata.data.formats.source import Source
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.target import Target
 from riata.errors import DataError
+from riata.schema import SchemaError, build, checked
 
 
 @dataclass
@@ -34,8 +35,14 @@ class Profile:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Profile":
-        columns = {name: ColumnProfile.from_json(found) for name, found in plain["columns"].items()}
-        return cls(**plain | {"columns": columns, "encoding": Encoding.from_json(plain["encoding"])})
+        """The profile in a file; one that was damaged is a `SchemaError` or a `ModelFileError`."""
+        columns = checked(dict[str, Any], plain.get("columns"), "the columns of the profile")
+        made = {name: ColumnProfile.from_json(found) for name, found in columns.items()}
+        encoding = Encoding.from_json(checked(dict[str, Any], plain.get("encoding"), "the encoding"))
+        profile: Profile = build(cls, plain | {"columns": made, "encoding": encoding}, "the profile")
+        if min(profile.n_rows, profile.n_read, profile.row_bytes) < 0:
+            raise SchemaError("the profile counts fewer than no rows")
+        return profile
 
 
 def known_profile(
