@@ -81,6 +81,7 @@ def opened_in_all_ways(frame, folder, **roles):
     yield riata.open(str(folder / "rows.csv"), target="y", features=FEATURES, **roles)
     yield riata.open(str(folder / "rows.csv"), target="y", features=FEATURES, memory="1MB", **roles)
     yield riata.open(str(folder / "rows.parquet"), target="y", features=FEATURES, memory="1MB", **roles)
+    yield riata.open((frame[i : i + 70] for i in range(0, len(frame), 70)), target="y", features=FEATURES, **roles)
 
 
 @pytest.mark.parametrize("role", COLUMNS)
@@ -239,6 +240,9 @@ def test_what_columns_cannot_say_gets_a_sentence(table, tmp_path):
     with pytest.raises(DataError, match="row 18: 'customer' has no value there, and folds need one"):
         riata.SparseRegressor(alpha="auto").fit(data)
     riata.SparseRegressor(alpha=0.1).fit(data)  # no folds are made
+    gone = riata.open(iter([table]), target="y", features=FEATURES, groups="customer", cache=False)
+    with pytest.raises(DataError, match="need a second reading, and this stream can be read only once"):
+        riata.SparseRegressor(alpha="auto").fit(gone)
     early = table.sort_values("day").assign(late=np.arange(N) > 230)
     with pytest.raises(DataError, match="fold 1 of 5 has only rows of one of the two classes to learn from"):
         riata.SparseClassifier(alpha="auto").fit(early[FEATURES], early["late"], time=early["day"])

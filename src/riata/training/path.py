@@ -22,6 +22,7 @@ from riata.training.fitting import bare_problem, make_problem, solver_options, w
 from riata.training.model_events import model_made
 from riata.training.spec import Spec
 
+MOST_ALPHAS = 10_000
 LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 
 
@@ -102,8 +103,10 @@ def path(
     It ends early with the first model of at least `max_features` features.
     """
     check_spec(spec, data.n_features)
-    if alphas is None and not (length >= 1 and 0 < reach <= 1):
-        raise OptionError(f"a path has at least one alpha and reaches a share in (0, 1], not {length} and {reach}")
+    if alphas is None and not (1 <= length <= MOST_ALPHAS and 0 < reach <= 1):
+        raise OptionError(
+            f"a path has 1 to {MOST_ALPHAS} alphas and reaches a share in (0, 1], not {length} and {reach}"
+        )
     passes_before = data.passes
     problem, largest = with_start(bare_problem(data, spec), spec)
     assert problem.start is not None

@@ -77,6 +77,7 @@ class FirstPass:
     def columns(self) -> list[str]:
         """The columns that are read, without repetition."""
         roles = [name for name in (self.options.target, self.options.weight) if name is not None]
+        roles += self.options.marks.values()  # read later, from what a stream has stored by then
         crossed = [name for cross in self.options.crosses for name in cross]
         return list(dict.fromkeys(self.features + crossed + roles))
 

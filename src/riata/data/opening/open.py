@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, parse_memory
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, parse_memory
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
@@ -141,7 +141,7 @@ def open_data(
     growing = {"follow": follow or None}
     if is_statistics(source):
         refuse_given(growing, f"{source} holds sums, and no rows that become more")
-        statistics = load_statistics(source)
+        statistics = load_statistics(source, budget)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
     columns = {name: asked[name] for name in ("features", "drop", "categorical", "text", "crosses")}
@@ -194,6 +194,11 @@ def open_data(
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
         profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
+    if profile.encoding.names_bytes > budget:
+        raise DataError(
+            f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
+            f"than the budget of {in_words(budget)}; give it more memory, correct the indices, or drop the column"
+        )
     data = OutOfCore(rows, profile, budget, cache)
     if column_options.marks:
         data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks))
