@@ -30,6 +30,7 @@ from riata.estimators.columns import (
     has_gaps,
     is_frame,
     may_be_numbers,
+    names_of,
     plain_target,
     table_of,
     with_roles,
@@ -194,9 +195,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if not self._encodes(X):
             return super().transform(X)
         rows = self.trained_.to_model().rows(self._with_names(X), need_target=False)
-        places = {str(name): j for j, name in enumerate(rows.feature_names or ())}
-        chosen = np.array([places[name] for name in self.get_feature_names_out()], dtype=np.intp)
-        return rows.gather(chosen).array
+        chosen = self.get_support(indices=True)
+        if rows.feature_names is not None:  # rows have the columns of chosen features only
+            places = {str(name): j for j, name in enumerate(rows.feature_names)}
+            chosen = np.array([places[name] for name in self.trained_.names_of(chosen)], dtype=np.intp)
+        return rows.gather(chosen).toarray()
 
     def fit(
         self,
@@ -264,7 +267,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if reset:
             self.n_features_in_ = table.num_columns
             if is_frame(X):
-                self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+                self.feature_names_in_ = np.array(names_of(X), dtype=object)
+                self.n_features_in_ = len(self.feature_names_in_)
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
         values = checked_values(y, table.num_rows, numeric=self._task == "regression")

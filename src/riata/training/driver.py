@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from riata.data.dataset import Columns
-from riata.errors import CheckpointError, DivergenceError
+from riata.errors import CheckpointError, DataError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
 from riata.outcome.proofs import Bound, DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
@@ -97,6 +97,8 @@ def run(
     started, passes_before = time.perf_counter(), data.passes
     with data.ledger.monitoring() if data.cheap_passes else nullcontext():
         unit = gap_unit(problem)
+    if not np.isfinite(unit):
+        raise DataError("the squares of these numbers are beyond the range of floating-point numbers; scale them down")
     history: list[Record] = []
     if resumed is not None:
         history = [Record(**record) for record in resumed.facts["history"]]

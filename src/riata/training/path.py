@@ -23,6 +23,7 @@ from riata.training.fitting import bare_problem, make_problem, solver_options, w
 from riata.training.model_events import model_made
 from riata.training.spec import Spec
 
+MOST_ALPHAS = 10_000
 LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
 MOST_EXPLAINED = 0.999  # of the empty model's loss, beyond which models only learn the rows by heart
 LEAST_GROWTH = 1e-5  # of what is explained, from one model to the next
@@ -107,8 +108,11 @@ def path(
     It ends early with the first model of at least `max_features` features, and, with alphas of its own, where a model
     explains nearly all of the target or hardly more than the one before: `ended` says so.
     """
-    if alphas is None and not (length >= 1 and 0 < reach <= 1):
-        raise OptionError(f"a path has at least one alpha and reaches a share in (0, 1], not {length} and {reach}")
+    check_spec(spec, data.n_features)
+    if alphas is None and not (1 <= length <= MOST_ALPHAS and 0 < reach <= 1):
+        raise OptionError(
+            f"a path has 1 to {MOST_ALPHAS} alphas and reaches a share in (0, 1], not {length} and {reach}"
+        )
     growing = GrowingPath(data, spec, alphas, length=length, reach=reach)
     while growing.grow():
         model_made(growing.n_models, len(growing.alphas))

@@ -16,7 +16,7 @@ from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
-from riata.training.checks import check_request, check_same_features, check_target_varies
+from riata.training.checks import check_request, check_same_features, check_target_varies, check_width
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
@@ -63,6 +63,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     ['x4', 'x7']
     """
     check_request(spec, "regression" if data.classes is None else "classification")
+    check_width(data, spec)
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")

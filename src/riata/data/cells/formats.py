@@ -6,11 +6,15 @@ from riata.data.cells.booleans import BooleanFormat
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.dates import DateFormat, EpochFormat
 from riata.data.cells.numbers import NumberFormat
+from riata.schema import SchemaError, build
 
 KINDS: dict[str, Any] = {one.kind: one for one in (NumberFormat, BooleanFormat, DateFormat, EpochFormat)}
 
 
 def from_json(plain: dict[str, Any]) -> CellFormat:
     """A format from what `CellFormat.to_json` gave."""
-    made: CellFormat = KINDS[plain["kind"]](**{key: value for key, value in plain.items() if key != "kind"})
+    kind = plain.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise SchemaError(f"there is no kind of cells {kind!r}")
+    made: CellFormat = build(KINDS[kind], {key: value for key, value in plain.items() if key != "kind"}, "cells")
     return made

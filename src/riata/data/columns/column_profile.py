@@ -1,7 +1,9 @@
 """A summary of a column of data, for users."""
 
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from typing import Any, NamedTuple
+
+from riata.schema import build, checked
 
 
 class Bins(NamedTuple):
@@ -39,10 +41,23 @@ class ColumnProfile:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "ColumnProfile":
-        values: dict[str, Any] = {field.name: plain.get(_in_json(field.name)) for field in fields(cls)}
-        if values["histogram"] is not None:
-            values["histogram"] = Bins(**values["histogram"])
-        return cls(**values)
+        plain = checked(dict[str, Any], plain, "the profile of a column")
+        values: dict[str, Any] = {
+            one.name: plain[_in_json(one.name)] for one in fields(cls) if _in_json(one.name) in plain
+        }
+        if values.get("histogram") is not None:
+            values["histogram"] = Bins(*astuple(build(_PlainBins, values["histogram"], "a histogram")))
+        profile: ColumnProfile = build(cls, values, "the profile of a column")
+        return profile
+
+
+@dataclass(frozen=True)
+class _PlainBins:
+    """A histogram as JSON has it."""
+
+    start: float
+    width: float
+    counts: list[int]
 
 
 def _in_json(name: str) -> str:

@@ -22,7 +22,7 @@ from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.training.checks import check_rows
-from riata.training.path import ModelPath, k_path, path
+from riata.training.path import MOST_ALPHAS, ModelPath, k_path, path
 from riata.training.selection.folds_asked import n_folds_of
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
@@ -139,14 +139,15 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
-         "select='validation' needs rows: give fit validation=(X, y)"),
+         "select='validation' needs rows to choose by: give them as validation (to fit, or --validation DATA)"),
         (search.rule != "validation" and validation is not None,
          f"select={search.rule!r} has no use for a validation set; take select='validation'"),
         (validation is not None and validation.n_features != n_features,
          f"the validation set must have the {n_features} features that are learnt from"),
         (search.target_k is not None and not (isinstance(search.target_k, int | np.integer) and search.target_k >= 1),
          f"k beside alpha='auto' must be a positive whole number, not {search.target_k!r}"),
-        (search.n_alphas < 2, f"a path needs at least 2 alphas, not {search.n_alphas}"),
+        (not 2 <= search.n_alphas <= MOST_ALPHAS,
+         f"a path has at least 2 and at most {MOST_ALPHAS} alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
