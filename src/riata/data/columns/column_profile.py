@@ -12,6 +12,13 @@ class Bins(NamedTuple):
     counts: list[int]
 
 
+class Told(NamedTuple):
+    """A class that a column tells from the others, and how much of its indicator's variance it explains."""
+
+    label: str
+    share: float
+
+
 @dataclass(frozen=True)
 class ColumnProfile:
     """The summary of a column; None for what its type does not have, or where all values are missing."""
@@ -28,6 +35,10 @@ class ColumnProfile:
     counts: list[int] | None = None  # of the levels, the most frequent first
     counts_from: int | None = None  # the first index, of pairs of indices and values
     explains: float | None = None  # the share of the target's variance that this column alone explains
+    tells: Told | None = None  # the class of which it explains most, of several
+    distinct: int | None = None  # about how many different levels there are, also where they are hashed
+    whole: bool | None = None  # whether numbers are whole
+    numbers_rows: bool | None = None  # whether every row has its own number, or its own date
     histogram: Bins | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -35,6 +46,8 @@ class ColumnProfile:
         known = {_in_json(name): value for name, value in vars(self).items() if value is not None}
         if self.histogram is not None:
             known["histogram"] = self.histogram._asdict()
+        if self.tells is not None:
+            known["tells"] = self.tells._asdict()
         return known
 
     @classmethod
@@ -42,6 +55,8 @@ class ColumnProfile:
         values: dict[str, Any] = {field.name: plain.get(_in_json(field.name)) for field in fields(cls)}
         if values["histogram"] is not None:
             values["histogram"] = Bins(**values["histogram"])
+        if values["tells"] is not None:
+            values["tells"] = Told(**values["tells"])
         return cls(**values)
 
 
