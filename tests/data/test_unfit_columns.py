@@ -1,5 +1,7 @@
 """Columns that should not be in: noticed, said, and left out or kept by the rules of docs/data.md."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -7,7 +9,11 @@ import pytest
 from pyarrow import ipc
 
 import riata
+from riata.data.columns.categories import CategoryLearner
+from riata.data.columns.dates import DateLearner
 from riata.data.columns.distinct import DistinctCount, scattered
+from riata.data.columns.explained import Labels
+from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.unfit import named_as_id
 from riata.errors import DataError
 
@@ -165,13 +171,55 @@ def test_what_a_column_explains_does_not_depend_on_chunks_or_threads(rng, tmp_pa
     for columns in found[1:]:
         for name in ("kind", "x"):
             assert columns[name].explains == pytest.approx(found[0][name].explains, abs=1e-12)
-            assert columns[name].tells == pytest.approx(found[0][name].tells)
+            assert columns[name].tells.label == found[0][name].tells.label
+            assert columns[name].tells.share == pytest.approx(found[0][name].tells.share, abs=1e-12)
     # against the definition: one less the variance within groups, corrected for their number
     grouped = pd.DataFrame({"kind": kind, "yes": (table["y"].to_numpy() == "yes").astype(float)}).fillna("missing")
     within = grouped.groupby("kind").yes.transform(lambda part: part - part.mean())
     share = 1 - (within**2).sum() / ((grouped.yes - grouped.yes.mean()) ** 2).sum() * 2999 / 2996
     assert found[0]["kind"].tells.label == "yes"
     assert found[0]["kind"].tells.share == pytest.approx(share, abs=1e-12)
+
+
+@pytest.mark.parametrize("target", ["number", "label"])
+@pytest.mark.parametrize("sizes", [[1, 2, 3, 294], [150, 150], [100, 0, 200]])
+def test_what_was_learnt_of_parts_is_put_together(target, sizes, rng):
+    """As threads and the workers of a cluster do; later parts have other levels and labels than earlier ones."""
+    n = sum(sizes)
+    levels = pa.array([None if i % 7 == 0 else f"level {i // 20 + i % 3}" for i in range(n)])
+    columns = {
+        "category": (CategoryLearner("a", 1000, 8), levels),
+        "number": (NumberLearner("a"), pa.array(np.where(rng.random(n) < 0.1, None, rng.normal(size=n).cumsum()))),
+        "rows": (NumberLearner("a"), pa.array(np.arange(n) * 3)),
+        "date": (DateLearner("a"), pa.array(pd.date_range("2020-01-01", periods=n).where(np.arange(n) % 5 > 0))),
+    }
+    y = rng.normal(size=n) if target == "number" else Labels(["a", "b", "c", "d"], np.arange(n) * 4 // n)
+    weight = rng.uniform(0.5, 2, n)
+    ends = np.cumsum(sizes)
+    for name, (learner, values) in columns.items():
+        parts = []
+        for part in (np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True)):
+            parts.append(copy.deepcopy(learner))
+            if len(part):
+                some = y[part] if target == "number" else of_these(y.at(part))
+                parts[-1].add([values.take(pa.array(part))], weight[part], some)
+        learner.add([values], weight, y)
+        for later in parts[1:]:
+            parts[0].merge(later)
+        spread = 0.0 if target == "label" else float(weight @ (y - np.average(y, weights=weight)) ** 2)
+        together, at_once = parts[0].explained(spread), learner.explained(spread)
+        assert together.share == pytest.approx(at_once.share, abs=1e-12), name
+        if target == "label":
+            assert together.told.label == at_once.told.label
+            assert together.told.share == pytest.approx(at_once.told.share, abs=1e-12), name
+        assert parts[0].summary().numbers_rows == learner.summary().numbers_rows
+        assert learner.summary().numbers_rows == {"rows": True, "date": True, "number": False}.get(name)
+
+
+def of_these(seen):
+    """The same labels, of which only those that occur are known."""
+    found, positions = np.unique(seen.positions, return_inverse=True)
+    return Labels([seen.labels[i] for i in found][::-1], len(found) - 1 - positions)
 
 
 @pytest.mark.parametrize("n", [0, 1, 50, 3000, 60_000, 400_000])

@@ -90,7 +90,8 @@ class Sums:
             if by_class[c] * total.rows >= FEWEST_ROWS * weight.sum()
         ]
         share = _corrected(float(between_each.sum()), float(apart.sum()), chance)
-        return Explained(share, max(told, key=lambda one: one.share, default=None))
+        # of classes that are told equally well the same one, in whatever order they were seen
+        return Explained(share, min(told, key=lambda one: (-round(one.share, 9), one.label), default=None))
 
 
 class Total(NamedTuple):
@@ -133,7 +134,7 @@ class LevelSums:
         if later.table is None:
             self.table = None
         if self.table is not None and later.table is not None:
-            self._put(list(later.at), self.sums.aligned(later.table, later.sums))
+            self._put(list(later.at), self.sums.aligned(later.table[: len(later.at)], later.sums))
 
     def _put(self, levels: Sequence[Any], sums: np.ndarray) -> None:
         places = np.array([self.at.setdefault(level, len(self.at)) for level in levels], dtype=np.int64)
