@@ -77,6 +77,8 @@ def click_option(one: Parameter) -> Decorator:
     if one.kind in SEVERAL:
         given |= {"multiple": True, "callback": SEVERAL[one.kind], "show_default": False}
         default = ()
+    if one.kind is Kind.GAP:
+        given |= {"is_flag": False, "flag_value": 0.0}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
@@ -136,6 +138,7 @@ TYPES: dict[Kind, Any] = {
     Kind.FACTORS: NameAndNumber(),
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
+    Kind.GAP: float,
 }
 SEVERAL = {
     Kind.NAMES: _names,
@@ -145,12 +148,12 @@ SEVERAL = {
     Kind.SETTINGS: _settings,
 }
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
-    command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Where that temporary file lies."),
+    command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Folder of that temporary file."),
     command_option(
         "--scheduler",
         heading=Heading.SPEED,
         metavar="ADDRESS",
-        help="Of --engine dask [default: a cluster on this machine].",
+        help="Address of the scheduler of --engine dask [default: a cluster on this machine].",
     ),
 ]
 

@@ -15,6 +15,7 @@ from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
 from riata.errors import DataError
+from riata.schema import SchemaError, build
 
 MOST_CLASSES = 1000
 TASKS = ("auto", "classification", "regression")
@@ -42,7 +43,8 @@ class Target:
             self._check(codes, values_of(column.is_null()), column)
             return codes
         values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
-        codes = np.searchsorted(labels, values).clip(max=len(labels) - 1)
+        order = np.argsort(labels)  # labels of a stream are in the order in which they came
+        codes = order[np.searchsorted(labels, values, sorter=order).clip(max=len(labels) - 1)]
         codes = np.where(labels[codes] == values, codes, np.nan)
         self._check(codes, np.isnan(values), column)
         return codes
@@ -52,7 +54,8 @@ class Target:
         unknown = np.isnan(codes) & ~missing
         if unknown.any():
             row = int(np.argmax(unknown))
-            raise BadRow(row, f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes")
+            said = f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes"
+            raise BadRow(row, f"{said}: correct it, or leave such rows out")
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -63,8 +66,23 @@ class Target:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Target":
-        classes = plain["classes"]
-        return cls(plain["column"], None if classes is None else tuple(classes))
+        own: _Plain = build(_Plain, plain, "the target")
+        if own.classes is not None and (fault := classes_fault(own.classes)) is not None:
+            raise SchemaError(fault)
+        return cls(own.column, None if own.classes is None else tuple(own.classes))
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A target as JSON has it."""
+
+    column: str
+    classes: list[str] | list[bool] | list[float] | None
+
+
+def classes_fault(classes: Sequence[Any]) -> str | None:
+    """What is wrong with the classes of a file, if anything."""
+    return "its classes are none, or the same twice" if len(set(classes)) < max(len(classes), 1) else None
 
 
 def is_whole(label: object) -> bool:

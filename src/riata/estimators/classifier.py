@@ -85,6 +85,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         alpha_reach: float = 0.01,
         k_max: int | None = None,
         debias: bool = False,
+        certify: bool | float | None = None,
+        certify_time: str | float = "600s",
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,

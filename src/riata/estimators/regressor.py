@@ -78,6 +78,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
     debias : bool, default=False
         Whether the chosen features are fitted once more, without the penalty.
+    certify : bool or float, optional
+        Whether, with k, all models of k features are searched until none can be better; or the gap to stop at, as a
+        share of the objective. ``bound_`` says how far it came.
+    certify_time : str or float, default="600s"
+        Time for that search.
     tol : float, default=1e-6
         Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
     max_passes, max_steps : int, optional

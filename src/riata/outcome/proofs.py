@@ -54,6 +54,19 @@ class SwapOptimalPath:
 
 
 @dataclass(frozen=True)
+class SearchedAll:
+    """No model of at most k features has an objective lower by more than `gap` of that of the one that was found."""
+
+    reason: ClassVar = StopReason.SEARCHED_ALL
+    k: int
+    gap: float
+    n_features: int
+    n_out: int  # features that no better model can have
+    n_in: int  # features that all of them must have
+    n_parts: int  # of all models of the rest, each ruled out or tried
+
+
+@dataclass(frozen=True)
 class RefittedSupports:
     """Supports that are best for local models of the loss, refitted to the loss itself: this is no proof."""
 
@@ -145,6 +158,7 @@ Proof = (
     DualityGap
     | SwapOptimal
     | SwapOptimalPath
+    | SearchedAll
     | RefittedSupports
     | Stationary
     | ZeroLoss

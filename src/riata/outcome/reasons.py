@@ -8,6 +8,7 @@ class StopReason(Enum):
 
     CERTIFIED_GAP = "certified-gap"
     SWAP_OPTIMAL = "swap-optimal"
+    SEARCHED_ALL = "searched-all"
     STATIONARY = "stationary"
     ZERO_LOSS = "zero-loss"
     PURSUIT_ENDED = "pursuit-ended"
@@ -16,6 +17,7 @@ class StopReason(Enum):
     GAP_ABOVE_TOL = "gap-above-tol"
     RESIDUAL_ABOVE_TOL = "residual-above-tol"
     ROUNDING = "rounding"
+    SEARCH_LIMIT = "search-limit"
     MAX_PASSES = "max-passes"
     LAST_STEP = "last-step"
     INTERRUPTED = "interrupted"
@@ -29,13 +31,14 @@ class StopReason(Enum):
     @property
     def certified(self) -> bool:
         """Whether it is proved, for all models of the kind and not only for those that were tried."""
-        return self in (StopReason.CERTIFIED_GAP, StopReason.SWAP_OPTIMAL)
+        return self in (StopReason.CERTIFIED_GAP, StopReason.SWAP_OPTIMAL, StopReason.SEARCHED_ALL)
 
 
 CONVERGED = frozenset(
     {
         StopReason.CERTIFIED_GAP,
         StopReason.SWAP_OPTIMAL,
+        StopReason.SEARCHED_ALL,
         StopReason.STATIONARY,
         StopReason.ZERO_LOSS,
         StopReason.PURSUIT_ENDED,

@@ -16,6 +16,7 @@ from riata.outcome.proofs import (
     Proof,
     RefittedSupports,
     SameSupport,
+    SearchedAll,
     Stationary,
     SwapOptimal,
     SwapOptimalPath,
@@ -28,14 +29,16 @@ FEW = 3  # sentences that are still read
 IN_SHORT = {
     StopReason.CERTIFIED_GAP: "the relative duality gap is within the tolerance",
     StopReason.SWAP_OPTIMAL: "no swap of one feature inside for one outside improves the objective",
+    StopReason.SEARCHED_ALL: "no model of as many features is better",
     StopReason.STATIONARY: "it is a stationary point: no small change lowers the objective",
     StopReason.ZERO_LOSS: "the loss is within a millionth of zero, which no model can beat: add a ridge",
     StopReason.PURSUIT_ENDED: "the method came to its end",
-    StopReason.SUPPORTS_REFITTED: "supports are those of local models, refitted",
+    StopReason.SUPPORTS_REFITTED: "the features are the best of local models of the loss, refitted, which is no proof",
     StopReason.OBJECTIVE_STALLED: "the objective has not moved for some passes",
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
     StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
     StopReason.ROUNDING: "rounding hides what a further step would gain",
+    StopReason.SEARCH_LIMIT: "the search of all models came to the end of its time or memory",
     StopReason.MAX_PASSES: "it reached max_passes",
     StopReason.LAST_STEP: "the solver ended at its last step",
     StopReason.INTERRUPTED: "it was interrupted",
@@ -113,10 +116,17 @@ def _(proof: SwapOptimalPath) -> str:
 
 
 @what_is_proved.register
+def _(proof: SearchedAll) -> str:
+    found = how_much_better(GlobalBound(proof.k, 1.0 - proof.gap, 1.0))
+    rest = f"the other models were searched in {proof.n_parts} parts"
+    return f"{found}: {proof.n_out} of {proof.n_features} features were ruled out, {proof.n_in} proved in, and {rest}"
+
+
+@what_is_proved.register
 def _(proof: RefittedSupports) -> str:
     if proof.n_local_models == 1:
-        return "supports are those of the local model, refitted"
-    return "supports are the better of those of two local models, refitted"
+        return "the features are the best of a local model of the loss, refitted, which is no proof"
+    return "the features are the better of those of two local models of the loss, refitted, which is no proof"
 
 
 @what_is_proved.register

@@ -1,12 +1,13 @@
 """What a solver yields after each pass, and the options that solvers read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.outcome.proofs import Bound, Proof
+from riata.outcome.reasons import StopReason
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 
 
@@ -23,6 +24,13 @@ class Features(NamedTuple):
     ids: np.ndarray  # their numbers; -1: no feature
     names: dict[int, str]  # of those numbers whose names are known
     deviations: np.ndarray  # standard deviations of their columns
+
+
+class Searched(NamedTuple):
+    """How far a search of all models has come."""
+
+    bound: float  # that no model has an objective below
+    n_parts: int  # of all models that were looked at
 
 
 class Iterate(NamedTuple):
@@ -42,6 +50,10 @@ class Iterate(NamedTuple):
     )
     proof: Proof | None = None  # by a method without a gap: the solve ends with it
     bound: Callable[[], Bound] | None = None  # how much better any other model of k features could be
+    searched: Searched | None = None  # by a search of all models
+
+
+Iterates = Generator[Iterate, None, StopReason | None]  # a solver may return why it ended, where a point does not tell
 
 
 @dataclass(frozen=True)
@@ -57,7 +69,10 @@ class Options:
     seed: int | None = 0
     memory: int | None = None  # bytes
     half_life: float | None = None  # rows after which a row counts half
+    tol: float = 0.0  # the gap that is asked for, relative to the loss of the empty model: no solver needs to go beyond
     resume: Saved | None = None  # where to resume; None: start from the beginning
+    certify: float | None = None  # of best k: the gap to search all models for; None: not at all
+    certify_seconds: float = np.inf  # for that search
 
     def over(self, steps: int) -> bool:
         """Whether `max_steps` have been made."""

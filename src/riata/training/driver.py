@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from riata.data.dataset import Columns
-from riata.errors import CheckpointError, DivergenceError
+from riata.errors import CheckpointError, DataError, DivergenceError
 from riata.objective import Problem, gap_unit, objective
 from riata.outcome.proofs import Bound, DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
@@ -39,6 +39,8 @@ class Record:
     accuracy: float | None = None  # of the predictions that `progressive_loss` is the loss of, where they are of labels
     r2: float | None = None  # the same where they are of numbers
     end_of_pass: bool = True  # whether this is the end of a pass
+    bound: float | None = None  # that no model of k features has an objective below, in a search of all of them
+    parts: int | None = None  # that this search has looked at
 
     @property
     def along(self) -> float:
@@ -95,6 +97,8 @@ def run(
     started, passes_before = time.perf_counter(), data.passes
     with data.ledger.monitoring() if data.cheap_passes else nullcontext():
         unit = gap_unit(problem)
+    if not np.isfinite(unit):
+        raise DataError("the squares of these numbers are beyond the range of floating-point numbers; scale them down")
     history: list[Record] = []
     if resumed is not None:
         history = [Record(**record) for record in resumed.facts["history"]]
@@ -116,6 +120,8 @@ def run(
         if point.progressive is not None:
             rows = data.n_rows * sum(earlier.end_of_pass for earlier in history) + point.progressive.rows
             record = with_progressive(record, point.progressive, rows)
+        if point.searched is not None:
+            record = replace(record, bound=point.searched.bound, parts=point.searched.n_parts)
         if progress is not None:
             progress(record)
         last = history[-1].steps if history else 0
@@ -130,7 +136,7 @@ def run(
         raise KeyboardInterrupt
     if point is None:
         raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
-    if history[-1] is not record:
+    if not history or history[-1] is not record:
         history.append(record)
     F = history[-1].objective
     if F is None:

@@ -22,7 +22,7 @@ from riata.units import parse_seconds
 DEFAULT_ALPHA_RATIO = 0.1
 NOT_SHAPING = {  # options that do not change the fit of one margin, or that have shaped its data or its k already
     "checkpoint", "every", "resume", "memory", "device", "verbose", "normalize", "class_weight", "threshold",
-    "debias", "select", "cv", "gap", "n_alphas", "alpha_reach", "k_max",
+    "debias", "select", "cv", "certify_time", "gap", "n_alphas", "alpha_reach", "k_max",
 }  # fmt: skip
 
 
@@ -133,4 +133,11 @@ def solver_options(spec: Spec) -> Options:
         spec.seed,
         spec.memory_bytes,
         spec.half_life,
+        tol=spec.tol,
+        certify=None
+        if spec.certify is None or spec.certify is False
+        else 0.0
+        if spec.certify is True
+        else float(spec.certify),
+        certify_seconds=parse_seconds(spec.certify_time),
     )

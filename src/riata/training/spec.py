@@ -40,6 +40,8 @@ class Spec:
     alpha_reach: float = 0.01
     k_max: int | None = None
     debias: bool = False
+    certify: Any = None  # True, or the gap to stop at
+    certify_time: str | float = "600s"
     tol: float = 1e-6
     max_passes: int | None = None
     max_steps: int | None = None

@@ -12,7 +12,7 @@ from riata.errors import OptionError
 from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.outcome.proofs import SwapOptimal, ZeroLoss
-from riata.solvers.subset.best_k import ROW_COPIES
+from riata.solvers.subset.candidates import ROW_COPIES
 from riata.training.fitting import fit
 from riata.training.spec import Spec
 

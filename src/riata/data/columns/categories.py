@@ -19,7 +19,7 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.histogram import MOST_BINS
-from riata.data.columns.strings import BucketNames, bucket_of, hashes_of
+from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -64,6 +64,9 @@ class HashedCategory(Encoder):
     bits: int
     bucket_names: dict[str, str] = field(hash=False)
     kind = "hashed category"
+
+    def fault(self) -> str | None:
+        return bits_fault(self.bits)
 
     @property
     def names(self) -> Sequence[str]:

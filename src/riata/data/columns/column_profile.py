@@ -1,7 +1,9 @@
 """A summary of a column of data, for users."""
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any, NamedTuple
+
+from riata.schema import build, checked
 
 
 class Bins(NamedTuple):
@@ -12,7 +14,8 @@ class Bins(NamedTuple):
     counts: list[int]
 
 
-class Told(NamedTuple):
+@dataclass(frozen=True)
+class Told:
     """A class that a column tells from the others, and how much of its indicator's variance it explains."""
 
     label: str
@@ -47,17 +50,30 @@ class ColumnProfile:
         if self.histogram is not None:
             known["histogram"] = self.histogram._asdict()
         if self.tells is not None:
-            known["tells"] = self.tells._asdict()
+            known["tells"] = asdict(self.tells)
         return known
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "ColumnProfile":
-        values: dict[str, Any] = {field.name: plain.get(_in_json(field.name)) for field in fields(cls)}
-        if values["histogram"] is not None:
-            values["histogram"] = Bins(**values["histogram"])
-        if values["tells"] is not None:
-            values["tells"] = Told(**values["tells"])
-        return cls(**values)
+        plain = checked(dict[str, Any], plain, "the profile of a column")
+        values: dict[str, Any] = {
+            one.name: plain[_in_json(one.name)] for one in fields(cls) if _in_json(one.name) in plain
+        }
+        if values.get("histogram") is not None:
+            values["histogram"] = Bins(*astuple(build(_PlainBins, values["histogram"], "a histogram")))
+        if values.get("tells") is not None:
+            values["tells"] = build(Told, values["tells"], "what a column tells")
+        profile: ColumnProfile = build(cls, values, "the profile of a column")
+        return profile
+
+
+@dataclass(frozen=True)
+class _PlainBins:
+    """A histogram as JSON has it."""
+
+    start: float
+    width: float
+    counts: list[int]
 
 
 def _in_json(name: str) -> str:

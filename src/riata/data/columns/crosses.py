@@ -37,6 +37,11 @@ class Cross(Encoder):
     inner: Encoder
     kind = "cross"
 
+    def fault(self) -> str | None:
+        if not 2 <= len(self.crossed) == len(self.numeric):
+            return "is not a cross of two columns or more"
+        return None
+
     @property
     def columns(self) -> tuple[str, ...]:
         return self.crossed

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
-from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.row_order import Order
@@ -32,6 +32,11 @@ class Date(Encoder):
     parts: dict[str, list[int]] = field(hash=False)
     missing: bool
     kind = "date"
+
+    def fault(self) -> str | None:
+        if not all(0 <= code < PARTS.get(part, 0) for part, codes in self.parts.items() for code in codes):
+            return "has a month, weekday or hour that no date has"
+        return None
 
     @property
     def names(self) -> Sequence[str]:
@@ -120,26 +125,31 @@ class DateLearner(Learner):
 
 def as_instants(column: pa.Array, name: str) -> pa.Array:
     """Dates, timestamps, times of day and ISO 8601 strings as timestamps; with a zone, as UTC."""
+    try:
+        return _instants(column)
+    except pa.ArrowException as error:
+        row = first_failing(column, _instants)
+        raise BadRow(row, f"column {name!r} holds {_shown(column, row)}, no date like those before") from error
+
+
+def _instants(column: pa.Array) -> pa.Array:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return as_instants(column.dictionary_decode(), name)
+        return _instants(column.dictionary_decode())
     if pa.types.is_time(kind):
-        unit = kind.unit
-        return (
-            column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
-            .cast(pa.int64())
-            .cast(pa.timestamp(unit))
-            .cast(INSTANT)
-        )
+        whole = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64()).cast(pa.int64())
+        return whole.cast(pa.timestamp(kind.unit)).cast(INSTANT, safe=False)  # nanoseconds are cut off
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return column.cast(pa.timestamp(kind.unit)).cast(INSTANT, safe=False)  # what is stored is UTC
+    return column.cast(INSTANT, safe=False) if pa.types.is_temporal(kind) else parse_dates(as_strings(column))
+
+
+def _shown(column: pa.Array, row: int) -> str:
+    """A value for a message; one that Python has no date for as Arrow writes it."""
     try:
-        if pa.types.is_timestamp(kind) and kind.tz is not None:
-            return column.cast(pa.timestamp("us", "UTC"), safe=False).cast(INSTANT, safe=False)
-        if pa.types.is_temporal(kind):
-            return column.cast(INSTANT, safe=False)
-        return parse_dates(column)
-    except pa.ArrowInvalid as error:
-        row = first_failing(column, parse_dates)
-        raise BadRow(row, f"column {name!r} holds {column[row].as_py()!r}, no date like those before") from error
+        return repr(column[row].as_py())
+    except (ValueError, OverflowError):
+        return str(column.type)
 
 
 def parse_dates(strings: pa.Array) -> pa.Array:

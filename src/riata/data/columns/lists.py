@@ -53,6 +53,9 @@ class Dense(Encoder):
     given_names: tuple[str, ...] | None = None
     kind = "dense"
 
+    def fault(self) -> str | None:
+        return _size_fault(self.size, self.given_names)
+
     @property
     def names(self) -> Sequence[str]:
         return self.given_names or (
@@ -86,6 +89,13 @@ class Sparse(Encoder):
     given_names: tuple[str, ...] | None = None
     kind = "sparse"
 
+    def fault(self) -> str | None:
+        return (
+            "counts its indices neither from 0 nor from 1"
+            if self.first not in (0, 1)
+            else _size_fault(self.size, self.given_names)
+        )
+
     @property
     def columns(self) -> tuple[str, ...]:
         return self.column, self.values
@@ -115,6 +125,12 @@ class Sparse(Encoder):
             shape=(len(offsets) - 1, self.size),
         )
         return canonical(X)
+
+
+def _size_fault(size: int, names: tuple[str, ...] | None) -> str | None:
+    if not 0 <= size <= 2**62 or (names is not None and len(names) != size):
+        return f"has {size} features, and {len(names or ())} names of them"
+    return None
 
 
 def stem(column: str) -> str:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
-from riata.data.columns.strings import BucketNames, bucket_of, words_of
+from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, words_of
 from riata.kernels.text_hashing import look_up, make_table
 from riata.scipy_later import sparse as sp
 
@@ -81,6 +81,9 @@ class HashedText(Encoder):
     bucket_names: dict[str, str] = field(hash=False)
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed text"
+
+    def fault(self) -> str | None:
+        return bits_fault(self.bits)
 
     @property
     def names(self) -> Sequence[str]:

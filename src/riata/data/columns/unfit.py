@@ -86,6 +86,6 @@ def leak(name: str, found: ColumnProfile, target: str) -> str | None:
     if (found.explains or 0.0) > LEAK:
         return f"column {name!r} alone explains {found.explains:.0%} of {target!r}: {advice}"
     if found.tells is not None and found.tells.share > TELLS:
-        label, share = found.tells
-        return f"column {name!r} alone explains {share:.0%} of whether {target!r} is {label!r}: {advice}"
+        share = f"{found.tells.share:.0%}"
+        return f"column {name!r} alone explains {share} of whether {target!r} is {found.tells.label!r}: {advice}"
     return None

@@ -8,7 +8,6 @@ from pyarrow import fs
 
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
-from riata.errors import DataError
 from riata.machine import forget_pages
 
 
@@ -21,12 +20,9 @@ class Ipc(FileSource):
         self.schema = one_schema(files, [self._schema(file) for file in files])
 
     def _schema(self, file: File) -> pa.Schema:
-        try:
-            with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
-                self.metadata = reader.schema.metadata
-                return reader.schema.remove_metadata()
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(self.explain(file, error, ())) from error
+        with self.door(file), file.seekable() as handle, pa.ipc.open_file(handle) as reader:
+            self.metadata = reader.schema.metadata
+            return reader.schema.remove_metadata()
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """A local file is mapped into memory, since a record batch may be as large as the file; others are read."""

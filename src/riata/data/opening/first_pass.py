@@ -79,6 +79,7 @@ class FirstPass:
     def columns(self) -> list[str]:
         """The columns that are read, without repetition."""
         roles = [name for name in (self.options.target, self.options.weight) if name is not None]
+        roles += self.options.marks.values()  # read later, from what a stream has stored by then
         crossed = [name for cross in self.options.crosses for name in cross]
         return list(dict.fromkeys(self.features + crossed + roles))
 
@@ -248,13 +249,14 @@ class FirstPass:
         yield from self.source.notes
         if target is not None and self.options.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
-            yield f"the target {target.column!r} is taken for {what} (task='classification' or 'regression' decides it)"
+            decide = "task='classification' or task='regression' decides it"
+            yield f"the target {target.column!r} is taken for {what} ({decide})"
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
         for name in filter(is_index, self.source.schema.names):
             if name not in (*self.columns, *self.options.drop):
-                yield f"column {name!r} is the index of a pandas frame: left out (features=[...] may name it)"
+                yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
         if self.skipped:
             yield f"{self.skipped} rows could not be read: left out"
         for found in columns.values():

@@ -69,6 +69,11 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     facts.add_row("chosen", f"{summary['n_selected']:,} of {summary['n_features']:,} features{noise}")
     if model.training.selection:
         facts.add_row("because", escape(model.training.selection))
+    if model.training.converged and model.training.gap is not None:
+        facts.add_row(
+            "proved",
+            f"no model of this kind is better by more than {model.training.gap:.1e} of the loss without features",
+        )
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     if model.training.how_much_better:
         facts.add_row("bound", escape(model.training.how_much_better))

@@ -16,49 +16,51 @@ from typing import Any
 
 import numpy as np
 
-from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
-from riata.solvers.iterate import Iterate, Options, Saved
+from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains, next_count
+from riata.solvers.subset.candidates import first_count, make_room, row_limit
+from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds
 from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
-from riata.solvers.subset.refit import MEMORY_UNTOLD
+from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.subset import MIN_GAIN, OVERSHOOTS, Subset
 
-ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are computed, and as much for the rest
 CHEAP_PURSUIT = 3e7  # multiplications: matching pursuit among all features is tried if it takes no more
 EARLY_ROUNDS = 2  # their supports will change too much to be worth their rows of H
 
 
-def best_k(problem: Problem, options: Options) -> Iterator[Iterate]:
+def best_k(problem: Problem, options: Options) -> Iterates:
     """Forward selection, swaps, and a check over all features, until no feature outside has a gain."""
     if isinstance(problem.penalty, GroupCardinality):
         yield from best_groups(problem, options)
-        return
+        return None
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
     if resume is not None and not problem.loss.quadratic:
-        yield from by_refits(problem, options)
-        return
+        return (yield from by_refits(problem, options))
     if resume is None:
         model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     else:
         model = LocalQuadratic.resumed(problem, resume.arrays)
     rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), row_limit(k, d, options), resume)
     if problem.loss.quadratic:
-        yield from _quadratic_iterates(model, k, rounds, 0 if resume is None else resume.facts["rounds"])
+        done = 0 if resume is None else resume.facts["rounds"]
+        return (yield from _quadratic_iterates(model, k, rounds, done, options))
     else:
         *_, (support, outlook, _) = islice(rounds, EARLY_ROUNDS)  # more would refine a quadratic about to be replaced
         more = largest_gains(outlook.gains, model.candidates, next_count(k))
-        yield from by_refits(problem, options, (support, np.append(model.candidates, more)))
+        return (yield from by_refits(problem, options, (support, np.append(model.candidates, more))))
 
 
 Round = tuple[np.ndarray, Outlook, bool]  # support, outlook, and whether no feature outside has a gain
 
 
-def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], done: int) -> Iterator[Iterate]:
+def _quadratic_iterates(
+    model: LocalQuadratic, k: int, rounds: Iterator[Round], done: int, options: Options
+) -> Iterates:
     """Iterates of the squared loss, for which the local quadratic gives F."""
     for t, (support, outlook, final) in enumerate(rounds, done + 1):
         w, b = model.coefficients(support, outlook.weights)
@@ -68,7 +70,11 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
         save = partial(_saved, model, arrays, rounds=t, reduction=outlook.reduction)
         F = model.loss - 0.5 * outlook.reduction
         bound = partial(_bound, model, Size(k, support, outlook.weights), F)
+        if proof is not None and options.certify is not None:
+            fit = Fitted(support, w[support], b, F)
+            return (yield from certified_iterates(model.problem, fit, options, model, t, proof, bound))
         yield Iterate(w, b, t, F, proof=proof, save=save, bound=bound)
+    return None
 
 
 def _bound(model: LocalQuadratic, size: Size, objective: float) -> Bound:
@@ -146,31 +152,3 @@ def _check(model: LocalQuadratic, search: Subset, k: int, min_gain: float) -> Ro
     outside = outlook.gains.copy()
     outside[model.candidates] = -np.inf
     return support, outlook, bool(outside.max(initial=-np.inf) <= min_gain)
-
-
-def make_room(model: LocalQuadratic, support: np.ndarray, gains: np.ndarray, n_more: int, limit: int) -> None:
-    """Drop the candidates of least gain, if the rows of H would otherwise be too many for the memory."""
-    if max(len(model.candidates), model.n_rows) + n_more <= limit:
-        return
-    gains = gains[model.candidates]
-    gains[np.isin(model.candidates, support)] = np.inf
-    n_kept = max(limit - n_more, len(support))
-    model.keep(model.candidates[np.argsort(-gains, kind="stable")[:n_kept]])
-
-
-def row_limit(k: int, d: int, options: Options) -> int:
-    """How many rows of H fit into the memory; an error if they are too few."""
-    memory = MEMORY_UNTOLD if options.memory is None else options.memory
-    need = min(2 * k, d)
-    limit = memory // (ROW_COPIES * 8 * d)
-    if limit < need:
-        raise OptionError(
-            f"best k = {k} of {d} features needs about {ROW_COPIES * 8 * d * need / 1e6:.0f} MB, more than memory="
-            f"{memory / 1e6:.0f} MB; give it more, ask for a smaller k, or take solver 'l0-sgd'"
-        )
-    return limit
-
-
-def first_count(k: int) -> int:
-    """How many candidates to start with: enough that forward selection has a choice."""
-    return max(2 * k, 128)

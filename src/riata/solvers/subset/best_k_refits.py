@@ -6,7 +6,7 @@ second order; those are tried in the true loss, and the best of them refitted. I
 gain become candidates, and the search goes on; otherwise it has ended.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,8 @@ import numpy as np
 
 from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
-from riata.solvers.iterate import Iterate, Options, Saved
+from riata.solvers.iterate import Iterate, Iterates, Options, Saved
+from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Refits
@@ -26,9 +27,7 @@ REFITS = 16  # how many of them are refitted
 NEWCOMERS = 256  # candidates that a check adds
 
 
-def by_refits(
-    problem: Problem, options: Options, start: tuple[np.ndarray, np.ndarray] | None = None
-) -> Iterator[Iterate]:
+def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.ndarray] | None = None) -> Iterates:
     """From a support to better ones, until no promising swap is an improvement.
 
     The start is a support and candidates, the most important last; None where the options resume a fit.
@@ -56,8 +55,10 @@ def by_refits(
         yielded = False
         better, proof, gains, bound = _checked(problem, fit, copied, options.memory, unit)
         if better is None:
+            if options.certify is not None:
+                return (yield from certified_iterates(problem, fit, options, None, t + 1, proof, bound))
             yield _iterate(problem, fit, t + 1, proof=proof, bound=bound)
-            return
+            return None
         fit, candidates = better, np.append(candidates, largest_gains(gains, candidates, min(NEWCOMERS, room)))
 
 

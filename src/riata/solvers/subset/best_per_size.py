@@ -17,8 +17,8 @@ from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
-from riata.solvers.subset.best_k import first_count, make_room, row_limit
 from riata.solvers.subset.best_k_refits import largest_gains, next_count
+from riata.solvers.subset.candidates import first_count, make_room, row_limit
 from riata.solvers.subset.global_bound import Bounded, Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.planes import Costs

@@ -6,7 +6,7 @@ needs, or all but a pass that costs little in memory. For other losses the relax
 some columns that the search has copied, and one first-order pass gives the slopes of the true loss.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from riata.solvers.subset.relaxation import Node, Quadratic, diagonal_shift
 
 SHIFTED = 512  # features: the eigenvalues of more cost too much for a bound that nobody asked for
 MORE_ROUNDS, MORE_CANDIDATES = 3, 32  # of features that the relaxation wants, where passes are cheap
+MOST_CANDIDATES = 1024  # that are added at a time
 PRICES, SWEEPS = 8, 12  # a bound that is good to a tenth of its gap
 RELAXED = 128  # columns of the relaxation of another loss
 NEWTON_STEPS = 3  # of the relaxation of another loss
@@ -56,25 +57,40 @@ class Bounded(NamedTuple):
 
 def quadratic_bounds(model: LocalQuadratic, sizes: Sequence[Size]) -> Bounded:
     """Bounds from the products of a search, where the local quadratic is the loss itself. Candidates may be added."""
-    quadratic = _quadratic_of(model)
-    if not quadratic.costs.bounding:
+    if not _quadratic_of(model).costs.bounding:
         return Bounded(None, -model.pulls(sizes[-1].support, sizes[-1].weights) * model.unit)
     values, price, rounds = np.zeros(sizes[-1].k), 0.0, MORE_ROUNDS if model.problem.data.cheap_passes else 0
     for size in _some(sizes):
-        w = np.zeros(len(model.candidates))
-        w[model.places(size.support)] = size.weights
-        while True:
-            w, price = _relaxed(quadratic, size.k, w, price)
-            plane, costs = _plane(model, quadratic, w)
-            bounds = costs.bounds(plane, len(values))
+        for found in relaxed_planes(model, size, price, MORE_CANDIDATES, rounds):
+            bounds, price = found.costs.bounds(found.plane, len(values)), found.price
             values[: len(bounds)] = np.maximum(values[: len(bounds)], bounds)
-            more = _violators(model, costs, plane.slopes, price) if rounds else NOTHING
-            if len(more) == 0:
-                break
-            rounds -= 1
-            model.add_candidates(more)
-            quadratic, w = _quadratic_of(model), np.append(w, np.zeros(len(more)))
+            rounds -= found.goes_on
     return Bounded(np.maximum.accumulate(values[::-1])[::-1])
+
+
+class PlaneFound(NamedTuple):
+    """The plane of a relaxation among candidates, over all features, in the units of the local quadratic."""
+
+    plane: Plane
+    costs: Costs
+    price: float
+    goes_on: bool  # whether there will be another, with more candidates
+
+
+def relaxed_planes(model: LocalQuadratic, size: Size, price: float, count: int, rounds: int) -> Iterator[PlaneFound]:
+    """Planes of relaxations, with `count` more of the candidates that they want each time, for so many rounds."""
+    quadratic, w = _quadratic_of(model), np.zeros(len(model.candidates))
+    w[model.places(size.support)] = size.weights
+    while True:
+        w, price = _relaxed(quadratic, size.k, w, price)
+        plane, costs = _plane(model, quadratic, w)
+        more = _violators(model, costs, plane.slopes, price)[:count] if rounds > 0 else NOTHING
+        yield PlaneFound(plane, costs, price, len(more) > 0)
+        if len(more) == 0:
+            return
+        rounds -= 1
+        model.add_candidates(more)
+        quadratic, w = _quadratic_of(model), np.append(w, np.zeros(len(more)))
 
 
 def _quadratic_of(model: LocalQuadratic) -> Quadratic:
@@ -99,7 +115,7 @@ def _violators(model: LocalQuadratic, costs: Costs, slopes: np.ndarray, price: f
         return NOTHING
     reliefs = costs.reliefs(slopes)
     reliefs[model.candidates] = 0.0
-    best = np.argsort(-reliefs, kind="stable")[:MORE_CANDIDATES]
+    best = np.argsort(-reliefs, kind="stable")[:MOST_CANDIDATES]
     return best[reliefs[best] > price]
 
 
@@ -140,16 +156,20 @@ def true_bounds(
         columns = columns[kept] if near.data.n_features == len(kept) else columns
     start = np.zeros(len(columns))
     start[np.searchsorted(columns, fit.support)] = fit.coef
-    w[columns], b = _relaxed_point(near, k, start, fit.intercept)
+    w[columns], b, _ = relaxed_point(near, k, start, fit.intercept)
     return Bounded(costs.bounds(tangent(problem, first_order(problem, w, b)), k))
 
 
-def _relaxed_point(problem: Problem, k: int, w: np.ndarray, b: float) -> tuple[np.ndarray, float]:
-    """(w, b) near the optimum of the relaxation: Newton steps, each the relaxation of the local quadratic."""
-    costs, everything, price = Costs.of(problem), np.arange(problem.data.n_features), 0.0
+def relaxed_point(
+    problem: Problem, k: int, w: np.ndarray, b: float, price: float = 0.0
+) -> tuple[np.ndarray, float, float]:
+    """(w, b) near the optimum of the relaxation, and its price: Newton steps, each that of the local quadratic."""
+    costs, everything = Costs.of(problem), np.arange(problem.data.n_features)
 
     def bound_at(w: np.ndarray, b: float) -> float:
-        return float(costs.bounds(tangent(problem, first_order(problem, w, b)), k)[-1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            bound = float(costs.bounds(tangent(problem, first_order(problem, w, b)), k)[-1])
+        return bound if np.isfinite(bound) else -np.inf
 
     best = bound_at(w, b)
     for _ in range(NEWTON_STEPS):
@@ -166,7 +186,7 @@ def _relaxed_point(problem: Problem, k: int, w: np.ndarray, b: float) -> tuple[n
                 break
         if not better:
             break
-    return w, b
+    return w, b, price
 
 
 def centred_intercept(problem: Problem, w: np.ndarray, b: float) -> float:
@@ -177,15 +197,19 @@ def centred_intercept(problem: Problem, w: np.ndarray, b: float) -> float:
 
     def part_at(b: float) -> Callable[[Chunk], tuple[float, float]]:
         def part(chunk: Chunk) -> tuple[float, float]:
-            z = chunk.X.margins(w, b)
-            curvature = at_least(loss.second_derivative(chunk.y, z), loss.least_curvature)
-            return float(chunk.weight @ loss.derivative(chunk.y, z)), float(chunk.weight @ curvature)
+            with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
+                z = chunk.X.margins(w, b)
+                curvature = at_least(loss.second_derivative(chunk.y, z), loss.least_curvature)
+                return float(chunk.weight @ loss.derivative(chunk.y, z)), float(chunk.weight @ curvature)
 
         return part
 
+    start = b
     for _ in range(INTERCEPT_STEPS):
         slope, curvature = problem.data.sum(part_at(b))
         b -= slope / max(curvature, 1e-300)
+        if not np.isfinite(b):
+            return start
         if abs(slope) <= 1e-12 * curvature:
             break
     return b

@@ -74,7 +74,7 @@ class Costs(NamedTuple):
         k_max = min(k_max, len(reliefs))
         largest = np.partition(reliefs, len(reliefs) - k_max)[len(reliefs) - k_max :]
         sums = np.cumsum(np.sort(largest)[::-1])
-        if plane.level <= 0.0:
+        if not plane.level > 0.0:  # or no number, where a step was too long
             return np.zeros(k_max)
         bounds = plane.level - sums
         if plane.has_shares and np.all(np.isinf(self.limit)):  # within limits reliefs fall more slowly

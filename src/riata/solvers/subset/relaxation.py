@@ -18,11 +18,13 @@ import numpy as np
 
 from riata.kernels.relaxation import descend
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
+from riata.solvers.subset.refit import solved
 from riata.threads import one_blas_thread
 
 SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
 PRICE_OFF = 1.02  # as is a price known to within this factor
 STILL = 1e-10  # of the loss: coordinates that lower the objective by less are left
+PRICES, SWEEPS = 15, 30  # of a part of a search
 SHIFT_ROUNDING = 1e-11  # of the largest eigenvalue: what a shift leaves, for the rounding of the products
 
 
@@ -59,6 +61,12 @@ class Quadratic:
         costs = self.costs._replace(ridge=self.costs.ridge + D)
         return replace(self, G=self.G - np.diag(D), costs=costs, is_shifted=True)
 
+    def among(self, columns: np.ndarray) -> "Quadratic":
+        """The quadratic of some of the columns alone."""
+        ridge, limit, groups = self.costs
+        costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
+        return replace(self, G=self.G[np.ix_(columns, columns)], c=self.c[columns], costs=costs)
+
     def plane(self, w: np.ndarray, r: np.ndarray, places: np.ndarray | slice = slice(None)) -> Plane:
         """The tangent plane at w, r = c - G w; r may have further columns, among which those of w are at `places`."""
         square = 0.5 * float(w @ (self.c - r[places]))
@@ -79,7 +87,8 @@ class Quadratic:
         state, price = node.state, node.price
         ridge, limit, _ = self.costs
         w = np.where(state < 0, 0.0, node.w)
-        r = self.c - self.G @ w
+        taken = np.flatnonzero(w)
+        r = self.c - w[taken] @ self.G[taken]
         free = state == 0
         n_free = int(np.count_nonzero(free))
         decided = k <= 0 or n_free <= k  # no price is needed
@@ -128,6 +137,29 @@ class Quadratic:
             within = limit < width
             slope = np.where(within, price / limit + 0.5 * ridge * limit, slope)
         return np.nan_to_num(slope, nan=0.0, posinf=np.inf), np.where(np.isnan(width), 0.0, width)
+
+
+@dataclass(frozen=True)
+class QuadraticSubsets:
+    """Models of at most k columns of a quadratic (`branch_and_bound.Subsets`)."""
+
+    quadratic: Quadratic
+    k: int
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.quadratic.c)
+
+    def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
+        return self.quadratic.relaxed(node, k, target, PRICES, SWEEPS)
+
+    def reliefs(self, relaxed: Relaxed) -> np.ndarray:
+        return self.quadratic.costs.reliefs(self.quadratic.plane(relaxed.w, relaxed.r).slopes)
+
+    def refitted(self, members: np.ndarray) -> float:
+        G, c, ridge = self.quadratic.G, self.quadratic.c[members], self.quadratic.costs.ridge[members]
+        weights = solved(G[np.ix_(members, members)] + np.diag(ridge), c)
+        return self.quadratic.loss - 0.5 * float(c @ weights)
 
 
 def diagonal_shift(G: np.ndarray) -> np.ndarray:

@@ -1,0 +1,195 @@
+"""Branch and bound over models of at most k of some columns: all of them are looked at, most without being tried.
+
+A part of all models is given by the columns that they have and those that they do not have. Its relaxation bounds them
+all; where the bound is not below the objective of the best model known, the part is ruled out. Otherwise it is cut in
+two: the models with one more column and those without it. The part of least bound is cut first, so that the least bound
+of all parts that are left, which bounds every model, rises as fast as it can. Each relaxation starts where that of the
+part it was cut from ended, suggests a model to refit, and fixes columns by their reliefs (`planes`).
+"""
+
+import heapq
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from riata.outcome.proofs import NOTHING_BETTER
+from riata.solvers.subset.relaxation import Node, Relaxed
+
+WHOLE = 1e-3  # shares nearer to 0 or 1 count as whole
+REPORT = 0.5  # seconds between two states
+NODE_BYTES = 600  # of a part beside its columns
+
+
+class Subsets(Protocol):
+    """A loss over some columns, of which models may have at most k."""
+
+    @property
+    def k(self) -> int: ...
+
+    @property
+    def n_columns(self) -> int: ...
+
+    def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
+        """The relaxation of a part where k more columns may come in; it may end early once its bound is the target."""
+
+    def reliefs(self, relaxed: Relaxed) -> np.ndarray:
+        """What each column can lower the plane of a relaxation by."""
+
+    def refitted(self, members: np.ndarray) -> float:
+        """The least objective of a model of these columns."""
+
+
+@dataclass
+class State:
+    """How far a search has come."""
+
+    members: np.ndarray | None  # of the best model known; None: it came from elsewhere
+    objective: float  # its objective
+    bound: float = -np.inf  # that no model has an objective below
+    n_parts: int = 0
+    finished: bool = False  # whether the gap is closed
+
+
+class _Part(NamedTuple):
+    """Models that are still to be looked at."""
+
+    state: np.ndarray  # of every column: in (1), out (-1) or free (0)
+    places: np.ndarray  # the non-zero weights of its relaxation
+    weights: np.ndarray
+    price: float
+    branch: int  # the column to cut at
+
+
+@dataclass
+class Budget:
+    """When to give up."""
+
+    gap: float = 0.0  # that is small enough
+    seconds: float = np.inf
+    n_bytes: float = np.inf
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def over(self) -> bool:
+        return time.perf_counter() - self.started >= self.seconds
+
+
+def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray, budget: Budget) -> Iterator[State]:
+    """States on the way, the last one finished or out of budget; `first` tells which columns are in, out or free."""
+    search = _Search(subsets, start, budget)
+    search.consider(first, None, 0.0)
+    last = time.perf_counter()
+    while search.parts and not search.closed:
+        search.cut()
+        if time.perf_counter() - last >= REPORT:
+            last = time.perf_counter()
+            yield search.state
+            if budget.over or search.n_bytes > budget.n_bytes:
+                break
+    search.finish()
+    yield search.state
+
+
+class _Search:
+    """Parts that are left, the one of least bound first, and the best model so far."""
+
+    def __init__(self, subsets: Subsets, state: State, budget: Budget):
+        self.subsets, self.state, self._gap = subsets, state, max(budget.gap, 0.5 * NOTHING_BETTER)
+        self.parts: list[tuple[float, int, _Part]] = []
+        self._numbers = count()
+        self._tried: set[bytes] = set()
+
+    @property
+    def target(self) -> float:
+        """Parts of at least this bound have no model that is better by more than the gap."""
+        return self.state.objective * (1.0 - self._gap)
+
+    @property
+    def closed(self) -> bool:
+        return self.parts[0][0] >= self.target
+
+    @property
+    def n_bytes(self) -> int:
+        return len(self.parts) * (self.subsets.n_columns + NODE_BYTES)
+
+    def cut(self) -> None:
+        """Replace the part of least bound by its two halves."""
+        bound, _, part = heapq.heappop(self.parts)
+        w = np.zeros(self.subsets.n_columns)
+        w[part.places] = part.weights
+        for side in (1, -1):
+            state = part.state.copy()
+            state[part.branch] = side
+            self.consider(state, w, part.price, bound)
+        self.state.bound = min(self.parts[0][0], self.state.objective) if self.parts else self.state.objective
+
+    def consider(self, state: np.ndarray, w: np.ndarray | None, price: float, least: float = -np.inf) -> None:
+        """Relax a part, and keep it unless it is ruled out."""
+        subsets = self.subsets
+        self.state.n_parts += 1
+        left = subsets.k - int(np.count_nonzero(state == 1))
+        free = np.flatnonzero(state == 0)
+        if left < 0:
+            return  # every better model would have more columns than it may
+        if left == 0 or len(free) <= left:  # one model is the best of them
+            self._try(np.flatnonzero(state == 1) if left == 0 else np.flatnonzero(state >= 0))
+            return
+        relaxed = subsets.relaxed(Node(state, np.zeros(len(state)) if w is None else w, price), left, self.target)
+        bound = max(relaxed.bound, least)
+        if bound >= self.target:
+            return
+        self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))
+        if bound >= self.target:
+            return
+        state = self._fixed(state, relaxed, left)
+        places = np.flatnonzero(relaxed.w)
+        part = _Part(state, places, relaxed.w[places], relaxed.price, _branch(state, relaxed))
+        if part.branch < 0 or np.count_nonzero(state == 1) >= subsets.k:
+            self.consider(state, relaxed.w, relaxed.price, bound)  # all is decided by now
+        else:
+            heapq.heappush(self.parts, (bound, next(self._numbers), part))
+
+    def _try(self, members: np.ndarray) -> None:
+        """Refit a model, and keep it if it is better."""
+        members = np.sort(members)
+        key = members.tobytes()
+        if key in self._tried:
+            return
+        self._tried.add(key)
+        objective = self.subsets.refitted(members)
+        if objective < self.state.objective:
+            self.state.members, self.state.objective = members, objective
+
+    def _fixed(self, state: np.ndarray, relaxed: Relaxed, left: int) -> np.ndarray:
+        """The part without models that its plane rules out: columns that are out, or in, for all the others."""
+        reliefs = self.subsets.reliefs(relaxed)
+        free = state == 0
+        order = np.partition(reliefs[free], [-left - 1, -left])
+        following, last = order[-left - 1], order[-left]
+        state = state.copy()
+        state[free & (relaxed.bound + last - reliefs > self.state.objective)] = -1
+        state[free & (relaxed.bound + reliefs - following > self.state.objective)] = 1
+        return state
+
+    def finish(self) -> None:
+        """What is known at the end."""
+        left = self.parts[0][0] if self.parts else self.state.objective
+        self.state.bound = min(max(left, self.state.bound), self.state.objective)
+        if not self.parts or left >= self.target:
+            self.state.bound, self.state.finished = min(left, self.target), True
+
+
+def _branch(state: np.ndarray, relaxed: Relaxed) -> int:
+    """The free column whose share is least decided; if all are whole, the largest one; -1 if there is none."""
+    free = np.flatnonzero(state == 0)
+    if len(free) == 0:
+        return -1
+    shares = relaxed.shares[free]
+    undecided = np.minimum(shares, 1.0 - shares)
+    if undecided.max() > WHOLE:
+        return int(free[np.argmax(undecided)])
+    return int(free[np.argmax(shares)])

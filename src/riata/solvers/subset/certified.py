@@ -1,0 +1,196 @@
+"""The gap of a bound is closed: a better bound at the root, screening of all features, branch and bound on the rest.
+
+1. The relaxation among some candidates, with the slopes of all d features; those that it wants become candidates, until
+   it wants none, and its plane is the best there is. Where the products of all features fit, they all are candidates.
+2. By that plane, features that no better model has are out, and those that all of them have are in (`planes.screened`).
+   With fewer features left more of the diagonal may be taken for a ridge, so this goes on as long as it helps.
+3. Branch and bound on the rest, on their products or, for losses that are not quadratic, on their columns in memory.
+
+Everything is a bound on all models as it goes, so that it can end at any time.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.objective import Problem, empty_intercept, first_order
+from riata.outcome.proofs import Bound, GlobalBound, Proof, SearchedAll
+from riata.outcome.reasons import StopReason
+from riata.solvers.iterate import Iterate, Iterates, Options, Searched
+from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
+from riata.solvers.subset.candidates import row_limit
+from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
+from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.planes import Costs, Plane, screened, tangent
+from riata.solvers.subset.refit import MEMORY_UNTOLD, Fitted, Refits, cut_to
+from riata.solvers.subset.relaxation import Node, QuadraticSubsets, diagonal_shift
+from riata.solvers.subset.true_subsets import TrueSubsets
+
+MORE = 128  # candidates that are added at a time
+PRODUCT_COPIES = 6  # of the products of all columns that are searched, while they are made and used
+ROUNDS = 20  # of candidates that the relaxation wants
+SHRINKS = 0.9  # of the columns: screening goes on while no more of them are left
+SHARE_OF_MEMORY = 0.5  # for parts of the search that are left
+
+
+class Certificate(NamedTuple):
+    """How far it has come."""
+
+    fit: Fitted  # the best model known
+    bound: GlobalBound
+    n_out: int = 0  # features that are in no better model
+    n_in: int = 0  # and in all of them
+    n_parts: int = 0
+    finished: bool = False
+
+
+@dataclass
+class _Known:
+    """What is known of all features: the bound so far, which of them are out and which are in."""
+
+    bound: float
+    out: np.ndarray
+    inside: np.ndarray
+
+    def learn(self, costs: Costs, plane: Plane, k: int, objective: float, columns: np.ndarray | slice) -> None:
+        """Take in what a plane over some columns says, of which all others are out already."""
+        self.bound = max(self.bound, float(costs.bounds(plane, k)[-1]))
+        found = screened(costs, plane, k, objective)
+        self.out[columns] |= found.out
+        self.inside[columns] |= found.inside
+
+    @property
+    def left(self) -> np.ndarray:
+        return np.flatnonzero(~self.out)
+
+
+def certified_iterates(
+    problem: Problem,
+    fit: Fitted,
+    options: Options,
+    model: LocalQuadratic | None,
+    steps: int,
+    proof: Proof,
+    bound: Callable[[], Bound],
+) -> Iterates:
+    """Iterates of a fit that is certified from here on; `proof` and `bound` are what it has already."""
+    found = None
+    for found in certified(problem, fit, options, model):
+        w = np.zeros(problem.data.n_features)
+        w[found.fit.support] = found.fit.coef
+        searched = Searched(found.bound.value, found.n_parts)
+        point = Iterate(w, found.fit.intercept, steps, found.fit.objective, bound=partial(_same, found.bound))
+        proved = None
+        if found.finished:
+            k, d, gap = problem.cardinality.k, problem.data.n_features, found.bound.gap
+            proved = SearchedAll(k, gap, d, found.n_out, found.n_in, found.n_parts)
+        yield point._replace(end_of_pass=found.finished, searched=searched, proof=proved)
+    if found is None:  # there is no bound to begin with
+        w = np.zeros(problem.data.n_features)
+        w[fit.support] = fit.coef
+        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=bound)
+    return StopReason.SEARCH_LIMIT
+
+
+def _same(bound: Bound) -> Bound:
+    return bound
+
+
+def certified(problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None) -> Iterator[Certificate]:
+    """Certificates, each better than the last; `model` has the candidates of a search, where the loss is quadratic."""
+    k, d, quadratic = problem.cardinality.k, problem.data.n_features, problem.loss.quadratic
+    memory = MEMORY_UNTOLD if options.memory is None else options.memory
+    budget = Budget(options.certify or 0.0, options.certify_seconds, SHARE_OF_MEMORY * memory)
+    most = int(np.sqrt(memory / (8 * PRODUCT_COPIES)))  # columns whose products fit
+    known = _Known(0.0, np.zeros(d, dtype=bool), np.zeros(d, dtype=bool))
+    ridge = Costs.of(problem).bounding
+
+    def certificate(n_parts: int = 0, finished: bool = False) -> Certificate:
+        bound = GlobalBound(k, min(known.bound, fit.objective), fit.objective)
+        return Certificate(fit, bound, int(known.out.sum()), int(known.inside.sum()), n_parts, finished)
+
+    if ridge and not (quadratic and d <= min(most, problem.data.n_rows)):
+        roots = _quadratic_root(model, fit, known, options) if model is not None else _true_root(problem, fit, known)
+        for _ in roots:
+            yield certificate()
+    left = known.left
+    rows_fit = quadratic or 16 * problem.data.n_rows * len(left) <= memory
+    if len(left) > most or not rows_fit or not (ridge or quadratic):
+        return  # what is left does not fit into the memory, or nothing bounds it
+    near = problem if len(left) == d else cut_to(problem, left, memory)
+    subsets: Subsets
+    subsets, left = _quadratic_subsets(near, fit, known, left) if quadratic else _true_subsets(near, fit, known, left)
+    if known.bound <= 0.0 and not ridge:
+        return
+    yield certificate()
+    first = np.where(known.inside[left], 1, 0).astype(np.int8)
+    for found in branch_and_bound(subsets, State(None, fit.objective, known.bound), first, budget):
+        if found.members is not None and found.objective < fit.objective:
+            support = left[found.members]
+            start = np.zeros(len(support)), empty_intercept(problem)
+            fit = Refits(problem, support, options.memory).fit([support], [start])[0]
+        known.bound = max(known.bound, found.bound)
+        yield certificate(found.n_parts, found.finished)
+
+
+def _quadratic_root(model: LocalQuadratic, fit: Fitted, known: _Known, options: Options) -> Iterator[None]:
+    """Planes from the products of candidates, more of them until the relaxation wants no others."""
+    k, d = model.problem.cardinality.k, len(model.w)
+    size = Size(k, fit.support, fit.coef * model.unit[fit.support])
+    model.require(fit.support)
+    room = row_limit(k, d, options) - max(len(model.candidates), model.n_rows)
+    rounds = ROUNDS if model.problem.data.cheap_passes else min(ROUNDS, room // MORE)
+    for found in relaxed_planes(model, size, 0.0, MORE, rounds):
+        known.learn(found.costs, found.plane, k, fit.objective, slice(None))
+        yield
+
+
+def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
+    """Planes of another loss, from relaxations among some columns and then those that it wants: a pass each."""
+    k, d = problem.cardinality.k, problem.data.n_features
+    costs, w, b, price = Costs.of(problem), np.zeros(d), fit.intercept, 0.0
+    w[fit.support] = fit.coef
+    columns = np.arange(d) if d <= MORE else fit.support
+    for _ in range(ROUNDS):
+        plane = tangent(problem, first_order(problem, w, b))
+        known.learn(costs, plane, k, fit.objective, slice(None))
+        yield
+        reliefs = costs.reliefs(plane.slopes)
+        reliefs[columns] = 0.0
+        wanted = np.argsort(-reliefs, kind="stable")[:MORE]
+        wanted = wanted[reliefs[wanted] > price]
+        if price and len(wanted) == 0:
+            return
+        columns = np.union1d(columns, wanted)
+        w[columns], b, price = relaxed_point(cut_to(problem, columns), k, w[columns], b, price)
+
+
+def _quadratic_subsets(
+    near: Problem, fit: Fitted, known: _Known, left: np.ndarray
+) -> tuple[QuadraticSubsets, np.ndarray]:
+    """The products of the columns that are left, and which are after screening by their own planes."""
+    model = LocalQuadratic(near, np.zeros(len(left)), empty_intercept(near), np.arange(len(left)))
+    whole, kept, k = model.among_candidates(), np.arange(len(left)), near.cardinality.k
+    start = np.zeros(len(left))
+    there = np.isin(fit.support, left)
+    places = np.searchsorted(left, fit.support[there])
+    start[places] = fit.coef[there] * model.unit[places]
+    while True:
+        part = whole.among(kept)
+        quadratic = part.shifted(diagonal_shift(part.G))
+        if not quadratic.costs.bounding:
+            return QuadraticSubsets(quadratic, k), left[kept]
+        found = quadratic.relaxed(Node(np.zeros(len(kept)), start[kept]), k)
+        known.learn(quadratic.costs, quadratic.plane(found.w, found.r), k, fit.objective, left[kept])
+        start[kept] = found.w
+        still = ~known.out[left[kept]]
+        if np.count_nonzero(still) > SHRINKS * len(kept):
+            return QuadraticSubsets(quadratic.among(np.flatnonzero(still)), k), left[kept[still]]
+        kept = kept[still]
+
+
+def _true_subsets(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[TrueSubsets, np.ndarray]:
+    return TrueSubsets(near, near.cardinality.k), left

@@ -1,0 +1,124 @@
+"""Models of at most k columns for losses that are not quadratic, for `branch_and_bound`: their rows are in memory.
+
+The relaxation of a part is found by Newton steps: each is the relaxation of the local quadratic on the columns that
+matter there, as far towards it as the bound gets better. The bound is that of the plane of the true loss (`planes`).
+"""
+
+import numpy as np
+
+from riata.arrays import at_least, to_host
+from riata.objective import Problem, empty_intercept
+from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs
+from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
+
+STEPS = 5  # of Newton
+SHARES_OF_STEP = (1.0, 0.5, 0.125)
+INTERCEPT_STEPS = 20
+PRICES, SWEEPS = 8, 15  # of a step
+MATTERS = 0.3  # of the price: columns of less relief are left out of a step
+ENOUGH = 1e-7  # of the loss: a step that raises the bound by less is the last
+
+
+class TrueSubsets:
+    """Columns of unit deviation, in memory, with their targets and weights."""
+
+    def __init__(self, problem: Problem, k: int, limit: float | None = None):
+        data, loss = problem.data, problem.loss
+        self.k, self.n_columns, self._loss = k, data.n_features, loss
+        chunks = list(data.visit())
+        X = np.concatenate([np.asarray(to_host(chunk.X.toarray()), dtype=np.float64) for chunk in chunks])
+        self._y = np.concatenate([to_host(chunk.y) for chunk in chunks])
+        weight = np.concatenate([to_host(chunk.weight) for chunk in chunks])
+        self._weight = weight / weight.sum()
+        self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
+        self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
+        costs = Costs.of(problem, limit)
+        self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale)
+        self._b = empty_intercept(problem)
+        self._refits = Refits(problem, np.arange(data.n_features))
+
+    def refitted(self, members: np.ndarray) -> float:
+        return float(self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0].objective)
+
+    def reliefs(self, relaxed: Relaxed) -> np.ndarray:
+        return self.costs.reliefs(relaxed.r)
+
+    def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
+        w, price = np.where(node.state < 0, 0.0, node.w), node.price
+        best = self._at(node.state, k, w, price, np.zeros(len(w)))
+        for _ in range(STEPS):
+            if best.bound >= target:
+                break
+            aim = self._step(node.state, k, best)
+            gained = best.bound
+            for share in SHARES_OF_STEP:
+                trial = self._at(node.state, k, best.w + share * (aim.w - best.w), aim.price, aim.shares)
+                if trial.bound > best.bound:
+                    best = trial
+                    break
+            if best.bound <= gained + ENOUGH * abs(gained):
+                break
+        return best if best.shares.any() else best._replace(shares=self._step(node.state, k, best).shares)
+
+    def _at(self, state: np.ndarray, k: int, w: np.ndarray, price: float, shares: np.ndarray) -> Relaxed:
+        """The bound of the plane at w, with the intercept at which slopes sum to zero."""
+        with np.errstate(over="ignore", invalid="ignore"):  # a step may be too long
+            found = self._plane_at(state, k, w)
+        bound, slopes = found if np.isfinite(found[0]) else (-np.inf, np.zeros(len(w)))
+        return Relaxed(bound, w, -slopes, shares, price)
+
+    def _plane_at(self, state: np.ndarray, k: int, w: np.ndarray) -> tuple[float, np.ndarray]:
+        """The bound of that plane, and its slopes."""
+        z, loss, y = self._centred(self._X @ w), self._loss, self._y
+        u = self._weight * loss.derivative(y, z)
+        conjugate = u * z - self._weight * loss.value(y, z)
+        up, down = float(u[u > 0.0].sum()), float(-u[u < 0.0].sum())
+        positive, negative = 1.0, 1.0
+        if self._fit_intercept:
+            positive, negative = (down / up if down < up else 1.0), (up / down if up < down else 1.0)
+        part = np.where(u > 0.0, positive, negative)
+        level = -float(part @ conjugate) - ROUNDING * float(np.abs(conjugate).sum())
+        slopes = (part * u) @ self._X
+        slopes += np.sign(slopes) * SLOPE_ROUNDING * np.sqrt(len(y)) * np.linalg.norm(u)
+        reliefs = self.costs.reliefs(slopes)
+        free = np.sort(reliefs[state == 0])[::-1][: max(k, 0)]
+        spent = float(reliefs[state == 1].sum() + free.sum())
+        return level - spent * (1.0 + ROUNDING), slopes
+
+    def _centred(self, z: np.ndarray) -> np.ndarray:
+        """Margins with the intercept at which slopes sum to zero."""
+        if not self._fit_intercept:
+            return z
+        b = self._b
+        for _ in range(INTERCEPT_STEPS):
+            slope = float(self._weight @ self._loss.derivative(self._y, z + b))
+            curvature = self._loss.second_derivative(self._y, z + b)
+            step = slope / max(float(self._weight @ at_least(curvature, self._loss.least_curvature)), 1e-12)
+            b -= float(np.clip(step, -5.0, 5.0))
+            if abs(step) <= 1e-13 * (1.0 + abs(b)):
+                break
+        return z + b
+
+    def _step(self, state: np.ndarray, k: int, at: Relaxed) -> Relaxed:
+        """The relaxation of the local quadratic there, on the columns that matter."""
+        z = self._centred(self._X @ at.w)
+        reliefs = self.costs.reliefs(at.r)
+        matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
+        columns = np.flatnonzero(matters)
+        A = self._X[:, columns]
+        D = self._weight * at_least(self._loss.second_derivative(self._y, z), self._loss.least_curvature)
+        G = A.T @ (D[:, None] * A)
+        if self._fit_intercept:
+            by_d = D @ A
+            G -= np.outer(by_d, by_d) / max(D.sum(), 1e-300)
+        G[np.diag_indices_from(G)] += 1e-10 * G.diagonal().max(initial=0.0)
+        w = at.w[columns]
+        c = G @ w + at.r[columns]
+        value = float(self._weight @ self._loss.value(self._y, z)) + 0.5 * float(w @ G @ w) + float(w @ at.r[columns])
+        costs = Costs(self.costs.ridge[columns], self.costs.limit[columns])
+        quadratic = Quadratic(G, c, max(value, 1e-12), costs)
+        found = quadratic.relaxed(Node(state[columns], w, at.price), k, np.inf, PRICES, SWEEPS)
+        whole, shares = np.zeros(len(state)), np.where(state == 1, 1.0, 0.0)
+        whole[columns], shares[columns] = found.w, found.shares
+        return Relaxed(found.bound, whole, at.r, shares, found.price)

@@ -1,0 +1,171 @@
+"""What certify proves is true: small problems of every kind end at the optimum, whose features are never screened."""
+
+import json
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose, assert_array_equal
+
+import riata
+from chunked import Chunked
+from riata.cli import main
+from riata.data.in_memory import InMemory
+from riata.errors import OptionError
+from riata.outcome.proofs import NoBound, SearchedAll, SwapOptimal
+from riata.outcome.reasons import StopReason
+from riata.solvers.iterate import Options
+from riata.solvers.subset import certified as module
+from riata.solvers.subset.best_k import best_k
+from riata.solvers.subset.certified import certified
+from riata.solvers.subset.refit import Refits
+from riata.training.driver import run
+from riata.training.fitting import fit, make_problem, solver_options
+from riata.training.spec import Spec
+from subset_problems import every_optimum, small_subset
+
+CASES = int(os.environ.get("RIATA_CASES", "80"))
+ROUNDED = 1e-7  # of the optimum
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_search_of_all_models_ends_at_the_best(part):
+    for seed in range(part, CASES, 4):
+        case = small_subset(seed, groups=False)
+        result = fit(case.data(), replace(case.spec, certify=True)).result
+        least, _ = every_optimum(case)
+        if isinstance(result.proof, SearchedAll):
+            assert result.bound.is_best
+            assert abs(result.objective - least) <= ROUNDED * least, seed
+            assert result.bound.value <= least * (1 + 1e-9), seed
+            assert result.proof.n_out + result.proof.n_in <= result.proof.n_features
+        else:  # without a ridge, where columns are collinear or more than rows
+            assert case.spec.ridge == 0.0
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_screening_keeps_every_feature_of_an_optimal_model(part, monkeypatch):
+    """Also from a model that is far from the best, of which all that is better must be left to search."""
+    kept = []
+    whole = module._Known.learn
+
+    def learn(known, *args):
+        whole(known, *args)
+        kept.append(known)
+
+    monkeypatch.setattr(module._Known, "learn", learn)
+    n_out = 0
+    for seed in range(part, CASES, 4):
+        case = small_subset(1000 + seed, groups=False)
+        if case.spec.ridge == 0.0:
+            continue
+        problem, _ = make_problem(case.data(), case.spec)
+        least, optima = every_optimum(case)
+        rng = np.random.default_rng(seed)
+        support = np.sort(rng.permutation(case.X.shape[1])[: case.spec.k] if rng.random() < 0.5 else list(optima[0]))
+        start = Refits(problem, support).fit([support], [(np.zeros(case.spec.k), 0.0)])[0]
+        *_, last = certified(problem, start, Options(1, certify=0.0), None)
+        n_out += last.n_out
+        for known in kept:
+            for optimum in optima:
+                if len(optima) == 1:
+                    assert not known.out[list(optimum)].any(), seed
+                    assert set(np.flatnonzero(known.inside)) <= optimum, seed
+        kept.clear()
+        assert last.finished
+        assert abs(last.fit.objective - least) <= ROUNDED * least
+    assert n_out
+
+
+def correlated(rng, n=150, d=60):
+    X = rng.normal(size=(n, d)) + rng.normal(size=(n, 1))
+    return X, X[:, :4] @ [1.0, -1.0, 0.7, 0.4] + 2.0 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_rows_in_chunks_give_the_same_certificate(rng, loss):
+    X, y = correlated(rng)
+    y = np.sign(y) if loss == "logistic" else y
+    spec = Spec(k=4, loss=loss, ridge=0.1, certify=True)
+    here, there = (fit(data, spec).result for data in (InMemory(X, y), Chunked(X, y, 7)))
+    assert isinstance(here.proof, SearchedAll)
+    assert isinstance(there.proof, SearchedAll)
+    assert_array_equal(np.flatnonzero(here.coef), np.flatnonzero(there.coef))
+    assert_allclose(here.objective, there.objective, rtol=1e-9)
+
+
+def test_a_gap_that_is_allowed_ends_the_search_earlier(rng):
+    X, y = correlated(rng)
+    closed, open_ = (fit(InMemory(X, y), Spec(k=8, ridge=0.001, certify=gap)).result for gap in (True, 0.02))
+    assert closed.proof.n_parts > open_.proof.n_parts
+    assert closed.bound.is_best
+    assert 0.0 <= open_.bound.gap <= 0.02 + 1e-12
+    assert "can be more than" in open_.reason
+
+
+def test_without_time_the_best_so_far_is_returned_with_its_gap(rng):
+    X, y = correlated(rng)
+    result = fit(InMemory(X, y), Spec(k=8, ridge=0.001, loss="huber", certify=True, certify_time=0.0)).result
+    assert result.stop.reason is StopReason.SEARCH_LIMIT
+    assert not result.converged
+    assert 0.0 < result.bound.gap < 1.0
+    assert result.objective == result.bound.objective
+
+
+def test_an_interrupt_leaves_the_best_so_far_with_its_gap(rng):
+    X, y = correlated(rng)
+    spec = Spec(k=4, ridge=0.01, certify=True)
+    problem, _ = make_problem(InMemory(X, y), spec)
+
+    def interrupted():
+        for point in best_k(problem, solver_options(spec)):
+            yield point
+            if point.searched is not None:
+                raise KeyboardInterrupt
+
+    result = run(problem, interrupted(), max_passes=100, tol=1e-6)
+    assert result.stop.reason is StopReason.INTERRUPTED
+    assert result.bound.value > 0.0
+    assert np.count_nonzero(result.coef) == 4
+    assert result.history[-1].bound == result.bound.value
+
+
+def test_without_a_ridge_more_features_than_rows_have_no_certificate(rng):
+    X, y = correlated(rng, n=40)
+    result = fit(InMemory(X, y), Spec(k=2, certify=True)).result
+    assert isinstance(result.bound, NoBound)
+    assert isinstance(result.proof, SwapOptimal)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"k": 2, "certify": 1.5}, "certify must be True, or the gap"),
+        ({"k": 2, "certify": "yes"}, "certify must be True, or the gap"),
+        ({"alpha": 0.1, "certify": True}, "certify goes with k"),
+        ({"k": 2, "certify": True, "solver": "omp"}, "certify goes with k and solver 'best-k'"),
+        ({"k": "auto", "certify": True}, "is not certified"),
+        ({"k": 2, "certify": True, "groups": np.arange(60) // 2}, "single features"),
+    ],
+)
+def test_what_cannot_be_certified_is_said(rng, options, sentence):
+    X, y = correlated(rng)
+    with pytest.raises(OptionError, match=sentence):
+        riata.SparseRegressor(**options).fit(X, y)
+
+
+def test_the_command_line_certifies(rng, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = correlated(rng)
+    np.savez("t.npz", X=X, y=y)
+    done = CliRunner().invoke(main, ["fit", "t.npz", "--k", "3", "--ridge", "0.1", "--json", "--certify"])
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert said["stop"] == ["searched-all"]
+    assert said["how_much_better"] == "this is the best model of 3 features there is"
+    assert said["bound"][0]["gap"] <= 1e-8
+    assert riata.load_model("t.riata.json").training.proof[0].k == 3
+    wrong = CliRunner().invoke(main, ["fit", "t.npz", "--k", "3", "--certify", "2"])
+    assert wrong.exit_code == 2
