@@ -66,16 +66,19 @@ def test_left_out_with_a_note_unless_it_is_named(name):
     data = riata.open(frame, target="y")
     named = riata.open(frame, target="y", features=["x", name])
     assert list(data.feature_names) == ["x"]
-    assert len(notes_on(data, name)) == 1 and "left out" in notes_on(data, name)[0]
+    assert len(notes_on(data, name)) == 1
+    assert "left out" in notes_on(data, name)[0]
     assert name in data.profile.columns  # what it holds is still told
-    assert len(named.feature_names) > 1 and not notes_on(named, name)
+    assert len(named.feature_names) > 1
+    assert not notes_on(named, name)
 
 
 @pytest.mark.parametrize("name", KEPT_WITH_A_NOTE)
 def test_kept_with_a_note(name):
     data = riata.open(frame_with(**{name: KEPT_WITH_A_NOTE[name]}), target="y")
     assert any(feature.startswith(name) for feature in data.feature_names)
-    assert len(notes_on(data, name)) == 1 and f"--drop {name}" in notes_on(data, name)[0]
+    assert len(notes_on(data, name)) == 1
+    assert f"--drop {name}" in notes_on(data, name)[0]
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -140,7 +143,8 @@ def test_a_column_that_gives_the_answer_away_is_said_whatever_its_kind(name, row
     assert f"--drop {name}" in note
     if name == "one_class":
         assert "of whether 'y' is 'a'" in note
-    assert not notes_on(data, "noise") and not notes_on(data, "number")
+    assert not notes_on(data, "noise")
+    assert not notes_on(data, "number")
 
 
 def test_numbers_that_are_asked_to_be_classes_have_leaks_too(rng):
