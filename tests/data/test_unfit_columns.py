@@ -104,6 +104,12 @@ def test_the_first_rows_of_a_stream_do_not_tell_what_is_constant():
     assert list(data.feature_names) == ["x", "late"]
 
 
+def test_a_model_of_plain_columns_predicts_rows_in_which_one_is_constant(rng):
+    frame = frame_with(z=rng.normal(size=N))
+    model = riata.SparseRegressor(k=2).fit(frame[["x", "z"]], frame["y"]).to_model()
+    assert model.predict(frame.assign(z=1.0)).shape == (N,)
+
+
 def test_few_rows_tell_nothing():
     data = riata.open(frame_with(one=[1.0] * N)[:10], target="y")
     assert list(data.feature_names) == ["x", "one"]

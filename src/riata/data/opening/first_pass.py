@@ -233,10 +233,11 @@ class FirstPass:
         """The encoders of all columns but those that should not be in; with notes on those."""
         options = self.options
         named = {*(options.features or ()), *options.categorical, *options.text}
+        as_they_are = self.source.partial or self.source.width is not None  # how many there are is given, by a model
         for of, learner in self.learners.items():
             name = _called(of, learner)
             encoder = learner.encoder(self.n_rows)
-            judged = None if name in named or self.source.partial else unfit(name, columns[name], self.n_rows)
+            judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
             if judged is not None and not isinstance(learner, CrossLearner):
                 self.notes.append(judged.sentence)
                 if judged.left_out:
