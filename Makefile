@@ -5,7 +5,7 @@ BENCH := .venv-bench
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint docs paper bench clean
+.PHONY: demo test lint docs paper bench fuzz clean
 
 demo: $(VENV)/.riata
 	$(BIN)/riata fit digits49 --k 50 --test digits49:test
@@ -37,6 +37,12 @@ bench: $(BENCH)/.riata
 	$(BENCH)/bin/python benchmarks/online.py --out docs/online.md
 	$(BENCH)/bin/python benchmarks/sketch.py --out docs/sketch.md
 	$(BENCH)/bin/python benchmarks/text.py --out docs/online-text.md
+
+# Hostile files of every format, in processes of their own: what went wrong is a table, and files in build/fuzz.
+MINUTES ?= 10
+SEED ?= 0
+fuzz: $(VENV)/.riata-test
+	cd tests && ../$(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED) --keep ../build/fuzz
 
 clean:
 	rm -rf $(VENV) $(BENCH)

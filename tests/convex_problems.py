@@ -1,6 +1,7 @@
 """Problems for solvers of convex objectives."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 from chunked import Chunked
 from problems import targets
@@ -21,3 +22,18 @@ def make(loss, n=120, d=40, seed=0, dtype=np.float64):
     z = z - z.mean()
     y = targets(LOSSES[loss], z, rng)
     return X, y + 3.0 if LOSSES[loss].relative else y
+
+
+@st.composite
+def degenerate(draw):
+    """Few rows; columns may be constant, zero, twins, huge or tiny; labels may be separable or all alike but one."""
+    n, d = draw(st.integers(1, 12)), draw(st.integers(1, 8))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = rng.normal(size=(n, d))
+    for j in range(d):
+        kind = draw(st.sampled_from(["plain", "zero", "constant", "twin", "nearly twin", "huge", "tiny", "binary"]))
+        X[:, j] = {
+            "plain": X[:, j], "zero": 0.0, "constant": 7.0, "twin": X[:, 0], "nearly twin": X[:, 0] + 1e-7 * X[:, j],
+            "huge": 1e6 * X[:, j], "tiny": 1e-6 * X[:, j], "binary": X[:, j] > 0,
+        }[kind]  # fmt: skip
+    return X, rng

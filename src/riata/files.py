@@ -58,6 +58,12 @@ def _umask() -> int:
 
 def writable(path: Path) -> Path:
     """The path, if it can be written: better to fail before the work than after it."""
+    try:
+        os.stat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:  # a name that is too long, or has a NUL
+        raise OptionError(f"cannot write {str(path)[:80]!r}: {getattr(error, 'strerror', None) or error}") from None
     if path.is_dir():
         raise OptionError(f"cannot write {path}: it is a folder")
     if _is_special(path):

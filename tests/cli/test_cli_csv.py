@@ -36,7 +36,7 @@ def test_what_is_said_once_holds_for_predictions(run, tmp_path):
     run("fit", "x.csv", "--target", "y", "--k", "3", "--csv", "dates=day-first", "--out", "m.json")
     assert json.loads((tmp_path / "m.json").read_text())["encoding"]["cells"]["d"]["pattern"] == "%d/%m/%Y"
     assert len(run("predict", "m.json", "x.csv").split()) >= N_ROWS
-    assert json.loads(run("evaluate", "m.json", "x.csv", "--json"))["r2"] > 0.999
+    assert json.loads(run("evaluate", "m.json", "x.csv", "--json").splitlines()[-1])["r2"] > 0.999
 
 
 @pytest.mark.parametrize("command", ["fit", "profile", "convert", "statistics", "path"])

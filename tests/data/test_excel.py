@@ -70,13 +70,44 @@ def test_a_cell_of_another_type_is_named_or_its_row_skipped(tmp_path):
     plain = [["a", "y"], *([i, i] for i in range(FIRST_ROWS + 50))]
     plain[FIRST_ROWS + 20][0] = "many"
     path = book(tmp_path / "a.xlsx", plain)
-    with pytest.raises(DataError, match=rf"a\.xlsx, row {FIRST_ROWS + 21}: column 'a' holds 'many', and a number"):
+    with pytest.raises(
+        DataError, match=rf"a\.xlsx, row {FIRST_ROWS + 21}: column 'a' holds 'many', where the first rows have numbers"
+    ):
         riata.open(path, "y")
     data = riata.open(path, "y", on_error="skip")
     assert data.n_rows == FIRST_ROWS + 49
     assert "1 rows could not be read: left out" in data.profile.notes
     levels = riata.open(path, "y", categorical=["a"])
     assert levels.n_rows == FIRST_ROWS + 50
+
+
+def test_text_is_read_as_that_of_csv_files_is(tmp_path):
+    """Percentages, decimal commas, dates, codes and stray words, though all cells are text."""
+    header = ["share", "price", "day", "zip", "paid", "mostly", "y"]
+    body = [
+        [
+            f"{i}%",
+            f"1.0{i},5",
+            f"{1 + i % 28}/{1 + i % 12}/2013",
+            f"0{i}",
+            "yes" if i % 2 else "no",
+            "lots" if i == 9 else i,
+            i,
+        ]
+        for i in range(10, 60)
+    ]
+    body[-1][5] = "lots"
+    path = book(tmp_path / "a.xlsx", [header, *body])
+    data = riata.open(path, "y")
+    names = list(data.feature_names)
+    for name in ("share", "price", "day.days", "zip=012", "paid", "mostly=lots"):
+        assert name in names
+    assert any("'mostly' looks like numbers but for 'lots' (1)" in note for note in data.profile.notes)
+    assert any("day first" in note for note in data.profile.notes)
+    better = riata.open(path, "y", csv={"missing": ["lots"]})
+    assert "mostly=(missing)" in list(better.feature_names)
+    model = riata.SparseRegressor(k=1).fit(better)
+    assert len(model.predict(path)) == 50
 
 
 def test_what_is_no_table_is_said(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
@@ -101,6 +102,17 @@ def test_an_array_is_cut_into_its_records(rows, indent, ascii_only, size):
     content = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
     lines = b"".join(block.tobytes() for block in lines_of_array(Dripping(content, size), size, "x"))
     assert [json.loads(line) for line in lines.splitlines() if line.strip()] == rows
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+def test_blocks_are_all_that_is_held(tmp_path, name):
+    rows = [{"y": i, "a": "x" * 100, "b": {"c": 0.5}} for i in range(40_000)]
+    path, block = write(tmp_path / name, rows), 1 << 16
+    assert (tmp_path / name).stat().st_size > 50 * block
+    reader, before = source(path, block), pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in reader.batches(["y", "a", "b.c"], 1000)]
+    assert len(held) > 40
+    assert max(held) < 10 * block
 
 
 BAD = {

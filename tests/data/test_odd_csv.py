@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import fs
 from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, odd, text, thousands
 
 import riata
@@ -59,6 +60,7 @@ REFUSED = {
         odd("n;y\n" + "1,391;1\n2,500;2\n17,125;4\n" * 5),
         "column 'n' has numbers such as '1,391', in which the comma may divide thousands or be a decimal comma",
     ),
+    "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
     "percent and not": (odd("n,y\n" + "34%,1\n0.34,2\n5%,3\n" * 5), "'n' has numbers with different signs"),
     "two currencies": (odd("n,y\n" + "$34,1\n€5,2\n" * 5), "'n' has numbers with different signs"),
     "a target with words": (
@@ -142,7 +144,9 @@ def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_pa
     assert "c=(rare)" in riata.open(path, target="y", csv={"encoding": "latin-1"}).feature_names
 
 
-@pytest.mark.parametrize("given", [{"sep": ","}, {"decimal": ";"}, {"header": "maybe"}, {"dates": "year"}, "decimal=,",
+@pytest.mark.parametrize("given", [{"sep": ","}, {"decimal": ";"}, {"header": "maybe"}, {"dates": "year"},
+        {"dates": "%d%d%Y"},
+        {"dates": "%Q"}, "decimal=,",
                                    {"encoding": "utf-99"}, {"separator": ", "}, {"skip": "two"}])  # fmt: skip
 def test_options_that_there_are_not_are_refused(given, tmp_path):
     (tmp_path / "x.csv").write_text(text())
@@ -166,3 +170,33 @@ def test_free_text_is_suspected(tmp_path):
     data = opened(tmp_path, odd(text(more={"review, long": reviews})))
     assert any("'review, long' looks like free text" in note and "--text '\"review, long\"'" in note
                for note in data.profile.notes)  # fmt: skip
+
+
+@pytest.mark.parametrize("quoted", [False, True])
+def test_parts_of_a_remote_file_are_right_or_refused(quoted, tmp_path):
+    """It is not read through to find quotes: parts with quotes that the first look did not see are refused."""
+    rows = [f"{i},t,{i}" for i in range(20_000)]
+    if quoted:
+        rows[15_000] = '15000,"two\nlines",15000'
+    (tmp_path / "r.csv").write_text("\n".join(["a,t,y", *rows]))
+    afar = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())
+    parts = parts_of(Csv(find_files("r.csv", afar), block_bytes=1 << 12), 7)
+    assert len(parts) == 7
+    if quoted:
+        with pytest.raises(DataError, match="quotes after its first rows"):
+            [batch for part in parts for batch in part.batches(["a", "t"], 1000)]
+    else:
+        found = [a for part in parts for batch in part.batches(["a"], 1000) for a in batch.column("a").to_pylist()]
+        assert found == [*range(20_000)]
+
+
+@pytest.mark.parametrize("case", ["words among numbers", "either date"])
+def test_a_later_file_that_cannot_be_read_as_before_is_refused(case, tmp_path):
+    """Numbers have words among them; dates, which were plain, may now be read in two ways."""
+    days = {"d": [f"{d:%Y-%m-%d}" for d in DAYS]}
+    first = {"c": [str(i) for i in range(60)]} if case == "words among numbers" else days
+    model = riata.SparseRegressor(k=2).fit(opened(tmp_path, odd(text(more=first), drop=["a"]))).to_model()
+    later = FILES.get(case, EITHER_DATE)
+    (tmp_path / "later.csv").write_bytes(later.content)
+    with pytest.raises(DataError, match=r"but for 'unknown'|which may have the day or the month first"):
+        model.predict(tmp_path / "later.csv")

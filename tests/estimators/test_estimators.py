@@ -178,7 +178,7 @@ def test_partial_fit_refuses_what_a_stream_cannot_have(table):
     refused = {
         "standardize=False": {"standardize": True, "alpha": 0.1},
         "give partial_fit an alpha": {"alpha_ratio": 0.1},
-        "leave rounds=False": {"alpha": 0.1, "rounds": True},
+        "leave rounds out": {"alpha": 0.1, "rounds": True},
         "give batch a number": {"alpha": 0.1, "batch": "full"},
     }
     for sentence, options in refused.items():

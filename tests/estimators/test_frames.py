@@ -139,9 +139,17 @@ def test_names_are_those_of_the_columns_and_features_those_of_the_encoding():
     assert "carrier=UA" in names
     assert "size=(missing)" in riata.open(FRAME.assign(y=Y), "y").feature_names
     assert fitted.to_model().target == "delay"
+    assert regressor().fit(FRAME[["size", "seats"]], Y).to_model().target == "delay"
     chosen = fitted.set_output(transform="pandas").transform(FRAME)
     assert list(chosen.columns) == list(names)
     np.testing.assert_array_equal(chosen["carrier=UA"] == 1.0, FRAME["carrier"] == "UA")
+    many = FRAME.assign(level=[f"l{i % 60}" for i in range(400)])
+    wide = riata.SparseRegressor(k=3).fit(many, Y).set_output(transform="pandas")
+    assert wide.transform(many).shape == (400, 3)  # dense, though the features it is chosen from are sparse
+    data = riata.open(FRAME.assign(delay=Y), "delay")
+    np.testing.assert_array_equal(regressor().fit(data).transform(data), chosen)
+    arrays = riata.open(FRAME[["seats"]].to_numpy(), Y.to_numpy())
+    np.testing.assert_array_equal(regressor().fit(arrays).transform(arrays), FRAME[["seats"]])
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.predict(LATER), fitted.predict(LATER))
 
@@ -274,6 +282,7 @@ def test_columns_of_many_kinds_become_features(kind):
     else:
         frame = pd.DataFrame({"a": y, "name": ["x", "y"] * 30, "c": values})
     fitted = regressor(alpha=1e-3).fit(frame, y + 1.0)
+    assert list(fitted.feature_names_in_) == ["a", "name", "c"]
     made = [name for name in fitted.trained_.feature_names if name.startswith("c")]
     assert made[: len(names)] == names or set(names) <= set(made)
     assert np.isfinite(fitted.predict(frame)).all()
@@ -313,9 +322,15 @@ def test_what_no_frame_can_be_is_refused_in_a_sentence():
     with pytest.raises(DataError, match="400 rows, and y 399 values"):
         regressor().fit(FRAME, Y[:-1])
     with pytest.raises(ValueError, match="NaN"):
+        riata.SparseClassifier().fit(FRAME, LABELS.where(LABELS == "late"))
+    with pytest.raises(ValueError, match="Unknown label type"):
+        riata.SparseClassifier().fit(FRAME, Y)
+    with pytest.raises(ValueError, match="NaN"):
         regressor().fit(FRAME, Y.where(Y > 5))
     with pytest.raises(ValueError, match=r"[Nn]egative"):
         regressor().fit(FRAME, Y, sample_weight=-np.ones(400))
+    with pytest.raises(OptionError, match=r"open rows\.csv with riata\.open"):
+        regressor().fit("rows.csv", Y)
     with pytest.raises(OptionError, match=r"riata\.open"):
         regressor().fit(iter([FRAME]), Y)
     with pytest.raises(DataError, match="no column 'carrier', which the model needs"):

@@ -59,7 +59,7 @@ def test_an_unknown_solver_is_refused(tmp_path):
 
     refused = CliRunner().invoke(main, ["warmup", "--solver", "nobody"])
     assert refused.exit_code == 2
-    assert "unknown solver 'nobody'" in refused.stderr
+    assert "there is no solver 'nobody'" in refused.stderr
 
 
 def test_a_bar_says_it_once(monkeypatch, capsys):

@@ -92,6 +92,19 @@ def change(name, value, feature=None):
 
 
 NAN = float("nan")
+ENCODING = {
+    "encoders": [{"kind": "number", "column": name, "mean": 0.0, "missing": False} for name in "abcdef"],
+    "target": None, "weight": None, "single": False, "hashed": False,
+}  # fmt: skip
+
+
+def of_column(**values):
+    """Change values of the first column of an encoding; `...` removes one."""
+    first = ENCODING["encoders"][0] | values
+    kept = {name: value for name, value in first.items() if value is not ...}
+    return change("encoding", {**ENCODING, "encoders": [kept, *ENCODING["encoders"][1:]]})
+
+
 DAMAGES = {
     "coefficient NaN": (change("coef", [NAN], 0), "the coefficient of 'a' is \\[nan\\]"),
     "coefficient infinite": (change("coef", [float("inf")], 0), "the coefficient of 'a'"),
@@ -109,15 +122,47 @@ DAMAGES = {
     "intercept": (change("intercept", [NAN]), "its intercept"),
     "several intercepts": (change("intercept", [1.0, 2.0]), "its intercept"),
     "unknown part": (change("offset", 1.0), "'offset'"),
-    "loss": (change("loss", "logistic"), "no loss 'logistic' for a task 'regression'"),
+    "loss": (change("loss", "logistic"), "no loss 'logistic' .* for a task 'regression'"),
     "task": (change("task", "guess"), "task 'guess'"),
     "normalize": (change("normalize", "columns"), "normalised by 'columns'"),
     "classes": (change("classes", ["x", "y"]), "classes of a regression"),
     "width": (change("n_features", None), "None is no number of features"),
     "features": (change("features", {}), "its features are no list"),
     "encoding": (change("encoding", []), "encoding"),
-    "mean": (change("encoding", {"encoders": [{"kind": "number", "column": "a", "mean": None}]}), "mean of column 'a'"),
-}
+    "missing mean": (of_column(mean=None), "'mean' of column 'a' is None"),
+    "mean NaN": (of_column(mean=NAN), "'mean' of column 'a' is nan"),
+    "mean beyond all floats": (of_column(mean=10**400), "'mean' of column 'a' is a huge number"),
+    "kind of column": (of_column(kind="number2"), "no kind of column 'number2'"),
+    "kind that is no text": (of_column(kind=["number"]), "no kind of column"),
+    "unknown part of a column": (of_column(scale=2.0), "column 'a' holds 'scale', which this version"),
+    "half a letter": (of_column(column="\ud800"), "not a text"),
+    "width of a column": (of_column(kind="dense", mean=..., missing=..., size=3), "8 features, and it says 6"),
+    "negative width": (of_column(kind="dense", mean=..., missing=..., size=-5), "-5 features"),
+    "levels": (of_column(kind="category", mean=..., levels=["x", 3], rare=False), "'levels' of column 'a' is 3"),
+    "endless buckets": (of_column(kind="hashed category", mean=..., missing=..., bits=99, bucket_names={}), "99 bits"),
+    "month 40": (of_column(kind="date", origin=0, parts={"month": [1, 40]}), "no date has"),
+    "unknown part of a date": (of_column(kind="date", origin=0, parts={"age": [1]}), "no date has"),
+    "first index": (
+        of_column(kind="sparse", mean=..., missing=..., values="v", size=1, first=2**31, per_row=1.0), "neither from 0"
+    ),
+    "no columns": (change("encoding", {**ENCODING, "encoders": None}), "'encoders' of the encoding is None"),
+    "single": (change("encoding", {**ENCODING, "single": "no"}), "'single' of the encoding"),
+    "classes of the target": (
+        change("encoding", {**ENCODING, "target": {"column": "y", "classes": ["x", "z"]}}), "not those of its target"
+    ),
+    "the same class twice": (
+        change("encoding", {**ENCODING, "target": {"column": "y", "classes": [1, 1]}}), "the same twice"
+    ),
+    "passes": (change("training", {"passes": "many"}), "'passes' of its training"),
+    "proof": (change("training", {"proof": [{"kind": "duality-gap", "relative": 0}]}), "its proof lacks its 'tol'"),
+    "objective": (change("objective", 3), "its objective is 3"),
+}  # fmt: skip
+
+
+def test_lists_in_lists_without_end_are_no_model(tmp_path):
+    (tmp_path / "m.json").write_text("[" * 10**5)
+    with pytest.raises(ModelFileError, match="not JSON"):
+        riata.load_model(tmp_path / "m.json")
 
 
 @pytest.mark.parametrize("damage", DAMAGES)

@@ -49,8 +49,11 @@ EXAMPLES = [
         "no model of 3 features can be more than 1 % better: 0 of 40 features were ruled out, 0 proved in, and the "
         "other models were searched in 5 parts",
     ),
-    (proofs.RefittedSupports(1), "supports are those of the local model, refitted"),
-    (proofs.RefittedSupports(2), "supports are the better of those of two local models, refitted"),
+    (proofs.RefittedSupports(1), "the features are the best of a local model of the loss, refitted, which is no proof"),
+    (
+        proofs.RefittedSupports(2),
+        "the features are the better of those of two local models of the loss, refitted, which is no proof",
+    ),
     (
         proofs.Stationary(2e-9, 1e-6),
         "it is a stationary point: the residual of the optimality conditions, 2.0e-09 of the first slopes, is within "

@@ -81,6 +81,7 @@ def opened_in_all_ways(frame, folder, **roles):
     yield riata.open(str(folder / "rows.csv"), target="y", features=FEATURES, **roles)
     yield riata.open(str(folder / "rows.csv"), target="y", features=FEATURES, memory="1MB", **roles)
     yield riata.open(str(folder / "rows.parquet"), target="y", features=FEATURES, memory="1MB", **roles)
+    yield riata.open((frame[i : i + 70] for i in range(0, len(frame), 70)), target="y", features=FEATURES, **roles)
 
 
 @pytest.mark.parametrize("role", COLUMNS)
@@ -239,6 +240,9 @@ def test_what_columns_cannot_say_gets_a_sentence(table, tmp_path):
     with pytest.raises(DataError, match="row 18: 'customer' has no value there, and folds need one"):
         riata.SparseRegressor(alpha="auto").fit(data)
     riata.SparseRegressor(alpha=0.1).fit(data)  # no folds are made
+    gone = riata.open(iter([table]), target="y", features=FEATURES, groups="customer", cache=False)
+    with pytest.raises(DataError, match="need a second reading, and this stream can be read only once"):
+        riata.SparseRegressor(alpha="auto").fit(gone)
     early = table.sort_values("day").assign(late=np.arange(N) > 230)
     with pytest.raises(DataError, match="fold 1 of 5 has only rows of one of the two classes to learn from"):
         riata.SparseClassifier(alpha="auto").fit(early[FEATURES], early["late"], time=early["day"])
@@ -262,3 +266,15 @@ def test_folds_in_words_and_in_files(used, words):
     assert folds_in_words(used) == words
     assert FoldsUsed.from_json(json.loads(json.dumps(used.to_json()))) == used
     assert FoldsUsed.from_json({"kind": "of a later version", "count": 3}) is None
+
+
+def test_rare_classes_keep_their_features(rng):
+    """The standard error of a score is not that of the share of positives in the folds."""
+    X, weights = rng.normal(size=(8000, 12)), np.r_[1.0, 0.9, 0.8, 0.7, np.zeros(8)]
+    y = rng.random(8000) < 1 / (1 + np.exp(5.5 - X @ weights))
+    options = {"alpha": "auto", "n_alphas": 12, "tol": 1e-3}
+    alike = riata.SparseClassifier(**options).fit(X, y)
+    uneven = riata.SparseClassifier(**options, cv=np.repeat(np.arange(5), 1600)).fit(X, y)
+    best = int(np.argmin(alike.selection_.scores))
+    assert alike.selection_.errors[best] < uneven.selection_.errors[best]
+    assert alike.get_support()[:4].all()

@@ -300,7 +300,7 @@ def test_only_solvers_with_a_path_are_taken():
 def test_progress_is_told_of_every_fold():
     calls = []
     search_path(InMemory(*make()), Spec(), Search("k", "cv", cv=3, k_max=2), progress=lambda *done: calls.append(done))
-    assert calls == [(1, 4), (2, 4), (3, 4)]
+    assert calls == [(0, 4), (1, 4), (2, 4), (3, 4)]
 
 
 def test_rows_that_a_loss_cannot_learn_from_are_refused():

@@ -31,7 +31,9 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
     with row_progress(shows_progress(as_json)):
         rows = open_data(data, need_target=options["target"] is not None, **opening(options))
     if rows.profile is None:
-        raise OptionError("a profile is of columns; this is an array without any")
+        raise OptionError(
+            "a profile tells of the columns of a table, and this is an array without names: fit it as it is"
+        )
     if as_json:
         click.echo(json.dumps(rows.profile.to_json()))
     else:

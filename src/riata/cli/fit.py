@@ -125,13 +125,15 @@ def is_one_fit(rows: Any, spec: Any) -> bool:
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:
     """How stable the fit is at the strength that it has; None where it was not asked for."""
+    from riata.training.progress import step_progress
     from riata.training.stability import train_halves
 
     if rounds is None:
         return None
-    with clock("fitting halves"):
-        spec = trained.at_chosen_strength
-        return train_halves(rows, spec, rounds=rounds, seed=spec.seed, warn=warn)
+    spec = trained.at_chosen_strength
+    with clock("fitting halves"), step_progress(spec.verbose, "stability") as progress:
+        spec = replace(spec, verbose=False)
+        return train_halves(rows, spec, rounds=rounds, seed=spec.seed, warn=warn, progress=progress)
 
 
 def default_file(data: str) -> Path:

@@ -10,7 +10,7 @@ from riata.cli.command import option
 from riata.cli.group import main, say_next, words
 from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
-from riata.cli.rows import reading
+from riata.cli.rows import reading, say_notes
 from riata.files import writable
 from riata.training.parameters import Heading
 
@@ -36,6 +36,7 @@ def predict(model_file: str, data: str, out: Path | None, **how: Any) -> None:
     model = load_model(model_file)
     out = None if out is None else writable(out)
     rows = model.rows(data, need_target=False, **reading(how))
+    say_notes(rows)
     with row_progress(shows_progress(quiet=out is None)), interpreting(rows):
         if out is not None and isinstance(rows, Remote):
             write_parts(model, rows, out)
@@ -58,13 +59,15 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     from riata.model.quality import ClassQuality, quality
     from riata.reporting.terminal.summary import show_scores
     from riata.small_work import interpreting
+    from riata.training.progress import row_progress
 
     check_report(report)
     clock = Stopwatch()
     model = load_model(model_file)
-    with clock("opening the data"):
+    with clock("opening the data"), row_progress(shows_progress(as_json)):
         rows = model.rows(data, target, **reading(how))
-    with clock("testing"), interpreting(rows):
+    say_notes(rows)
+    with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)

@@ -148,12 +148,12 @@ SEVERAL = {
     Kind.SETTINGS: _settings,
 }
 WHERE_ROWS_LIE = [  # the folder of --cache and the address of --engine, which in Python are values of these two
-    command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Where that temporary file lies."),
+    command_option("--cache-dir", heading=Heading.SPEED, metavar="FOLDER", help="Folder of that temporary file."),
     command_option(
         "--scheduler",
         heading=Heading.SPEED,
         metavar="ADDRESS",
-        help="Of --engine dask [default: a cluster on this machine].",
+        help="Address of the scheduler of --engine dask [default: a cluster on this machine].",
     ),
 ]
 

@@ -97,6 +97,7 @@ def path(
 def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **options: Any) -> None:
     """Show how often the features of DATA are chosen when half of its rows are left out."""
     from riata.reporting.terminal.summary import show_stability
+    from riata.training.progress import step_progress
     from riata.training.stability import train_halves
 
     check_one_of(options)
@@ -104,9 +105,11 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
         raise OptionError("halves are compared at one strength: give --k or --alpha a number")
     rows, _ = open_rows(data, options, as_json)
     say_notes(rows, as_json)
-    found = train_halves(
-        rows, make_spec(rows, options), rounds=n_rounds, threshold=threshold, seed=options["seed"], warn=Notes(as_json)
-    )
+    spec, warn = make_spec(rows, options), Notes(as_json)
+    with step_progress(shows_progress(as_json), "stability") as progress:
+        found = train_halves(
+            rows, spec, rounds=n_rounds, threshold=threshold, seed=options["seed"], warn=warn, progress=progress
+        )
     show_stability(found, names_of(rows), as_json)
     if not as_json:
         size = str(max(1, len(found.stable)))

@@ -1,7 +1,7 @@
 """Sentences of the library in the words of a command line: its parameters as the options that people type.
 
-`max_passes=30` becomes `--max-passes 30`, `cache=True` becomes `--cache`, and `alpha_reach` alone `--alpha-reach`. What
-stands in quotes is a name of the user's, and stays.
+`max_passes=30` becomes `--max-passes 30`, `cache=True` becomes `--cache`, and `alpha_reach` alone `--alpha-reach`; of
+`(drop=['a'], or --drop a)` the second half is left. What stands in quotes is a name of the user's, and stays.
 """
 
 import re
@@ -24,6 +24,7 @@ def _options() -> dict[str, tuple[str, bool]]:
 
 def as_typed(sentence: str) -> str:
     """The sentence with options in place of Python's arguments."""
+    sentence = re.sub(r"\((?:n_features|[a-z_]+=[^()]*?)(?:, or|;) (--[^()]*)\)", r"(\1)", sentence)
     parts = re.split(r"""('[^']*'(?!\w)|"[^"]*")""", _assignments(sentence))
     return "".join(part if quoted else _names(part) for part, quoted in zip(parts, cycle((False, True)), strict=False))
 
@@ -36,6 +37,8 @@ def _assignments(sentence: str) -> str:
         if name not in _options():
             return match[0]
         flag, switch = _options()[name]
+        if name == "cache" and value not in ("True", "False"):
+            return f"--cache-dir {value}"
         if not switch:
             return f"{flag} {value}"
         return flag if value == "True" else f"--no-{flag[2:]}"

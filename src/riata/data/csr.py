@@ -40,7 +40,7 @@ def check_entries(
 ) -> bool:
     """Refuse a broken indptr and indices out of range; returns whether indices are sorted and without duplicates."""
     line, across = words
-    integers = all(np.asarray(part).dtype.kind in "iu" for part in (indptr, indices))
+    integers = all(np.asarray(part).dtype.kind in "iu" and np.ndim(part) == 1 for part in (indptr, indices))
     if not integers or len(indptr) != n_rows + 1 or len(indices) != n_values:
         raise DataError(
             f"the sparse matrix is broken: its indptr, indices and data are not of {n_rows} {line}s; build it anew"

@@ -8,35 +8,44 @@ import pyarrow as pa
 
 from riata.data.columns.arrow_values import values_of
 from riata.data.csr import check_entries
+from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.errors import DataError
 
 
-def check_encoded(batch: pa.RecordBatch, n_features: int) -> None:
+def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int) -> None:
     """Refuse a batch that is not as `riata convert` writes it."""
     try:
+        batch = reader.get_batch(i)
         batch.validate(full=True)
         if any(column.null_count for column in batch.columns):
             raise DataError("a value is missing")
         y, weight = (values_of(batch.column(name)) for name in (TARGET, WEIGHT))
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
-    except (pa.ArrowException, KeyError, DataError) as error:
-        raise DataError(f"the rows of a converted file are damaged ({error}); convert the data again") from error
-    if not (y.dtype == weight.dtype == np.float64 and numbers.dtype.kind == "f"):
-        raise DataError("the rows of a converted file are damaged (they are no numbers); convert the data again")
-    if not (np.isfinite(y).all() and np.isfinite(numbers).all() and (np.isfinite(weight) & (weight > 0)).all()):
-        raise DataError("the rows of a converted file are damaged (a number is not finite); convert the data again")
+        if not (y.dtype == weight.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
+            raise DataError("they are no numbers")
+        if not (_are_finite(y) and _are_finite(numbers) and _are_finite(weight) and weight.min(initial=1.0) > 0):
+            raise DataError("a number is not finite")
+    except (*DAMAGE, KeyError) as error:
+        reason = reason_of(error)
+        raise DataError(f"the rows of a converted file are damaged ({reason}); convert the data again") from error
+
+
+def _are_finite(values: np.ndarray) -> bool:
+    """A sum is quick; only if it is not finite, every value is looked at."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
 def _dense(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
-    numbers = values_of(batch.column(DENSE).flatten())
+    numbers = values_of(_list(batch, DENSE).flatten())
     if len(numbers) != batch.num_rows * n_features:
         raise DataError("they are not as wide as they should be")
     return numbers
 
 
 def _sparse(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
-    indices, values = batch.column(INDICES), batch.column(VALUES)
+    indices, values = _list(batch, INDICES), _list(batch, VALUES)
     positions, numbers = (values_of(column.flatten()) for column in (indices, values))
     offsets, others = (values_of(column.offsets) for column in (indices, values))
     if not np.array_equal(offsets - offsets[0], others - others[0]):
@@ -44,3 +53,12 @@ def _sparse(batch: pa.RecordBatch, n_features: int) -> np.ndarray:
     if not check_entries(offsets - offsets[0], positions, n_features, batch.num_rows, len(numbers)):
         raise DataError("their indices do not increase")
     return numbers
+
+
+def _list(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """A column, if it is of lists: of one length where the matrix is dense, of any where it is sparse."""
+    column = batch.column(name)
+    right = pa.types.is_fixed_size_list if name == DENSE else pa.types.is_large_list
+    if not right(column.type):
+        raise DataError(f"{name!r} is {column.type}, and no list")
+    return column

@@ -19,6 +19,7 @@ from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
 from riata.machine import forget_pages
+from riata.schema import checked
 from riata.scipy_later import sparse as sp
 
 META = b"riata"
@@ -62,9 +63,10 @@ def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any
             handle.flush()
 
 
-def _width(meta: dict[str, Any]) -> int:
+def _width(meta: Any) -> int:
     """How many features the encoding of a converted file has."""
-    return Encoding.from_json(meta["encoding"]).n_features
+    facts = checked(dict[str, Any], meta, "its metadata")
+    return Encoding.from_json(facts.get("encoding", {})).n_features
 
 
 class EncodedRows:
@@ -75,22 +77,27 @@ class EncodedRows:
     """
 
     def __init__(self, handle: IO[bytes], n_features: int | None = None, keep_bytes: int = 0) -> None:
+        """A file from outside that is damaged makes Arrow or `json` raise what it raises."""
         # the map keeps the file alive after the handle is closed
         self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         self._buffer = pa.py_buffer(self._map)
         self._reader = pa.ipc.open_file(self._buffer)
         self.n_chunks, self.n_bytes = self._reader.num_record_batches, len(self._map)
-        self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"null"))
+        self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"{}"))
         self._n_features = n_features if n_features is not None else _width(self.meta)
         self._unchecked = set(range(self.n_chunks)) if n_features is None else set()
         self._keep = self.n_bytes <= keep_bytes
 
     def chunk(self, i: int) -> Chunk:
-        batch = self._reader.get_batch(i)
         if i in self._unchecked:
-            check_encoded(batch, self._n_features)
+            check_encoded(self._reader, i, self._n_features)
             self._unchecked.discard(i)
+        batch = self._reader.get_batch(i)
         return from_batch(batch, self._n_features)
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return sum(self._reader.get_batch(i).num_rows for i in range(self.n_chunks))
 
     def release(self, chunk_number: int) -> None:
         """Release the pages of a chunk, which count as memory of this process as long as they stay mapped."""

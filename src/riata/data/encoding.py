@@ -23,18 +23,20 @@ from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
+from riata.schema import SchemaError, build
 from riata.scipy_later import is_sparse
 from riata.scipy_later import sparse as sp
 
 KINDS: dict[str, Any] = {
     encoder.kind: encoder
     for encoder in (
-        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Levels, Words, Combination
+        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Levels, Words, Combination, Cross
     )
 }  # fmt: skip
 MATRICES = (Dense.kind, Sparse.kind)
 SPARSE_BELOW = 0.2  # density at which skipping zeros beats the speed of dense products
 INDEX_BYTES = 4
+NAME_BYTES = 80  # of the name of a feature
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,11 @@ class Encoding:
         if len(self.encoders) == 1:
             return self.encoders[0].names  # of a matrix with millions of columns they are made one by one, on demand
         return [name for encoder in self.encoders for name in encoder.names]
+
+    @property
+    def names_bytes(self) -> int:
+        """About how much memory the names of all features take, where they are not made on demand."""
+        return 0 if self.hashed or len(self.encoders) < 2 else NAME_BYTES * self.n_features
 
     @cached_property
     def n_features(self) -> int:
@@ -162,15 +169,14 @@ class Encoding:
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Encoding":
         try:
-            encoders = [_encoder(item) for item in plain["encoders"]]
-            target = plain["target"] and Target.from_json(plain["target"])
-            cells = {name: from_json(one) for name, one in plain.get("cells", {}).items()}
-            return cls(
-                tuple(encoders), target or None, plain["weight"], plain["single"], plain.get("hashed", False), cells
-            )
-        except (KeyError, TypeError) as error:
+            own = build(_Plain, plain, "the encoding")
+            target = None if own.target is None else Target.from_json(own.target)
+            encoders = tuple(_encoder(item) for item in own.encoders)
+            cells = {name: from_json(one) for name, one in own.cells.items()}
+            return cls(encoders, target, own.weight, own.single, own.hashed, cells)
+        except SchemaError as error:
             raise ModelFileError(
-                f"the encoding of columns cannot be read ({error!r}); it was written by another version"
+                f"the encoding of columns cannot be read ({error}); it is damaged, or of another version"
             ) from error
 
 
@@ -178,11 +184,28 @@ def _beside(blocks: list[np.ndarray]) -> np.ndarray:
     return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
 
-def _encoder(plain: dict[str, Any]) -> Encoder:
-    if plain["kind"] == Cross.kind:
-        return Cross(plain["column"], tuple(plain["crossed"]), tuple(plain["numeric"]), _encoder(plain["inner"]))
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "kind"}
-    encoder: Encoder = KINDS[plain["kind"]](**fields)
+@dataclass(frozen=True)
+class _Plain:
+    """An encoding as JSON has it."""
+
+    encoders: list[dict[str, Any]]
+    target: dict[str, Any] | None
+    weight: str | None
+    single: bool
+    hashed: bool = False
+    cells: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def _encoder(plain: Any) -> Encoder:
+    kind = plain.get("kind") if isinstance(plain, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise SchemaError(f"there is no kind of column {kind!r}")
+    values = {key: value for key, value in plain.items() if key != "kind"}
+    if kind == Cross.kind and "inner" in values:
+        values["inner"] = _encoder(values["inner"])
+    encoder: Encoder = build(KINDS[kind], values, f"column {values.get('column')!r}")
+    if (fault := encoder.fault()) is not None:
+        raise SchemaError(f"column {encoder.column!r} {fault}")
     return encoder
 
 

@@ -96,6 +96,14 @@ class InMemory(Dataset):
         self.ledger.count(self.n_rows)
         return self._chunk.X.narrowed(columns)
 
+    def stored(self, columns: np.ndarray) -> float:
+        """How many entries these columns have; zeros that are not stored are none."""
+        return float(self._stored[columns].sum()) if self._chunk.X.sparse else float(self.n_rows * len(columns))
+
+    @cached_property
+    def _stored(self) -> np.ndarray:
+        return self._chunk.X.stored_in_columns()
+
     def targets(self) -> tuple[np.ndarray, np.ndarray]:
         return self._chunk.y, self._chunk.weight
 

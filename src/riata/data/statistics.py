@@ -6,6 +6,7 @@ read, so folds of several days add up, and those of a day that was added before 
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,13 +18,17 @@ from zipfile import ZipFile, is_zipfile
 
 import numpy as np
 
+from riata.data.budget import in_words
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.folds import FoldPlan, Folds, by_position
+from riata.data.formats.damage import DAMAGE, reason_of
+from riata.data.formats.npy import archive_value
+from riata.data.formats.tables import native
 from riata.data.gram import Gram, grams_of
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger, SummaryLedger
-from riata.errors import DataError
+from riata.errors import DataError, ModelFileError
 from riata.files import replacing
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 
@@ -120,7 +125,10 @@ class SummaryRows(InMemory):
     """A few rows with the statistics of many; passes over them do not count as passes over the data."""
 
     def __init__(self, statistics: Statistics, of: Ledger | None = None) -> None:
-        super().__init__(*statistics.total.as_rows(), statistics.feature_names, ledger=SummaryLedger(of))
+        rows = statistics.total.as_rows()
+        if not all(np.isfinite(part).all() for part in rows):
+            raise DataError("numbers of these statistics are too large to work with: scale the columns down")
+        super().__init__(*rows, statistics.feature_names, ledger=SummaryLedger(of))
         self.statistics = statistics
         self.facts = self.facts.but(encoding=statistics.encoding, n_summarised=statistics.total.rows)
 
@@ -142,34 +150,71 @@ def statistics_of(
 
 def is_statistics(path: object) -> bool:
     """Whether this is the path of a file that `Statistics.save` wrote."""
-    if not (isinstance(path, str | Path) and Path(path).is_file() and is_zipfile(path)):
-        return False
-    with ZipFile(path) as file:
-        return f"{MARK}.npy" in file.namelist()
+    try:
+        if not (isinstance(path, str | Path) and Path(path).is_file() and is_zipfile(path)):
+            return False
+        with ZipFile(path) as file:
+            return f"{MARK}.npy" in file.namelist()
+    except DAMAGE:
+        return False  # whoever opens it will say what is wrong with it
 
 
-def load_statistics(path: str | Path) -> Statistics:
-    """Read what `Statistics.save` wrote."""
-    if not Path(path).exists():
+def load_statistics(path: str | Path, memory: int | None = None) -> Statistics:
+    """Read what `Statistics.save` wrote; what is larger than the memory budget is refused before it is read."""
+    if not os.path.exists(path):  # which a path that there cannot be does not
         raise DataError(f"there is no file {path}")
     if not is_statistics(path):
         raise DataError(f"{path} holds no statistics that riata saved")
     try:
-        with np.load(path, allow_pickle=False) as file:
-            parts = {key: file[key] for key in file}
-        folds = tuple(_gram(parts, i) for i in range(int(parts[MARK])))
-    except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"{path} cannot be read as statistics: {error}") from error
-    names = parts.get("feature_names")
+        with ZipFile(path) as archive:
+            need = sum(member.file_size for member in archive.infolist())
+            if memory is not None and need > memory:
+                raise DataError(f"they need {in_words(need)}, more than the budget of {in_words(memory)}; give it more")
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            parts = {name: np.asarray(archive_value(archive, name, None, need)) for name in names}
+        return _statistics(parts)
+    except (*DAMAGE, KeyError, TypeError, ModelFileError) as error:
+        raise DataError(f"{path} cannot be read as statistics: {reason_of(error)}") from error
+
+
+def _statistics(parts: dict[str, np.ndarray]) -> Statistics:
+    """The statistics of these arrays, if they are as `Statistics.save` writes them."""
+    folds = tuple(_gram(parts, i) for i in range(int(parts[MARK])))
+    if len(folds) == 0 or len({len(gram.mean) for gram in folds}) > 1:
+        raise DataError("its folds are not of the same features")
+    if not sum(gram.weight for gram in folds) > 0:
+        raise DataError("they are of no rows")
+    width = len(folds[0].mean)
+    names = tuple(map(str, np.atleast_1d(parts["feature_names"]))) if "feature_names" in parts else None
     encoding = Encoding.from_json(json.loads(str(parts["encoding"]))) if "encoding" in parts else None
+    if (names is not None and len(names) != width) or (encoding is not None and encoding.n_features != width):
+        raise DataError(f"its names or its encoding are not of {width} features")
+    readings = tuple(map(str, np.atleast_1d(parts["readings"])))
+    return Statistics(folds, readings, names, encoding, _plan(parts, len(folds)))
+
+
+def _plan(parts: dict[str, np.ndarray], n_codes: int) -> FoldPlan | None:
+    """Which parts each fold learns from and scores; None in files that do not say."""
     used = FoldsUsed.from_json(json.loads(str(parts["folds"]))) if "folds" in parts else None
-    plan = None if used is None else FoldPlan(parts["learns"], parts["scores"], used)
-    return Statistics(
-        folds, tuple(map(str, parts["readings"])), None if names is None else tuple(map(str, names)), encoding, plan
-    )
+    if used is None:
+        return None
+    learns, scores = parts["learns"], parts["scores"]
+    for marks in (learns, scores):
+        if marks.dtype != np.bool_ or marks.ndim != 2 or marks.shape[1] != n_codes or marks.shape != learns.shape:
+            raise DataError("its folds are not of the parts that there are")
+    return FoldPlan(learns, scores, used)
 
 
 def _gram(parts: dict[str, np.ndarray], fold: int) -> Gram:
-    arrays = {name: parts[f"{name}_{fold}"] for name in NUMBERS if f"{name}_{fold}" in parts}
-    values: dict[str, Any] = {name: array if array.ndim else array.item() for name, array in arrays.items()}
+    arrays = {name: np.asarray(parts[f"{name}_{fold}"]) for name in NUMBERS if f"{name}_{fold}" in parts}
+    d = arrays["mean"].size
+    shapes = {"mean": (d,), "xx": (d, d), "xy": (d,)}
+    kinds = {"rows": "iu", "whole": "b"}
+    for name, array in arrays.items():
+        right = array.shape == shapes.get(name, ()) and array.dtype.kind in kinds.get(name, "f")
+        if not right or not np.isfinite(array).all():
+            raise DataError(f"{name!r} of fold {fold} is damaged: it is no finite {array.dtype} of shape {array.shape}")
+    if arrays["weight"] < 0 or arrays["rows"] < 0:
+        raise DataError(f"fold {fold} is of fewer than no rows")
+    values: dict[str, Any] = {name: native(array) if array.ndim else array.item() for name, array in arrays.items()}
     return Gram(**values)

@@ -11,9 +11,11 @@ import pyarrow.compute as pc
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
 from riata.errors import DataError
+from riata.schema import SchemaError, build
 
 MOST_CLASSES = 1000
 TASKS = ("auto", "classification", "regression")
@@ -41,7 +43,8 @@ class Target:
             self._check(codes, values_of(column.is_null()), column)
             return codes
         values, labels = as_floats(column, self.column), np.asarray(self.classes, dtype=np.float64)
-        codes = np.searchsorted(labels, values).clip(max=len(labels) - 1)
+        order = np.argsort(labels)  # labels of a stream are in the order in which they came
+        codes = order[np.searchsorted(labels, values, sorter=order).clip(max=len(labels) - 1)]
         codes = np.where(labels[codes] == values, codes, np.nan)
         self._check(codes, np.isnan(values), column)
         return codes
@@ -51,7 +54,8 @@ class Target:
         unknown = np.isnan(codes) & ~missing
         if unknown.any():
             row = int(np.argmax(unknown))
-            raise BadRow(row, f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes")
+            said = f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes"
+            raise BadRow(row, f"{said}: correct it, or leave such rows out")
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -62,8 +66,23 @@ class Target:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Target":
-        classes = plain["classes"]
-        return cls(plain["column"], None if classes is None else tuple(classes))
+        own: _Plain = build(_Plain, plain, "the target")
+        if own.classes is not None and (fault := classes_fault(own.classes)) is not None:
+            raise SchemaError(fault)
+        return cls(own.column, None if own.classes is None else tuple(own.classes))
+
+
+@dataclass(frozen=True)
+class _Plain:
+    """A target as JSON has it."""
+
+    column: str
+    classes: list[str] | list[bool] | list[float] | None
+
+
+def classes_fault(classes: Sequence[Any]) -> str | None:
+    """What is wrong with the classes of a file, if anything."""
+    return "its classes are none, or the same twice" if len(set(classes)) < max(len(classes), 1) else None
 
 
 def is_whole(label: object) -> bool:
@@ -118,18 +137,28 @@ class TargetLearner:
         if self.text and task == "regression":
             raise DataError(f"the target {field.name!r} is text, which regression cannot predict; it needs numbers")
 
-    def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | None:
-        """Learn from the target of some rows; returns it as numbers, or None if it is text."""
+    def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | Labels:
+        """Learn from the target of some rows, all of which have one; returns it as numbers, or as classes."""
         if self.text:
-            self.labels.update(as_strings(column).unique().to_pylist())
+            coded = as_strings(column).dictionary_encode()
+            seen = Labels(coded.dictionary.to_pylist(), values_of(coded.indices).astype(np.int64))
+            self.labels.update(seen.labels)
             check_labels(self.labels, self.column)
-            return None
+            return seen
         values = as_floats(column, self.column)
         if len(self.labels) <= MOST_CLASSES:
             exact = values_of(column) if pa.types.is_integer(column.type) and not column.null_count else values
             self.labels.update(np.unique(exact).tolist())
         self.numbers.add([column], weight, None)
+        if self.task == "classification":
+            labels, positions = np.unique(values, return_inverse=True)
+            return Labels(labels.tolist(), positions)
         return values
+
+    @property
+    def spread(self) -> float:
+        """The centred weighted sum of squares of a target of numbers; 0 for text."""
+        return float(self.numbers.products[0, 0])
 
     def merge(self, later: "TargetLearner") -> None:
         """Learn what another learner has seen of later rows."""

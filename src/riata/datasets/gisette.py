@@ -44,7 +44,7 @@ def fetch_gisette(split: str = "train") -> Table:
     except DataError as error:
         for path in paths(folder, split):
             path.unlink(missing_ok=True)
-        raise DataError(f"{error} The {split} files in {folder} were deleted: fetch them again.") from error
+        raise DataError(f"{error}; the {split} files in {folder} were deleted: fetch them again") from error
     remember(f"{VERSION}-{split}", table)
     return table
 
@@ -55,19 +55,21 @@ def read_gisette(folder: str | Path, split: str = "train") -> Table:
     data, labels = paths(folder, split)
     for path in (data, labels):
         if not path.is_file():
-            raise DataError(f"There is no {path.name} in {folder}: get it from {UCI}, or use load_digits49.")
+            raise DataError(
+                f"there is no {path.name} in {folder}: get it from {UCI}, or take digits49, which comes with riata"
+            )
     X, y = _numbers(data), _numbers(labels).ravel()
     n = N_ROWS[split]
     if X.shape != (n, N_FEATURES):
         rows, width = X.shape
-        raise DataError(f"{data.name} should have {n} rows of {N_FEATURES} numbers, not {rows} of {width}.")
+        raise DataError(f"{data.name} should have {n} rows of {N_FEATURES} numbers, not {rows} of {width}")
     if X.min() < 0 or X.max() > 999:
-        raise DataError(f"{data.name} should have values from 0 to 999, not {X.min():g} to {X.max():g}.")
+        raise DataError(f"{data.name} should have values from 0 to 999, not {X.min():g} to {X.max():g}")
     positive, negative = np.sum(y == 1), np.sum(y == -1)
     if not len(y) == n == 2 * positive == 2 * negative:
         raise DataError(
             f"{labels.name} should have {n // 2} labels +1 and {n // 2} labels -1, "
-            f"not {positive} and {negative} among {len(y)}."
+            f"not {positive} and {negative} among {len(y)}"
         )
     names = np.array([f"f{j:04d}" for j in range(1, N_FEATURES + 1)])
     return Table(X, y.astype(np.float64), names)
@@ -84,7 +86,7 @@ def _numbers(path: Path) -> np.ndarray:
     try:
         return np.loadtxt(path, dtype=np.float32, ndmin=2)
     except ValueError as error:
-        raise DataError(f"{path.name} is not a table of numbers ({error}).") from error
+        raise DataError(f"{path.name} is not a table of numbers ({error})") from error
 
 
 def download(url: str, folder: Path) -> None:
@@ -96,6 +98,6 @@ def download(url: str, folder: Path) -> None:
             shutil.copyfileobj(source, file)
     except (OSError, HTTPException) as error:  # URLError and timeouts are OSErrors
         raise DataError(
-            f"Could not download {name} from {url} ({error}): place Gisette's files in {folder} by hand, "
-            "or use load_digits49, its twin that comes with riata."
+            f"could not download {name} from {url} ({error}): place Gisette's files in {folder} by hand, "
+            "or take digits49, its twin that comes with riata"
         ) from error

@@ -27,7 +27,7 @@ class Table(NamedTuple):
 def check_split(split: str) -> None:
     """Refuse anything but "train" and "test"."""
     if split not in ("train", "test"):
-        raise DataError(f"split must be 'train' or 'test', not {split!r}.")
+        raise DataError(f"split must be 'train' or 'test', not {split!r}")
 
 
 def recall(name: str) -> Table | None:

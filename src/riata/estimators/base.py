@@ -24,7 +24,17 @@ from riata.engines.cuda.transfers import place_named
 from riata.engines.known_rows import has_columns
 from riata.engines.open import is_distributed, open_data
 from riata.errors import DataError, OptionError
-from riata.estimators.columns import collected, has_gaps, is_frame, may_be_numbers, plain_target, table_of, with_roles
+from riata.estimators.columns import (
+    checked_values,
+    collected,
+    has_gaps,
+    is_frame,
+    may_be_numbers,
+    names_of,
+    plain_target,
+    table_of,
+    with_roles,
+)
 from riata.estimators.input_checks import check_alone, checked_target, encoded_like, parts_of, with_marks
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
@@ -185,9 +195,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if not self._encodes(X):
             return super().transform(X)
         rows = self.trained_.to_model().rows(self._with_names(X), need_target=False)
-        places = {str(name): j for j, name in enumerate(rows.feature_names or ())}
-        chosen = np.array([places[name] for name in self.get_feature_names_out()], dtype=np.intp)
-        return rows.gather(chosen).array
+        chosen = self.get_support(indices=True)
+        if rows.feature_names is not None:  # rows have the columns of chosen features only
+            places = {str(name): j for j, name in enumerate(rows.feature_names)}
+            chosen = np.array([places[name] for name in self.trained_.names_of(chosen)], dtype=np.intp)
+        return rows.gather(chosen).toarray()
 
     def fit(
         self,
@@ -234,12 +246,11 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         X = collected(X)
         if not may_be_numbers(X):
             return self._encoded(X, y, sample_weight, reset)
-        y = plain_target(y)
-        numbers, y = self._validated(X, y, reset=reset, gaps=True, y_numeric=numeric)
+        numbers, values = self._validated(X, plain_target(y), reset=reset, gaps=True, y_numeric=numeric)
         if has_gaps(numbers):
             return self._encoded(X, y, sample_weight, reset)
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
-        target, classes = self._coded(y)
+        target, classes = self._coded(values)
         return InMemory(numbers, target, weight, getattr(self, "feature_names_in_", None), classes)
 
     def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -256,11 +267,13 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if reset:
             self.n_features_in_ = table.num_columns
             if is_frame(X):
-                self.feature_names_in_ = np.array(table.schema.names, dtype=object)
+                self.feature_names_in_ = np.array(names_of(X), dtype=object)
+                self.n_features_in_ = len(self.feature_names_in_)
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
-        labels = None if self._task == "regression" or y is None else np.unique(plain_target(y))
-        table, target, weight = with_roles(table, y, sample_weight, self._task == "regression")
+        values = checked_values(y, table.num_rows, numeric=self._task == "regression")
+        _, labels = self._coded(values)
+        table, target, weight = with_roles(table, values, getattr(y, "name", None), sample_weight)
         data = open_data(table, target, weight=weight, task=self._task, memory=self.memory)
         if labels is not None and data.classes is not None and len(labels) == len(data.classes):
             data.facts = data.facts.but(classes=labels)  # of the type in which they were given

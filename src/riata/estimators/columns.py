@@ -5,6 +5,7 @@ or strings, such as a ColumnTransformer makes; their columns are called x0, x1, 
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,9 @@ def is_frame(X: Any) -> bool:
 
 
 def collected(X: Any) -> Any:
-    """X, or the frame that a lazy one stands for; rows that come one after the other are refused."""
+    """X, or the frame that a lazy one stands for; paths, and rows that come one after the other, are refused."""
+    if isinstance(X, str | Path):
+        raise OptionError(f"fit takes rows: open {X} with riata.open, and fit the dataset")
     if is_stream(X) and not hasattr(X, "__arrow_c_stream__"):
         raise OptionError("fit takes rows that are there: open a stream with riata.open, which brings its target")
     if type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "collect"):
@@ -36,6 +39,11 @@ def collected(X: Any) -> Any:
     if is_frame(X) and to_table(X) is None:  # a relation of DuckDB, an Arrow dataset or reader, ...
         return X.to_table() if is_arrow_dataset(X) else pa.table(X)
     return X
+
+
+def names_of(frame: Any) -> list[str]:
+    """The names of the columns of a frame, before structs are taken apart."""
+    return [str(name) for name in (frame.column_names if hasattr(frame, "column_names") else frame.columns)]
 
 
 def may_be_numbers(X: Any) -> bool:
@@ -47,9 +55,8 @@ def may_be_numbers(X: Any) -> bool:
         X = table_of(X.head(0))
     if isinstance(X, pa.Table | pa.RecordBatch):
         return all(map(_is_plain, X.schema.types))
-    if is_sparse(X) or getattr(X, "dtype", None) is None or X.dtype.kind not in "OUS":
-        return not isinstance(X, list | tuple) or not _has_strings(X)
-    return not _has_strings(X)
+    words = isinstance(X, list | tuple) or getattr(getattr(X, "dtype", None), "kind", "f") in "OUS"
+    return is_sparse(X) or not words or not _has_strings(X)
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -90,19 +97,23 @@ def table_of(X: Any, names: Sequence[str] | None = None) -> pa.Table:
     return checked_names(pa.table([as_column(rows[:, j]) for j in range(rows.shape[1])], names=list(names)))
 
 
-def with_roles(table: pa.Table, y: Any, sample_weight: Any, numeric: bool) -> tuple[pa.Table, str, str | None]:
-    """The table with the target and the weights as columns of their own, checked; the names of both.
-
-    A series brings its name along, so that the model knows which column it predicts.
-    """
+def checked_values(y: Any, n_rows: int, numeric: bool) -> np.ndarray:
+    """The target as an array, one value per row, none of them missing."""
     if y is None:
         raise DataError("X needs a target: give fit a y")
-    name = getattr(y, "name", None)
-    y = _check_y(plain_target(y), y_numeric=numeric)
-    if len(y) != table.num_rows:
-        raise DataError(f"X has {table.num_rows} rows, and y {len(y)} values")
+    values: np.ndarray = _check_y(plain_target(y), y_numeric=numeric)
+    if len(values) != n_rows:
+        raise DataError(f"X has {n_rows} rows, and y {len(values)} values")
+    return values
+
+
+def with_roles(table: pa.Table, y: np.ndarray, name: Any, sample_weight: Any) -> tuple[pa.Table, str, str | None]:
+    """The table with the target and the weights as columns of their own; the names of both.
+
+    A series brings its `name` along, so that the model knows which column it predicts.
+    """
     target = _free(name if isinstance(name, str) and name else TARGET, table.schema.names)
-    table = table.append_column(target, pa.array(y if y.dtype.kind != "O" else y.astype(str)))
+    table = table.append_column(target, pa.array(y.astype(str) if y.dtype.kind == "O" else y))
     if sample_weight is None:
         return table, target, None
     weights = _check_sample_weight(plain_target(sample_weight), y, dtype=np.float64, ensure_non_negative=True)

@@ -26,7 +26,8 @@ def parts_of(rows: Any, what: str = "validation") -> tuple[Any, Any, Any]:
 def with_marks(data: Dataset, X: Any, sample_weight: Any = None, **given: Any) -> Dataset:
     """The dataset of X with what says which of its rows belong together in folds, where that is given beside X."""
     own = isinstance(X, Dataset) or is_distributed(X)
-    if data.kept is None and not own and np.ndim(sample_weight) and len(sample_weight) != data.n_rows:
+    counted = not own and hasattr(sample_weight, "__len__")
+    if counted and data.kept is None and len(sample_weight) != data.n_rows:
         data.kept = np.asarray(sample_weight) > 0  # rows of no weight were left out as the columns were encoded
     given = {role: values for role, values in given.items() if values is not None}
     if not given:

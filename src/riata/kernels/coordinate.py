@@ -1,4 +1,4 @@
-"""One cyclic pass of coordinate descent over columns held in memory.
+"""Coordinate descent over columns held in memory: on a loss, by a bound of its curvature, or on a quadratic.
 
 Columns are the rows of the transposed matrix, so the layouts of `kernels.rows` serve. A coordinate minimises its
 quadratic bound of curvature L_j = curvature * sum_i s_i x_ij^2 / sum(s), which is the loss itself when it is squared.
@@ -10,6 +10,7 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
+from riata.kernels.quadratic import best_value
 from riata.kernels.rows import FAST, Rows, axpy, entries
 
 
@@ -64,3 +65,115 @@ def coordinate_pass(
             b -= (new - w[j]) * means[j]
             w[j] = new
     return b
+
+
+class ColumnQuadratic(NamedTuple):
+    """A penalised quadratic of the margins, seen along the columns a_j of its rows.
+
+    Q = sum_i u_i m_i + D_i m_i^2 / 2 + penalty(v) with margins m = A (v - v0) + c, where the constant c follows the
+    coefficients: sum_i t_i = 0 for the slopes t = u + D m. Without an intercept `means` are 0, and so is c.
+    """
+
+    D: np.ndarray  # of every row
+    sums: np.ndarray  # sum_i D_i a_ij of every column
+    means: np.ndarray  # the same over sum_i D_i
+    curvatures: np.ndarray  # sum_i D_i (a_ij - mean_j)^2 + l2_j
+    l1: np.ndarray
+    l2: np.ndarray
+    lower: np.ndarray
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _along(features: np.ndarray | None, values: np.ndarray, t: np.ndarray) -> float:
+    """sum_i t_i a_i of one column."""
+    total = 0.0
+    for p in range(values.shape[0]):
+        total += values[p] * t[p if features is None else features[p]]
+    return total
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _sums(features: np.ndarray | None, values: np.ndarray, D: np.ndarray) -> tuple[float, float]:
+    """sum_i D_i a_i and sum_i D_i a_i^2 of one column."""
+    first = second = 0.0
+    for p in range(values.shape[0]):
+        weighted = D[p if features is None else features[p]] * values[p]
+        first += weighted
+        second += weighted * values[p]
+    return first, second
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _add(features: np.ndarray | None, values: np.ndarray, factor: float, z: np.ndarray) -> None:
+    """z_i += factor a_i."""
+    for p in range(values.shape[0]):
+        z[p if features is None else features[p]] += factor * values[p]
+
+
+@compiled(nogil=True, fastmath=FAST)
+def _add_weighted(features: np.ndarray | None, values: np.ndarray, factor: float, D: np.ndarray, t: np.ndarray) -> None:
+    """t_i += factor D_i a_i."""
+    for p in range(values.shape[0]):
+        i = p if features is None else features[p]
+        t[i] += factor * values[p] * D[i]
+
+
+@compiled(nogil=True)
+def column_sums(columns: Rows, D: np.ndarray, sums: np.ndarray, squares: np.ndarray) -> None:
+    """Write sum_i D_i a_ij and sum_i D_i a_ij^2 of every column."""
+    for j in range(sums.shape[0]):
+        features, values = entries(columns, j)
+        sums[j], squares[j] = _sums(features, values, D)
+
+
+@compiled(nogil=True)
+def column_slopes(columns: Rows, t: np.ndarray, slopes: np.ndarray) -> None:
+    """Write sum_i t_i a_ij of every column."""
+    for j in range(slopes.shape[0]):
+        features, values = entries(columns, j)
+        slopes[j] = _along(features, values, t)
+
+
+@compiled(nogil=True)
+def add_columns(columns: Rows, v: np.ndarray, z: np.ndarray) -> None:
+    """z += A v, passing over columns whose coefficient is 0."""
+    for j in range(v.shape[0]):
+        if v[j] != 0.0:
+            features, values = entries(columns, j)
+            _add(features, values, v[j], z)
+
+
+@compiled(nogil=True)
+def sweeps_along_columns(
+    columns: Rows,
+    quadratic: ColumnQuadratic,
+    active: np.ndarray,
+    v: np.ndarray,
+    t: np.ndarray,
+    history: np.ndarray,
+) -> tuple[float, float]:
+    """Cyclic sweeps over the active columns, as many as `history` has rows, which get the coefficients after each.
+
+    Updates v, and t but for the change of the constant c, which is returned with the decrease of Q.
+    """
+    D, sums, means, curvatures, l1, l2, lower = quadratic
+    constant = decrease = 0.0
+    for sweep in range(history.shape[0]):
+        for k in range(active.shape[0]):
+            j = active[k]
+            curvature = curvatures[j]
+            if curvature <= 0.0:
+                continue
+            features, values = entries(columns, j)
+            old = v[j]
+            slope = _along(features, values, t) + constant * sums[j] + l2[j] * old
+            new = best_value(curvature * old - slope, l1[j], lower[j], curvature)
+            change = new - old
+            if change != 0.0:
+                _add_weighted(features, values, change, D, t)
+                constant -= change * means[j]
+                decrease -= change * (slope + 0.5 * curvature * change) + l1[j] * (abs(new) - abs(old))
+                v[j] = new
+        for k in range(active.shape[0]):
+            history[sweep, k] = v[active[k]]
+    return constant, decrease

@@ -8,6 +8,8 @@ import numpy as np
 from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
+LEAST_SHARE = 1e-3  # of a step that is tried
+
 
 class Limits(NamedTuple):
     """How precise a minimum must be, and how long to search for it."""
@@ -95,32 +97,45 @@ def take_step(
     lower: np.ndarray,
     v: np.ndarray,
 ) -> None:
-    """Move the coordinates S of v.
+    """Move the coordinates S of v by the best share of a step: 1, 1/2, 1/4, and so on.
 
-    A step that would change signs sets those coordinates to zero if that lowers Q, and otherwise ends at the first
-    change, which always does.
+    Coordinates that would change sign become zero instead, so that many can leave at once. Where no share lowers Q,
+    the step ends at the first change, which always does.
     """
     k = step.shape[0]
-    move, change, first, shortest = np.empty(k), 0.0, -1, np.inf
-    for p in range(k):
-        now = v[S[p]]
-        move[p] = step[p]
-        if (l1[S[p]] > 0.0 or lower[S[p]] == 0.0) and (now + step[p]) * now < 0.0:
-            move[p] = -now
-            if now / -step[p] < shortest:
-                first, shortest = p, now / -step[p]
-    if first >= 0:
+    move, best, lowest, share, first, shortest = np.empty(k), np.zeros(k), 0.0, 1.0, -1, np.inf
+    while share > LEAST_SHARE:
+        crossing = False
+        for p in range(k):
+            now = v[S[p]]
+            move[p] = share * step[p]
+            if (l1[S[p]] > 0.0 or lower[S[p]] == 0.0) and (now + move[p]) * now < 0.0:
+                move[p] = -now
+                crossing = True
+                if share == 1.0 and now / -step[p] < shortest:
+                    first, shortest = p, now / -step[p]
+        if not crossing and share == 1.0:
+            best[:] = move
+            lowest = -1.0
+            break
+        change = 0.0
         for p in range(k):
             rise = 0.0
             for q in range(k):
                 rise += H_S[p, q] * move[q]
             change += move[p] * (0.5 * rise - downhill[p])
-        if change >= 0.0:
-            for p in range(k):
-                move[p] = shortest * step[p]
-            move[first] = -v[S[first]]
+        if change < lowest:
+            lowest = change
+            best[:] = move
+        elif lowest < 0.0:
+            break
+        share *= 0.5
+    if lowest >= 0.0 and first >= 0:
+        for p in range(k):
+            best[p] = shortest * step[p]
+        best[first] = -v[S[first]]
     for p in range(k):
-        v[S[p]] += move[p]
+        v[S[p]] += best[p]
 
 
 @compiled(nogil=True, fastmath=FAST)

@@ -26,7 +26,8 @@ class Squared(Loss):
     formula = HALF + square(row(LEFT, RESIDUAL, RIGHT))
 
     def value(self, y: Array, z: Array) -> Array:
-        return 0.5 * (y - z) ** 2
+        error = y - z
+        return 0.5 * error * error  # a power of a Python float raises where this is infinite
 
     def derivative(self, y: Array, z: Array) -> Array:
         return z - y

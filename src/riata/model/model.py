@@ -27,6 +27,7 @@ from riata.model.decisions import decide
 from riata.model.model_checks import faults
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
+from riata.schema import SchemaError
 
 FORMAT, VERSION = "riata-model", 1
 
@@ -132,7 +133,13 @@ class Model:
         """z for rows of X, whose columns of these numbers are the model's features."""
         X = as_matrix(X)
         X = X.unit_rows() if self.normalize == "rows" else X
-        return _by_margin(X.narrowed(columns).margins(self.coef.T, self.intercept))
+        z = X.narrowed(columns).margins(self.coef.T, self.intercept)
+        if not np.isfinite(z).all():
+            row = int(np.argmin(np.isfinite(z).all(axis=1)))
+            raise DataError(
+                f"the prediction of row {row + 1} of these is not a finite number: a value is missing, or too large"
+            )
+        return _by_margin(z)
 
     def predict(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
         """Numbers, or labels."""
@@ -216,7 +223,7 @@ def load_model(path: str | Path) -> Model:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelFileError(f"cannot read the model {path}: {error.strerror or error}") from None
-    except ValueError:  # also what is not UTF-8
+    except (ValueError, RecursionError):  # also what is not UTF-8, or lists in lists without end
         raise ModelFileError(f"{path} is not a riata model: it is not JSON, or it was cut short") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelFileError(f"{path} is not a riata model: it does not say format {FORMAT!r}")
@@ -224,9 +231,9 @@ def load_model(path: str | Path) -> Model:
         raise ModelFileError(
             f"{path} has model format version {document.get('version')}, this riata reads {VERSION}: update riata"
         )
-    if (fault := next(faults(document), None)) is not None:
-        raise ModelFileError(f"{path} is a damaged riata model: {fault}")
     try:
+        if (fault := next(faults(document), None)) is not None:
+            raise SchemaError(fault)
         features = document["features"]
         intercept = np.array(document["intercept"], dtype=float)
         coef = np.array([f["coef"] for f in features], dtype=float).reshape(len(features), len(intercept)).T
@@ -242,8 +249,8 @@ def load_model(path: str | Path) -> Model:
             link=_link_in(document),
             threshold=document.get("threshold"),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} is a damaged riata model: {error!r} is wrong or missing") from None
+    except (SchemaError, ModelFileError) as error:
+        raise ModelFileError(f"{path} is a damaged riata model: {error}") from None
 
 
 def _link_in(document: dict[str, Any]) -> str:

@@ -1,10 +1,12 @@
 """What must be true of a model file's content, each with the words that say what is wrong where it is not."""
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
+from riata.data.encoding import Encoding
+from riata.data.target import classes_fault
 from riata.losses import LINKS, known_loss
+from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked
 
 HEAD = {"format", "version", "riata"}
 PARTS = {
@@ -19,23 +21,29 @@ OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 def faults(document: dict[str, Any]) -> Iterator[str]:
     """All that is wrong with a model, the first of which is enough to refuse it."""
     if unknown := sorted(document.keys() - HEAD - PARTS):
-        yield f"nobody knows what its {unknown[0]!r} means"
+        yield f"it holds {unknown[0]!r}, which this version of riata does not know: update riata"
     if lost := sorted(PARTS - OPTIONAL - document.keys()):
         yield f"it lacks its {lost[0]!r}"
         return
     task, classes, intercept, features = (document[name] for name in ("task", "classes", "intercept", "features"))
     if not _is_loss(document["loss"], document.get("link"), task):
-        yield f"there is no loss {document['loss']!r} for a task {task!r}"
+        yield f"there is no loss {document['loss']!r} with link {document.get('link')!r} for a task {task!r}"
     if document["normalize"] not in (None, "rows"):
         yield f"rows cannot be normalised by {document['normalize']!r}"
     if not _is_whole(document["n_features"]):
         yield f"{document['n_features']!r} is no number of features"
         return
+    if not isinstance(document["objective"], str):
+        yield f"its objective is {document['objective']!r}, not a text"
     if not isinstance(document["training"], dict) or not isinstance(document.get("encoding"), dict | None):
         yield "its training or its encoding is not what it should be"
         return
     if (task == "classification") != isinstance(classes, list):
         yield f"the classes of a {task} cannot be {classes!r}"
+    if isinstance(classes, list):
+        checked(list[str] | list[bool] | list[float], classes, "its list of classes")
+        if (fault := classes_fault(classes)) is not None:
+            yield fault
     n_margins = len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
     if not _are_numbers(intercept, n_margins):
         yield f"its intercept is {intercept!r}, not {n_margins} finite numbers"
@@ -51,9 +59,16 @@ def faults(document: dict[str, Any]) -> Iterator[str]:
     columns = [feature["column"] for feature in features if isinstance(feature, dict) and "column" in feature]
     if len({*map(str, columns)}) < len(columns):
         yield "two of its features are the same column"
-    for encoder in (document.get("encoding") or {}).get("encoders", ()):
-        if isinstance(encoder, dict) and encoder.get("kind") == "number" and not _is_number(encoder.get("mean")):
-            yield f"the mean of column {encoder.get('column')!r} is {encoder.get('mean')!r}, no finite number"
+    if document.get("encoding") is not None:
+        encoding = Encoding.from_json(document["encoding"])
+        if encoding.n_features > document["n_features"]:  # columns without a chosen feature are left out
+            yield f"its columns make {encoding.n_features} features, and it says {document['n_features']}"
+        if (
+            encoding.target is not None
+            and encoding.target.classes is not None
+            and list(encoding.target.classes) != classes
+        ):
+            yield "its classes are not those of its target"
 
 
 def _faults_of(feature: Any, n_features: int, n_margins: int) -> Iterator[str]:
@@ -74,7 +89,9 @@ def _is_loss(name: Any, link: Any, task: Any) -> bool:
     if task not in TASKS or not isinstance(name, str) or not isinstance(link, str | None):
         return False
     loss = known_loss(name)
-    return link in LINKS if loss is None else task in loss.tasks
+    if loss is not None:
+        return task in loss.tasks and (link is None or link in LINKS)
+    return link in LINKS
 
 
 def _is_threshold(value: Any, classes: Any) -> bool:
@@ -86,11 +103,11 @@ def _is_baseline(value: Any, classes: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < LARGEST_NUMBER
 
 
 def _is_whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_WHOLE
 
 
 def _are_numbers(values: Any, count: int) -> bool:

@@ -7,8 +7,9 @@ from riata.outcome.folds_used import FoldsUsed
 from riata.outcome.plain import bound_from_json, bound_to_json, proof_from_json, proof_to_json
 from riata.outcome.proofs import Bound, Proof
 from riata.outcome.reasons import StopReason
+from riata.schema import build, checked
 
-PerClass = int | float | None | list[Any]  # a value, or one for every class where there are several
+PerClass = int | float | None | list[int | float | None]  # a value, or one for every class where there are several
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,18 @@ class TrainingFacts:
         """The facts in a file, of this version or of another: what has no name here is left out."""
         known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
         names = {reason.value for reason in StopReason}
-        if "stop" in known:
-            known["stop"] = [StopReason(name) for name in known["stop"] if name in names]
-        if "folds" in known:
-            known["folds"] = FoldsUsed.from_json(known["folds"])
-        if "proof" in known:
-            known["proof"] = [proof_from_json(proof) for proof in known["proof"]]
-        if "bound" in known:
-            known["bound"] = [bound_from_json(bound) for bound in known["bound"]]
-        return cls(**known)
+        stop = checked(list[str], known.get("stop", []), "'stop' of its training")
+        proofs, bounds = (
+            checked(list[dict[str, Any] | None], known.get(name, []), f"{name!r} of its training")
+            for name in ("proof", "bound")
+        )
+        known["stop"] = [StopReason(name) for name in stop if name in names]
+        known["proof"] = [proof_from_json(proof) for proof in proofs]
+        known["bound"] = [bound_from_json(bound) for bound in bounds]
+        if known.get("folds") is not None:
+            known["folds"] = FoldsUsed.from_json(checked(dict[str, Any], known["folds"], "'folds' of its training"))
+        facts: TrainingFacts = build(cls, known, "its training")
+        return facts
 
 
 _ALWAYS = (

@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from typing import Any
 
+from riata.schema import build
+
 
 class FoldKind(Enum):
     """What decides the fold of a row."""
@@ -34,10 +36,11 @@ class FoldsUsed:
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "FoldsUsed | None":
         """The same again; None for a kind that a later version may have written."""
-        if plain.get("kind") not in {kind.value for kind in FoldKind}:
+        if plain.get("kind") not in [kind.value for kind in FoldKind]:
             return None
         known = {one.name: plain[one.name] for one in fields(cls) if one.name in plain}
-        return cls(**known | {"kind": FoldKind(plain["kind"])})
+        used: FoldsUsed = build(cls, known | {"kind": FoldKind(plain["kind"])}, "its folds")
+        return used
 
 
 def folds_in_words(used: FoldsUsed) -> str:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import numpy as np
 
 from riata.outcome.proofs import Bound, GlobalBound, Proof
+from riata.schema import build
 
 
 def _kind(proof: type) -> str:
@@ -33,9 +34,10 @@ def proof_to_json(proof: Proof | None) -> dict[str, Any] | None:
 
 def proof_from_json(plain: dict[str, Any] | None) -> Proof | None:
     """The proof again; None for a kind that a later version may have written."""
-    if plain is None or plain["kind"] not in KINDS:
+    kind = None if plain is None else plain.get("kind")
+    if plain is None or not isinstance(kind, str) or kind not in KINDS:
         return None
-    proof: Proof = KINDS[plain["kind"]](**{name: value for name, value in plain.items() if name != "kind"})
+    proof: Proof = build(KINDS[kind], {name: value for name, value in plain.items() if name != "kind"}, "its proof")
     return proof
 
 
@@ -49,7 +51,8 @@ def bound_to_json(bound: Bound | None) -> dict[str, Any] | None:
 
 def bound_from_json(plain: dict[str, Any] | None) -> Bound | None:
     """The bound again; None for a kind that a later version may have written."""
-    if plain is None or plain["kind"] not in BOUNDS:
+    kind = None if plain is None else plain.get("kind")
+    if plain is None or not isinstance(kind, str) or kind not in BOUNDS:
         return None
-    bound: Bound = BOUNDS[plain["kind"]](**{name: value for name, value in plain.items() if name not in MADE})
+    bound: Bound = build(BOUNDS[kind], {name: value for name, value in plain.items() if name not in MADE}, "its bound")
     return bound

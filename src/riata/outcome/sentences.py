@@ -33,7 +33,7 @@ IN_SHORT = {
     StopReason.STATIONARY: "it is a stationary point: no small change lowers the objective",
     StopReason.ZERO_LOSS: "the loss is within a millionth of zero, which no model can beat: add a ridge",
     StopReason.PURSUIT_ENDED: "the method came to its end",
-    StopReason.SUPPORTS_REFITTED: "supports are those of local models, refitted",
+    StopReason.SUPPORTS_REFITTED: "the features are the best of local models of the loss, refitted, which is no proof",
     StopReason.OBJECTIVE_STALLED: "the objective has not moved for some passes",
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
     StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
@@ -125,8 +125,8 @@ def _(proof: SearchedAll) -> str:
 @what_is_proved.register
 def _(proof: RefittedSupports) -> str:
     if proof.n_local_models == 1:
-        return "supports are those of the local model, refitted"
-    return "supports are the better of those of two local models, refitted"
+        return "the features are the best of a local model of the loss, refitted, which is no proof"
+    return "the features are the better of those of two local models of the loss, refitted, which is no proof"
 
 
 @what_is_proved.register

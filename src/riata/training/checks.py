@@ -7,6 +7,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from riata.arrays import namespace
+from riata.data.budget import in_words
 from riata.data.columns.lists import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
@@ -20,6 +21,7 @@ from riata.training.checkpoint import check_folder
 from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
 
+VECTORS = 4  # of a number for each feature, that every fit needs at once at the least
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
 SAVING = [name for name, solver in SOLVERS.items() if solver.saves or solver.method]  # that have checkpoints
 
@@ -201,13 +203,25 @@ def check_rows(data: Dataset, spec: Spec) -> None:
         raise DataError(loss.refusal)
 
 
+def check_width(data: Dataset, spec: Spec) -> None:
+    """Refuse more features than the budget has room for: a single index of a sparse row can ask for billions."""
+    memory = spec.memory_bytes or data.memory
+    need = VECTORS * 8 * data.n_features
+    solver = SOLVERS.get(spec.solver_name)
+    if memory is not None and need > memory and solver is not None and not solver.width_free:
+        raise OptionError(
+            f"{data.n_features} features need at least {in_words(need)}, more than the budget of {in_words(memory)}; "
+            "give it more memory, correct the indices, or take solver 'sketch', whose memory does not grow with them"
+        )
+
+
 def check_target_varies(data: Dataset) -> None:
     """Refuse a target that there is nothing to learn from."""
     target = data.target_moments
     if not target.y_varies:
+        alone = " (1 sample)" if data.n_observed == 1 else ""
         raise DataError(
-            f"the target has the same value, {target.y_mean:g}, in every row (n_samples={data.n_observed}): "
-            "there is nothing to learn"
+            f"the target has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"
         )
 
 

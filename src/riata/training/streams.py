@@ -43,7 +43,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if spec.k is None and spec.alpha is None and (spec.alpha_ratio is not None or not solver.finds_alpha):
         sentence = "a stream has no alpha_max to take a share of: give partial_fit an alpha or a k"
     elif spec.rounds:
-        sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds=False"
+        sentence = "rounds are halves of a known number of steps, and a stream has none: leave rounds out"
     elif spec.batch == "full":
         sentence = "a stream has no full batch: give batch a number"
     if sentence:

@@ -16,7 +16,7 @@ from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
-from riata.training.checks import check_request, check_same_features, check_target_varies
+from riata.training.checks import check_request, check_same_features, check_target_varies, check_width
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
@@ -63,6 +63,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     ['x4', 'x7']
     """
     check_request(spec, "regression" if data.classes is None else "classification")
+    check_width(data, spec)
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
@@ -108,7 +109,8 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
             of_class = replace(spec, checkpoint=Path(spec.checkpoint) / str(position))
         rows = one_against_rest(data, position, weights, moments)
         chosen_by = None if others is None else one_against_rest(others, position, weights)
-        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, str(classes[position])))
+        of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
+        fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
     shares = (counts / counts.sum()).tolist()
     return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 

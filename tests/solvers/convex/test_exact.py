@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
-from convex_problems import Chunks, make
+from convex_problems import Chunks, degenerate, make
 from riata.data.in_memory import InMemory
 from riata.data.sample import sample_rows
 from riata.errors import OptionError
@@ -145,21 +145,6 @@ def test_few_passes_out_of_core(loss):
     result = fit(data, Spec(alpha_ratio=0.05, loss=loss)).result
     assert result.converged
     assert data.passes <= 12
-
-
-@st.composite
-def degenerate(draw):
-    """Few rows; columns may be constant, zero, twins, huge or tiny; labels may be separable or all alike but one."""
-    n, d = draw(st.integers(1, 12)), draw(st.integers(1, 8))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    X = rng.normal(size=(n, d))
-    for j in range(d):
-        kind = draw(st.sampled_from(["plain", "zero", "constant", "twin", "huge", "tiny", "binary"]))
-        X[:, j] = {
-            "plain": X[:, j], "zero": 0.0, "constant": 7.0, "twin": X[:, 0], "huge": 1e6 * X[:, j],
-            "tiny": 1e-6 * X[:, j], "binary": X[:, j] > 0,
-        }[kind]  # fmt: skip
-    return X, rng
 
 
 @settings(max_examples=60, deadline=None)

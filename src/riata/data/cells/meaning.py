@@ -18,11 +18,11 @@ class Meaning:
     refused: dict[str, str] = field(default_factory=dict)  # why a column cannot be read, before it is settled
     strays: dict[str, str] = field(default_factory=dict)  # a sentence about columns of numbers with words among them
 
-    def notes(self) -> list[str]:
-        """What a user should know of what was assumed."""
+    def notes(self, but: Collection[str] = ()) -> list[str]:
+        """What a user should know of what was assumed, but of these columns."""
         said: dict[str, list[str]] = {}
         for name, one in self.formats.items():
-            if one != PLAIN:
+            if one != PLAIN and name not in but:
                 said.setdefault(one.said(), []).append(name)
         if self.codes:
             said["digits with zeros in front, as codes and not as numbers"] = self.codes
@@ -58,6 +58,11 @@ def decide(looks: Mapping[str, ColumnLook], separator: str = ",") -> Meaning:
 def ambiguous(looks: Mapping[str, ColumnLook]) -> bool:
     """Whether numbers of some column may have a decimal comma: then those with a point are to be looked at, too."""
     return any(one.decimal == "," for look in looks.values() for one in look.numbers())
+
+
+def note_of(how: Collection[str]) -> list[str]:
+    """One note about how cells were read, if there is anything to say."""
+    return [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE says otherwise)"] if how else []
 
 
 def some(names: Collection[str], most: int = 4) -> str:

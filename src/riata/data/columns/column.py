@@ -13,7 +13,9 @@ import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Explained, Labels
 from riata.data.columns.strings import numbers_of
+from riata.data.formats.damage import reason_of
 from riata.errors import DataError
 from riata.scipy_later import sparse as sp
 
@@ -77,6 +79,10 @@ class Encoder(ABC):
         """Whether it makes at least one of these features."""
         return not set(names).isdisjoint(self.names)
 
+    def fault(self) -> str | None:
+        """What is wrong with an encoder from a file, beyond the types of its fields, as the end of a sentence."""
+        return None
+
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]  # every encoder is a dataclass
 
@@ -85,8 +91,8 @@ class Learner(ABC):
     """Sees a column in the first pass."""
 
     @abstractmethod
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
-        """Learn from some rows; y is their target, if that is numeric."""
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
+        """Learn from some rows; y is their target, if there is one: numbers, or classes."""
 
     @abstractmethod
     def merge(self, later: Self) -> None:
@@ -99,6 +105,10 @@ class Learner(ABC):
     @abstractmethod
     def summary(self) -> ColumnProfile:
         """What a user wants to know about the column."""
+
+    def explained(self, spread: float) -> Explained | None:
+        """What it alone explains of the target, whose centred sum of squares is `spread` if it is of numbers."""
+        return None
 
     single = True  # whether all values are exact in float32
 
@@ -117,7 +127,7 @@ def first_failing(column: pa.Array, parse: Callable[[pa.Array], Any]) -> int:
     def fails(n_rows: int) -> bool:
         try:
             parse(column[:n_rows])
-        except pa.ArrowInvalid:
+        except pa.ArrowException:
             return True
         return False
 
@@ -130,7 +140,8 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
     if pa.types.is_dictionary(kind):
         return as_floats(column.dictionary_decode(), name)
     if pa.types.is_duration(kind):
-        column = pc.divide(column.cast(pa.int64()).cast(pa.float64()), float(_PER_SECOND[kind.unit]))
+        seconds = column.cast(pa.int64()).cast(pa.float64(), safe=False)  # beyond 2^53 of a unit, to the nearest
+        column = pc.divide(seconds, float(_PER_SECOND[kind.unit]))
     elif pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
@@ -138,11 +149,15 @@ def as_floats(column: pa.Array, name: str) -> np.ndarray:
             if isinstance(kind, pa.BaseExtensionType):
                 raise pa.ArrowNotImplementedError
             column = column.cast(pa.float64())
-        except pa.ArrowInvalid as error:
+        except pa.ArrowException as error:
             row = first_failing(column, lambda part: part.cast(pa.float64()))
-            raise BadRow(row, f"column {name!r} holds {kind}, where the model has numbers ({error})") from error
-        except pa.ArrowNotImplementedError:
-            raise DataError(f"column {name!r} is {kind}, and numbers are needed: convert it, or name another") from None
+            if isinstance(error, pa.ArrowNotImplementedError):
+                raise DataError(
+                    f"column {name!r} is {kind}, and numbers are needed: convert it, or name another"
+                ) from None
+            row = first_failing(column, lambda part: part.cast(pa.float64()))
+            reason = f"column {name!r} holds {kind}, where the model has numbers ({reason_of(error)})"
+            raise BadRow(row, reason) from error
     return values_of(column).astype(np.float64, copy=False)
 
 

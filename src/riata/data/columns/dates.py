@@ -10,8 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
-from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, first_failing, one_hot
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import BinSums, Explained, Labels
+from riata.data.columns.row_order import Order
 from riata.scipy_later import sparse as sp
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -30,6 +32,11 @@ class Date(Encoder):
     parts: dict[str, list[int]] = field(hash=False)
     missing: bool
     kind = "date"
+
+    def fault(self) -> str | None:
+        if not all(0 <= code < PARTS.get(part, 0) for part, codes in self.parts.items() for code in codes):
+            return "has a month, weekday or hour that no date has"
+        return None
 
     @property
     def names(self) -> Sequence[str]:
@@ -70,14 +77,19 @@ class DateLearner(Learner):
         self.weight = self.mean = 0.0
         self.least, self.largest = np.inf, -np.inf
         self.seen = {part: np.zeros(n, dtype=bool) for part, n in PARTS.items()}
+        self.order, self.bins = Order(), BinSums()
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         instants = as_instants(columns[0], self.column)
         valid = values_of(instants.is_valid())
         self.n_missing += instants.null_count
+        days = days_of(instants)
+        if y is not None:
+            self.bins.add(np.where(valid, days, np.nan), weight, y)
         if not valid.any():
             return
-        days, weight = days_of(instants)[valid], weight[valid]
+        days, weight = days[valid], weight[valid]
+        self.order.add(days)
         self.least, self.largest = min(self.least, days.min()), max(self.largest, days.max())
         self.weight += weight.sum()
         self.mean += weight @ (days - self.mean) / self.weight
@@ -92,6 +104,8 @@ class DateLearner(Learner):
             self.mean += later.weight * (later.mean - self.mean) / self.weight
         for part, seen in self.seen.items():
             seen |= later.seen[part]
+        self.order.merge(later.order)
+        self.bins.merge(later.bins)
 
     def encoder(self, n_rows: int) -> Date:
         parts = {part: np.flatnonzero(seen).tolist() for part, seen in self.seen.items() if seen.sum() > 1}
@@ -102,31 +116,40 @@ class DateLearner(Learner):
         ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
         if not ends:
             return ColumnProfile("date", self.n_missing)
-        return ColumnProfile("date", self.n_missing, least=ends[0], largest=ends[-1])
+        rises = bool(self.order.rises)
+        return ColumnProfile("date", self.n_missing, least=ends[0], largest=ends[-1], numbers_rows=rises)
+
+    def explained(self, spread: float) -> Explained | None:
+        return self.bins.explained(spread)
 
 
 def as_instants(column: pa.Array, name: str) -> pa.Array:
     """Dates, timestamps, times of day and ISO 8601 strings as timestamps; with a zone, as UTC."""
+    try:
+        return _instants(column)
+    except pa.ArrowException as error:
+        row = first_failing(column, _instants)
+        raise BadRow(row, f"column {name!r} holds {_shown(column, row)}, no date like those before") from error
+
+
+def _instants(column: pa.Array) -> pa.Array:
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return as_instants(column.dictionary_decode(), name)
+        return _instants(column.dictionary_decode())
     if pa.types.is_time(kind):
-        unit = kind.unit
-        return (
-            column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
-            .cast(pa.int64())
-            .cast(pa.timestamp(unit))
-            .cast(INSTANT)
-        )
+        whole = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64()).cast(pa.int64())
+        return whole.cast(pa.timestamp(kind.unit)).cast(INSTANT, safe=False)  # nanoseconds are cut off
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return column.cast(pa.timestamp(kind.unit)).cast(INSTANT, safe=False)  # what is stored is UTC
+    return column.cast(INSTANT, safe=False) if pa.types.is_temporal(kind) else parse_dates(as_strings(column))
+
+
+def _shown(column: pa.Array, row: int) -> str:
+    """A value for a message; one that Python has no date for as Arrow writes it."""
     try:
-        if pa.types.is_timestamp(kind) and kind.tz is not None:
-            return column.cast(pa.timestamp("us", "UTC"), safe=False).cast(INSTANT, safe=False)
-        if pa.types.is_temporal(kind):
-            return column.cast(INSTANT, safe=False)
-        return parse_dates(column)
-    except pa.ArrowInvalid as error:
-        row = first_failing(column, parse_dates)
-        raise BadRow(row, f"column {name!r} holds {column[row].as_py()!r}, no date like those before") from error
+        return repr(column[row].as_py())
+    except (ValueError, OverflowError):
+        return str(column.type)
 
 
 def parse_dates(strings: pa.Array) -> pa.Array:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.csr import canonical
 from riata.scipy_later import sparse as sp
 
@@ -52,6 +53,9 @@ class Dense(Encoder):
     given_names: tuple[str, ...] | None = None
     kind = "dense"
 
+    def fault(self) -> str | None:
+        return _size_fault(self.size, self.given_names)
+
     @property
     def names(self) -> Sequence[str]:
         return self.given_names or (
@@ -85,6 +89,13 @@ class Sparse(Encoder):
     given_names: tuple[str, ...] | None = None
     kind = "sparse"
 
+    def fault(self) -> str | None:
+        return (
+            "counts its indices neither from 0 nor from 1"
+            if self.first not in (0, 1)
+            else _size_fault(self.size, self.given_names)
+        )
+
     @property
     def columns(self) -> tuple[str, ...]:
         return self.column, self.values
@@ -114,6 +125,12 @@ class Sparse(Encoder):
             shape=(len(offsets) - 1, self.size),
         )
         return canonical(X)
+
+
+def _size_fault(size: int, names: tuple[str, ...] | None) -> str | None:
+    if not 0 <= size <= 2**62 or (names is not None and len(names) != size):
+        return f"has {size} features, and {len(names or ())} names of them"
+    return None
 
 
 def stem(column: str) -> str:
@@ -189,7 +206,7 @@ class DenseLearner(Learner):
         self.width: int | None = None
         self.names = tuple(names) if names else None
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         flat, lengths = flatten(columns[0], self.column)
         if len(lengths) == 0:
             return
@@ -228,7 +245,7 @@ class SparseLearner(Learner):
         self.n_rows = self.n_pairs = 0
         self.names = tuple(names) if names else None
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         values, indices, offsets = pairs_of(columns, self.indices, self.values)
         self.n_rows += len(offsets) - 1
         self.n_pairs += len(values)

@@ -7,6 +7,8 @@ import pyarrow as pa
 
 from riata.kernels.text_hashing import hash_strings, hash_words
 
+MOST_BITS = 24  # of hash buckets: each of them has a name
+
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """(bytes, offsets) of an array of strings; a null is an empty string."""
@@ -43,6 +45,11 @@ def words_of(strings: pa.Array, pairs: bool) -> tuple[np.ndarray, np.ndarray, np
     hashes, indptr = np.empty(room, dtype=np.uint64), np.empty(len(strings) + 1, dtype=np.int64)
     n = hash_words(text, offsets, pairs, starts, ends, hashes, indptr)
     return text, starts[:n], ends[:n], hashes[:n], indptr
+
+
+def bits_fault(bits: int) -> str | None:
+    """What is wrong with the bits of hash buckets in a file, if anything."""
+    return None if 1 <= bits <= MOST_BITS else f"has buckets of {bits} bits, which are 1 to {MOST_BITS}"
 
 
 def bucket_of(hashes: np.ndarray, bits: int) -> np.ndarray:

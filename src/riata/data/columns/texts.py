@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
-from riata.data.columns.strings import BucketNames, bucket_of, words_of
+from riata.data.columns.explained import Labels
+from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, words_of
 from riata.kernels.text_hashing import look_up, make_table
 from riata.scipy_later import sparse as sp
 
@@ -81,6 +82,9 @@ class HashedText(Encoder):
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed text"
 
+    def fault(self) -> str | None:
+        return bits_fault(self.bits)
+
     @property
     def names(self) -> Sequence[str]:
         return [f"{self.column}:{self.bucket_names.get(str(b), f'#{b}')}" for b in range(2**self.bits)]
@@ -114,7 +118,7 @@ class TextLearner(Learner):
         self.names: dict[int, str] = {}
         self.n_rows = self.n_words = self.n_missing = 0
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         strings = as_strings(columns[0])
         self.n_missing += strings.null_count
         text, starts, ends, hashes, indptr = words_of(strings, self.pairs)

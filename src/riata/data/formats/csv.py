@@ -8,26 +8,25 @@ categorical or text. Cells that are written in another way are read as strings a
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.column_look import ColumnLook, epoch_of, may_be_epoch
 from riata.data.cells.converted import BadCell, converted
-from riata.data.cells.meaning import Meaning, ambiguous, decide
+from riata.data.cells.meaning import note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import PLAIN, NumberFormat
+from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_cuts import Unquoted, is_local
+from riata.data.formats.csv_look import LONGEST_ROW, CsvLook
 from riata.data.formats.csv_options import CsvOptions
-from riata.data.formats.dialect import Dialect, dialect_of
+from riata.data.formats.dialect import Dialect
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.live_files import Followed, StandardInput
-from riata.data.formats.text_encoding import as_utf8, head_text, one_byte, plain_utf8
+from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.errors import DataError
-
-LONGEST_ROW = 64  # in blocks: a quote that is opened and not closed makes a row of all that follows
 
 
 class Csv(FileSource):
@@ -48,23 +47,19 @@ class Csv(FileSource):
         super().__init__(files)
         self._block_bytes, self._as_text, self._skip_bad = block_bytes, as_text, skip_bad
         self.asked = options or CsvOptions()
-        self._null_words = [*MISSING_WORDS, *self.asked.missing]
-        self._decimal = self.asked.decimal or "."  # what Arrow takes for one
-        self._dialects = {file.path: self._dialect(file) for file in files}
-        schemas = [self._infer(file) for file in files]
-        self._meaning = self._look(files, schemas, known or {}, labels)
+        self._arrow = ArrowOptions(self.asked.decimal or ".", [*MISSING_WORDS, *self.asked.missing])
+        look = CsvLook(block_bytes, self.asked, as_text, self._arrow)
+        self._dialects = look.dialects
+        schemas = [self._types(look, file) for file in files]
+        self._meaning, looks = look.meaning(files, schemas, known or {}, labels)
+        if skip_bad:  # rows with stray words are bad ones
+            self._meaning.formats |= {name: looks[name].almost for name in self._meaning.strays}
+            self._meaning.strays.clear()
         self._formats = self._left_to_us(schemas)
         self.cells = self._meaning.formats
         self.refused, self.strays = self._meaning.refused, self._meaning.strays
         self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
-        self.notes = self._notes()
-
-    def _dialect(self, file: File) -> Dialect:
-        head = file.head(self._block_bytes)
-        found = dialect_of(head, self.asked, file.suffix, whole=len(head) < self._block_bytes)
-        if not found.names:
-            raise DataError(f"{file.path} is empty; a header line with the names of the columns is needed")
-        return found
+        self.notes = self._notes(schemas)
 
     def dialect(self, file: File) -> Dialect:
         """How a file is written."""
@@ -75,87 +70,9 @@ class Csv(FileSource):
         encoding = self.dialect(file).encoding
         return file.compression is None and (plain_utf8(encoding) or one_byte(encoding))
 
-    # The first look.
-
-    def _infer(self, file: File) -> pa.Schema:
-        """The types of the first block, as Arrow finds them."""
-        try:
-            return pa.schema([pa.field(field.name, self._kind(field)) for field in self._head(file).schema])
-        except (pa.ArrowException, OSError, UnicodeError) as error:
-            raise DataError(self.explain(file, error, ())) from error
-
-    def _head(self, file: File, columns: Sequence[str] = (), kinds: dict[str, pa.DataType] | None = None) -> pa.Table:
-        """The rows of the first block, without its last line, which may be incomplete; of more, if it has no row."""
-        dialect, n_bytes = self.dialect(file), self._block_bytes
-        empty = pa.table({name: pa.nulls(0) for name in columns or dialect.columns})
-        while True:
-            whole = len(file.head(n_bytes)) < n_bytes
-            text = head_text(file, dialect.encoding, n_bytes)
-            rows = text[dialect.start :] if whole else text[dialect.start : text.rfind(b"\n") + 1]
-            found = empty
-            if rows and not rows.isspace():
-                options = self._options(dialect, len(rows) + 1, columns, kinds, _skip)
-                with pacsv.open_csv(pa.BufferReader(rows), **options) as reader:
-                    found = reader.read_all()
-            if whole or found.num_rows or n_bytes >= LONGEST_ROW * self._block_bytes:
-                return found
-            n_bytes *= 4
-
-    def _kind(self, field: pa.Field) -> pa.DataType:
-        if field.name in self._as_text:
-            return pa.string()
-        return pa.float64() if pa.types.is_null(field.type) else field.type
-
-    def _look(
-        self,
-        files: Sequence[File],
-        schemas: Sequence[pa.Schema],
-        known: Mapping[str, CellFormat],
-        labels: Collection[str],
-    ) -> Meaning:
-        """What the columns mean, by their values in the first blocks of all files."""
-        asked = self.asked.cells
-        kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
-        open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
-        words = [name for name, types in open_columns.items() if any(map(_may_be_written_otherwise, types))]
-        looks = {name: ColumnLook(name, asked, known.get(name)) for name in words}
-        self._add_heads(files, looks)
-        points = [name for name, types in open_columns.items() if types == {pa.float64()} and name not in looks]
-        if points and (ambiguous({n: k for n, k in looks.items() if pa.string() in kinds[n]}) or known):
-            more = {name: ColumnLook(name, asked, known.get(name)) for name in points}
-            self._add_heads(files, more)
-            looks |= {name: look for name, look in more.items() if look.formats}
-        meaning = decide(looks, self.dialect(files[0]).separator)
-        if self._skip_bad:  # rows with stray words are bad ones
-            meaning.formats |= {name: looks[name].almost for name in meaning.strays}
-            meaning.strays.clear()
-        for name in labels:
-            if name in meaning.formats and meaning.formats[name].kind == "boolean":
-                del meaning.formats[name]
-        self._add_epochs(files[0], meaning, [n for n, types in open_columns.items() if types == {pa.int64()}], known)
-        return meaning
-
-    def _add_heads(self, files: Sequence[File], looks: dict[str, ColumnLook]) -> None:
-        """Look at the values of the first blocks, as they are written."""
-        for file in files if looks else ():
-            columns = [name for name in looks if name in self.dialect(file).names]
-            head = self._head(file, columns, dict.fromkeys(columns, pa.string()))
-            for name in columns:
-                looks[name].add(head[name].combine_chunks())
-
-    def _add_epochs(self, file: File, meaning: Meaning, columns: list[str], known: Mapping[str, CellFormat]) -> None:
-        """Find columns of seconds since 1970 among those of whole numbers."""
-        columns = [
-            name for name in columns if name not in meaning.codes and may_be_epoch(name, self.asked.cells, known)
-        ]
-        if not columns:
-            return
-        head = self._head(file, columns)
-        for name in columns:
-            if name in known and known[name].kind == "epoch":
-                meaning.formats[name] = known[name]
-            elif found := epoch_of(head[name], certain=self.asked.epoch is not None):
-                meaning.formats[name] = found
+    def _types(self, look: CsvLook, file: File) -> pa.Schema:
+        with self.door(file):
+            return look.types(file)
 
     def _left_to_us(self, schemas: Sequence[pa.Schema]) -> dict[str, CellFormat]:
         """The formats that Arrow's reader cannot be left to: it has one decimal mark, and knows nothing else."""
@@ -163,13 +80,13 @@ class Csv(FileSource):
         numbers = [one for one in formats.values() if isinstance(one, NumberFormat)]
         points = any(field.type == pa.float64() and field.name not in formats for s in schemas for field in s)
         if numbers and all(one == NumberFormat(",") for one in numbers) and not points:
-            self._decimal = ","
+            self._arrow.decimal = ","
         ours = {}
         for name, one in list(formats.items()):
             plain = one == PLAIN and all(s.field(name).type != pa.string() for s in schemas if name in s.names)
             if plain:
                 del formats[name]
-            elif one != NumberFormat(self._decimal):
+            elif one != NumberFormat(self._arrow.decimal):
                 ours[name] = one
         return ours
 
@@ -185,7 +102,7 @@ class Csv(FileSource):
 
         return pa.schema([pa.field(field.name, kind(field)) for field in schema])
 
-    def _notes(self) -> list[str]:
+    def _notes(self, schemas: Sequence[pa.Schema]) -> list[str]:
         """One note about how the first file is written, and one about each thing that is odd."""
         dialect = self.dialect(self.files[0])
         syntax = [] if plain_utf8(dialect.encoding) else [f"{dialect.encoding} letters"]
@@ -193,21 +110,20 @@ class Csv(FileSource):
             syntax.append(f"{dialect.separator!r} between cells")
         if dialect.comment:
             syntax.append(f"comments after {dialect.comment!r}")
-        how = [*syntax, *self._meaning.notes()]
-        said = [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE, says otherwise)"] if how else []
-        return [*said, *dialect.notes, *self.strays.values()]
+        fractions = {field.name for schema in schemas for field in schema if not pa.types.is_integer(field.type)}
+        whole = [n for n, one in self.cells.items() if one == NumberFormat(",") and n not in fractions]
+        how = [*syntax, *self._meaning.notes(but=whole)]
+        return [*note_of(how), *dialect.notes, *self.strays.values()]
 
     def fingerprint(self) -> list[object]:
         return [*super().fingerprint(), repr(self.asked)]
-
-    # Reading.
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         kinds = {name: self.schema.field(name).type for name in columns}
         formats = {name: one for name, one in self._formats.items() if name in columns}
         if self._skip_bad:
             plain = [name for name, kind in kinds.items() if pa.types.is_floating(kind) and name not in formats]
-            formats |= dict.fromkeys(plain, NumberFormat(self._decimal))
+            formats |= dict.fromkeys(plain, NumberFormat(self._arrow.decimal))
         kinds |= dict.fromkeys(formats, pa.string())
         n_read, n_unfit, block, skipped_before = 0, 0, self._block_bytes, self.skipped
         while True:
@@ -254,13 +170,14 @@ class Csv(FileSource):
     def _check_end(self, file: File, batch: pa.RecordBatch) -> None:
         """Refuse a last row that swallowed lines, because a quote was opened and never closed."""
         cells = [column[-1].as_py() for column in batch.columns if pa.types.is_string(column.type)]
-        swallowed = next((cell for cell in cells if cell and "\n" in cell), None)
-        if swallowed is None or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
+        long_cells = [cell for cell in cells if cell and "\n" in cell]
+        if not long_cells or isinstance(file, StandardInput | Followed) or file.compression or file.span is not None:
             return
         with file.seekable() as handle:
             handle.seek(max(0, file.size - 64))
-            end = handle.read().replace(b"\0", b"").rstrip()
-        if not end.endswith(self.dialect(file).quote.encode()):
+            end = handle.read().decode(self.dialect(file).encoding, errors="ignore")
+        swallowed = next((cell for cell in long_cells if cell.endswith(end[-8:])), None)
+        if swallowed is not None:  # a cell that is closed is followed by a quote, or by other cells
             raise DataError(
                 f"{file.path}: a quote is opened before {swallowed[:30]!r} and never closed; close it, or read quotes "
                 "as letters (csv={'quote': 'none'}, or --csv quote=none)"
@@ -276,39 +193,18 @@ class Csv(FileSource):
         threads: bool = True,
     ) -> pacsv.CSVStreamingReader:
         dialect = self.dialect(file)
-        stream = as_utf8(file.stream(), dialect.encoding)
+        stream = file.stream()
+        if file.span is not None and file.span != (dialect.raw_start, file.size) and not is_local(file):
+            stream = Unquoted(stream, dialect.quote, file.path)
+        stream = as_utf8(stream, dialect.encoding)
         n_header = dialect.start if file.span is None else 0  # a span has rows only
         while n_header > 0 and (header := stream.read(n_header)):
             n_header -= len(header)
         bad_row = self._bad_row(dialect, ragged)
-        return pacsv.open_csv(stream, **self._options(dialect, block, columns, kinds, bad_row, threads))
+        return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads))
 
     def rows_before(self, file: File) -> int:
         return max(file.lines_before() - self.dialect(file).header_lines, 0)
-
-    def _options(
-        self,
-        dialect: Dialect,
-        block_bytes: int,
-        columns: Sequence[str] = (),
-        kinds: dict[str, pa.DataType] | None = None,
-        bad_row: Callable[[Any], str] | None = None,
-        threads: bool = True,
-    ) -> dict[str, Any]:
-        columns = columns or dialect.columns
-        return {
-            "read_options": pacsv.ReadOptions(
-                block_size=block_bytes, use_threads=threads, column_names=list(dialect.names)
-            ),
-            "parse_options": pacsv.ParseOptions(
-                delimiter=dialect.separator, quote_char=dialect.quote or False, newlines_in_values=True,
-                invalid_row_handler=bad_row,
-            ),
-            "convert_options": pacsv.ConvertOptions(
-                column_types=kinds, include_columns=list(columns), null_values=self._null_words,
-                strings_can_be_null=True, decimal_point=self._decimal,
-            ),
-        }  # fmt: skip
 
     def _bad_row(self, dialect: Dialect, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
         """What to do with a row of more or fewer cells than there are columns; those left out are counted in a list."""
@@ -322,8 +218,6 @@ class Csv(FileSource):
             return "skip"
 
         return handle
-
-    # Messages.
 
     def _line(self, file: File, row: int) -> int:
         """About which line of a file a row is, counted from one, of those read."""
@@ -369,7 +263,7 @@ class Csv(FileSource):
         if fields := re.search(r"Expected (\d+) columns, got (\d+)", reason):
             return (
                 f"{place}: {fields[2]} fields where the header has {fields[1]}; correct the line, "
-                "or skip such rows (on_error='skip')"
+                "or skip such rows (on_error='skip', or --on-error skip)"
             )
         if "straddling" in reason:
             return (
@@ -382,14 +276,5 @@ class Csv(FileSource):
 def _advice(value: str) -> str:
     return (
         f"correct it, let it count as missing (csv={{'missing': [{value!r}]}}, or --csv 'missing={value}'), declare "
-        "the column categorical, or skip such rows (on_error='skip')"
+        "the column categorical, or skip such rows (on_error='skip', or --on-error skip)"
     )
-
-
-def _may_be_written_otherwise(kind: pa.DataType) -> bool:
-    """Whether values that Arrow takes for this type may be something else: text, or codes that look like numbers."""
-    return bool(pa.types.is_string(kind) or pa.types.is_integer(kind))
-
-
-def _skip(row: pacsv.InvalidRow) -> str:
-    return "skip"

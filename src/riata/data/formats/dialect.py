@@ -36,6 +36,7 @@ class Dialect:
     header_lines: int  # lines before the first row
     start: int  # where the rows begin, in bytes of the text as UTF-8
     raw_start: int  # the same in bytes of the file
+    width: int  # how many cells most of the first rows have
     notes: tuple[str, ...] = ()
 
     @property
@@ -57,7 +58,10 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     rows, lengths = _rows(body, separator, quote)
     notes = []
     if not rows:
-        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0)
+        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0)
+    if not comment and options.comment is None and any(_is_comment(row) for row in rows[1:]):
+        comment = COMMENTS[0]
+        rows = [row for row in rows if not _is_comment(row)]
     has_header = options.header if options.header is not None else _has_header(rows)
     header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
     prefix = skipped + (body[: lengths[0]] if has_header else "")
@@ -67,7 +71,9 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
     raw_start = start if plain_utf8(encoding) else len(prefix.encode(encoding, errors="replace"))
     lines = prefix.count("\n") or prefix.count("\r")
-    return Dialect(encoding, separator, quote, comment, names, left_out, lines, start, raw_start, (*notes, *more))
+    width = usual_width(rows[1:] or rows)
+    said = (*notes, *more)
+    return Dialect(encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, said)
 
 
 def _decoded(head: bytes, encoding: str) -> str:
@@ -140,6 +146,16 @@ class _Counted:
         return line
 
 
+def usual_width(rows: Sequence[Sequence[str]]) -> int:
+    """How many cells most rows have; 0 where there are no rows."""
+    return Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 0
+
+
+def _is_comment(row: Sequence[str]) -> bool:
+    """Whether a line among rows of several cells is a remark."""
+    return len(row) == 1 and row[0].startswith(COMMENTS[0])
+
+
 def _is_number(cell: str) -> bool:
     return bool(NUMBER.match(cell))
 
@@ -165,7 +181,7 @@ def _names(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str,
     names = list(header)
     left_out: list[str] = []
     notes: list[str] = []
-    width = Counter(len(row) for row in rows).most_common(1)[0][0] if rows else len(header)
+    width = usual_width(rows) or len(header)
     rows = [row for row in rows if len(row) == width]
     nothing_last = width > 1 and bool(rows) and all(not row[-1].strip() for row in rows)
     if width == len(names) + 1:  # the separator at the end of a row has no twin in the header, or R wrote names of rows

@@ -1,17 +1,22 @@
 """Excel workbooks, row by row, through openpyxl, which alone of the readers does not load a whole sheet.
 
 A sheet is one table: its first row with anything in it has the names, and empty rows are no rows. Types follow from the
-first rows; a column that holds numbers and text in them is read as text.
+first rows; a column that holds numbers and text in them is read as text, and text as that of CSV files is.
 """
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
 import pyarrow as pa
 
+from riata.data.cells.asked import AskedCells
+from riata.data.cells.cell_format import CellFormat
+from riata.data.cells.column_look import ColumnLook
+from riata.data.cells.converted import BadCell, converted
+from riata.data.cells.meaning import Meaning, decide, note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
@@ -27,7 +32,7 @@ KINDS: list[tuple[type | tuple[type, ...], pa.DataType]] = [
     (datetime.timedelta, pa.duration("us")),
     (datetime.time, pa.time64("us")),
 ]
-WORDS = {pa.float64(): "a number", pa.bool_(): "true or false", pa.string(): "text"}
+WORDS = {pa.float64(): "numbers", pa.bool_(): "true or false", pa.timestamp("us"): "dates"}
 Row = tuple[int, Sequence[Any]]  # its number in the sheet, and its cells
 
 
@@ -35,20 +40,36 @@ class Excel(FileSource):
     """Rows of a sheet of every workbook: of the first one, unless a name is given."""
 
     def __init__(
-        self, files: Sequence[File], sheet: str | None = None, *, as_text: Sequence[str] = (), skip_bad: bool = False
+        self,
+        files: Sequence[File],
+        sheet: str | None = None,
+        *,
+        as_text: Collection[str] = (),
+        skip_bad: bool = False,
+        asked: AskedCells | None = None,
+        known: Mapping[str, CellFormat] | None = None,
+        labels: Collection[str] = (),
     ) -> None:
+        """`known` are the formats of a model's columns; `labels` the columns whose yes and no are names of classes."""
         super().__init__(files)
         self._sheet, self._as_text, self._skip_bad = sheet, as_text, skip_bad
-        self.schema = one_schema(files, [self._infer(file) for file in files])
+        self._asked = asked or AskedCells()
+        self._missing = {*MISSING_WORDS, *self._asked.missing}
+        heads = [self._head(file) for file in files]
+        schemas = [pa.schema([(name, self._kind(name, cells)) for name, cells in head.items()]) for head in heads]
+        found = self._look(heads, schemas, known or {}, labels)
+        self.cells, self.refused, self.strays = found.formats, found.refused, found.strays
+        self.notes = [*note_of(found.notes()), *found.strays.values()]
+        self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
 
     def fingerprint(self) -> list[object]:
-        return [*super().fingerprint(), self._sheet]
+        return [*super().fingerprint(), self._sheet, repr(self._asked)]
 
-    def _infer(self, file: File) -> pa.Schema:
+    def _head(self, file: File) -> dict[str, list[Any]]:
+        """The cells of the first rows, by columns."""
         with self._rows(file) as (names, rows):
             some = [cells for _, cells in islice(rows, FIRST_ROWS)]
-        columns = {name: [_value(cells, j) for cells in some] for j, name in names.items()}
-        return pa.schema([(name, self._kind(name, cells)) for name, cells in columns.items()])
+        return {name: [self._value(cells, j) for cells in some] for j, name in names.items()}
 
     def _kind(self, name: str, cells: Sequence[Any]) -> pa.DataType:
         if name in self._as_text:
@@ -56,20 +77,53 @@ class Excel(FileSource):
         kinds = {kind_of(cell) for cell in cells if cell is not None}
         return kinds.pop() if len(kinds) == 1 else pa.string() if kinds else pa.float64()
 
+    def _look(
+        self,
+        heads: Sequence[Mapping[str, Sequence[Any]]],
+        schemas: Sequence[pa.Schema],
+        known: Mapping[str, CellFormat],
+        labels: Collection[str],
+    ) -> Meaning:
+        """What columns of text mean, by the rules for text files."""
+        texts = {field.name for schema in schemas for field in schema if pa.types.is_string(field.type)}
+        looks = {
+            name: ColumnLook(name, self._asked, known.get(name))
+            for name in schemas[0].names
+            if name in texts.difference(self._as_text)
+        }
+        for head in heads:
+            for name in looks.keys() & head.keys():
+                looks[name].add(pa.array(map(_as_text, head[name]), pa.string()))
+        meaning = decide(looks)
+        for name in labels:
+            if name in meaning.formats and meaning.formats[name].kind == "boolean":
+                del meaning.formats[name]
+        return meaning
+
+    def _as_read(self, schema: pa.Schema) -> pa.Schema:
+        return pa.schema([(f.name, self.cells[f.name].type if f.name in self.cells else f.type) for f in schema])
+
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        schema = pa.schema([self.schema.field(name) for name in columns])
+        fields = [self.schema.field(name) for name in columns]
+        written = pa.schema([(f.name, pa.string() if f.name in self.cells else f.type) for f in fields])
         with self._rows(file) as (names, all_rows):
             places = {name: j for j, name in names.items()}
-            good = self._checked(file, all_rows, [(places[field.name], field) for field in schema])
+            good = self._checked(file, all_rows, [(places[field.name], field) for field in written])
             while some := list(islice(good, rows)):
-                cells = [[row[j] for row in some] for j in range(len(schema))]
-                arrays = [pa.array(column, field.type) for column, field in zip(cells, schema, strict=True)]
-                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+                cells = [[row[j] for _, row in some] for j in range(len(written))]
+                arrays = [pa.array(column, field.type) for column, field in zip(cells, written, strict=True)]
+                batch = pa.RecordBatch.from_arrays(arrays, schema=written)
+                try:
+                    batch, n_left_out = converted(batch, self.cells, self._skip_bad)
+                except BadCell as bad:
+                    raise DataError(_sentence(file, some[bad.row][0], bad.column, bad.value, bad.form.said())) from bad
+                self.skipped += n_left_out
+                yield batch
 
-    def _checked(self, file: File, rows: Iterator[Row], wanted: Sequence[tuple[int, pa.Field]]) -> Iterator[list[Any]]:
+    def _checked(self, file: File, rows: Iterator[Row], wanted: Sequence[tuple[int, pa.Field]]) -> Iterator[Row]:
         """The values of these columns, row by row; a row with a value of another type is refused, or skipped."""
         for number, cells in rows:
-            values = [_value(cells, j) for j, _ in wanted]
+            values = [self._value(cells, j) for j, _ in wanted]
             wrong = [
                 (field, value) for (_, field), value in zip(wanted, values, strict=True) if not _fits(value, field.type)
             ]
@@ -77,15 +131,15 @@ class Excel(FileSource):
                 self.skipped += 1
             elif wrong:
                 field, value = wrong[0]
-                raise DataError(
-                    f"{file.path}, row {number}: column {field.name!r} holds {value!r}, and "
-                    f"{WORDS.get(field.type, field.type)} in the first rows; correct it, declare the column "
-                    "categorical, or skip such rows (on_error='skip')"
-                )
+                raise DataError(_sentence(file, number, field.name, value, WORDS.get(field.type, str(field.type))))
             else:
-                yield [
-                    _as_text(v) if pa.types.is_string(f.type) else v for v, (_, f) in zip(values, wanted, strict=True)
-                ]
+                texts = [pa.types.is_string(field.type) for _, field in wanted]
+                yield number, [_as_text(v) if text else v for v, text in zip(values, texts, strict=True)]
+
+    def _value(self, cells: Sequence[Any], j: int) -> Any:
+        """The value of a cell; None where it is missing."""
+        value = cells[j] if j < len(cells) else None
+        return None if isinstance(value, str) and value.strip() in self._missing else value
 
     @contextmanager
     def _rows(self, file: File) -> Iterator[tuple[dict[int, str], Iterator[Row]]]:
@@ -137,10 +191,11 @@ def _names(header: Sequence[Any], file: File) -> dict[int, str]:
     return names
 
 
-def _value(cells: Sequence[Any], j: int) -> Any:
-    """The value of a cell; None where it is missing."""
-    value = cells[j] if j < len(cells) else None
-    return None if isinstance(value, str) and value.strip() in MISSING_WORDS else value
+def _sentence(file: File, row: int, column: str, value: Any, expected: str) -> str:
+    return (
+        f"{file.path}, row {row}: column {column!r} holds {value!r}, where the first rows have {expected}; correct it, "
+        "declare the column categorical, or skip such rows (on_error='skip')"
+    )
 
 
 def kind_of(value: Any) -> pa.DataType:

@@ -15,10 +15,14 @@ from urllib.parse import unquote
 import pyarrow as pa
 from pyarrow import fs
 
+from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.kinds import check_content, kind_by_content, known_formats
-from riata.errors import DataError, MissingFileError, MissingPackageError
+from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
+MAGIC = {
+    "gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "bz2": b"BZh", "xz": b"\xfd7zXZ\0", "lz4": b"\x04\x22\x4d\x18",
+}  # fmt: skip
 FORMATS = {
     ".parquet": "parquet", ".pq": "parquet", ".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc",
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
@@ -89,9 +93,34 @@ class File:
 
     def head(self, n_bytes: int = 1 << 16) -> bytes:
         """The first bytes, decompressed."""
-        with self.stream() as stream:
-            content: bytes = stream.read(n_bytes)
-            return content
+        try:
+            with self.stream() as stream:
+                content: bytes = stream.read(n_bytes)
+                return content
+        except DAMAGE as error:
+            broken = self.broken_text() if self.compression else None
+            raise DataError(broken or f"{self.path} cannot be read: {reason_of(error)}") from error
+
+    def broken_text(self) -> str | None:
+        """Where compressed text breaks off, in a sentence, found by reading it again; None where it does not."""
+        n_bytes = n_lines = 0
+        try:
+            with self.filesystem.open_input_stream(self.path, compression=None) as raw:
+                magic = MAGIC.get(self.compression or "", b"")
+                if raw.read(len(magic)) != magic:
+                    return (
+                        f"{self.path} is not compressed by {self.compression}, as its ending says; fetch or write it "
+                        "again, or give it the ending of what it is"
+                    )
+            with self.stream() as stream:
+                while block := stream.read(1 << 16):
+                    n_bytes, n_lines = n_bytes + len(block), n_lines + block.count(b"\n")
+        except DAMAGE as error:
+            return (
+                f"{self.path} is damaged or cut short: it can be decompressed up to byte {n_bytes} of its text, in "
+                f"line {n_lines + 1} ({reason_of(error)}); write or fetch it again, or leave it out"
+            )
+        return None
 
     def lines_before(self) -> int:
         """How many lines of text come before the span that is read."""
@@ -123,11 +152,13 @@ class Bytes(io.RawIOBase):
 
 def find_files(source: str, filesystem: Any = None) -> list[File]:
     """The files of a path, folder or glob; an error says why there are none."""
-    filesystem, path = _resolve(source, filesystem)
     try:
+        filesystem, path = _resolve(source, filesystem)
         infos, root = _matching(filesystem, path)
-    except OSError as error:
-        raise DataError(f"{source} cannot be read: {_reason(error)}") from error
+    except RiataError:
+        raise
+    except DAMAGE as error:  # also of paths that there cannot be
+        raise DataError(f"{source!r} cannot be read: {_reason(error)}") from error
     files = [
         File(filesystem, info.path, info.size or 0, info.mtime_ns, root)
         for info in infos
@@ -217,15 +248,7 @@ def guess_format(files: list[File]) -> str:
 def kind_of(file: File) -> str:
     """The format of a file, by its suffix where that is known, unless its first bytes say otherwise."""
     named = FORMATS.get(file.suffix)
-    try:
-        head = file.head()
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        if file.compression is not None:
-            raise DataError(
-                f"{file.path} cannot be decompressed as {file.compression}, which its ending says; fetch or write it "
-                f"again, or give it the ending of what it is"
-            ) from error
-        raise DataError(f"{file.path} cannot be read: {_reason(error)}") from error
+    head = file.head()
     if named is None:
         return sniff(head, file.path)
     check_content(head, named, file.path)

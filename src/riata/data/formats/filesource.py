@@ -2,9 +2,11 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 
+from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.files import File
 from riata.data.formats.source import Source
 from riata.errors import DataError
@@ -27,18 +29,29 @@ class FileSource(Source):
         for file in self.files:
             if file.changed():
                 raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
-            try:
+            with self.door(file, columns):
                 for batch in self.read(file, columns, rows):
                     total += batch.num_rows
                     yield batch
-            except (pa.ArrowException, OSError, EOFError, UnicodeError) as error:
-                raise DataError(self.explain(file, error, columns)) from error
             self._ends.append(total)
+
+    @contextmanager
+    def door(self, file: File, columns: Sequence[str] = ()) -> Iterator[None]:
+        """Whatever a library raises here over the bytes of a file becomes a sentence that names the file."""
+        try:
+            yield
+        except DataError as error:
+            if file.path in str(error):
+                raise
+            raise DataError(f"{file.path}: {error}") from error
+        except DAMAGE as error:
+            raise DataError(self.explain(file, error, columns)) from error
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
         """One sentence about why a file cannot be read."""
-        reason = str(error).strip().rstrip(".")
-        return f"{file.path} is damaged or cut short ({reason}); write or fetch it again, or leave it out"
+        if file.compression and (broken := file.broken_text()):
+            return broken
+        return f"{file.path} is damaged or cut short ({reason_of(error)}); write or fetch it again, or leave it out"
 
     def rows_before(self, file: File) -> int:
         """How many rows of a file come before the span that is read: for messages only."""
@@ -70,7 +83,9 @@ def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema
             twice = next(name for name in schema.names if schema.names.count(name) > 1)
             raise DataError(f"{file.path} has more than one column called {twice!r}; give each a name of its own")
         if missing := [name for name in first.names if name not in schema.names]:
-            raise DataError(f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has")
+            raise DataError(
+                f"{file.path} lacks the column {missing[0]!r} that {files[0].path} has: add it, or leave the file out"
+            )
         for field in schema:
             if field.name not in fields:
                 continue

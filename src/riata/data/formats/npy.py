@@ -3,6 +3,7 @@
 The arrays of an .npz file may be compressed; they are decompressed as they are read, in bounded memory.
 """
 
+import math
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from pyarrow import fs
 
 from riata.data.budget import in_words
 from riata.data.csr import check_entries
+from riata.data.formats.damage import reason_of
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES
@@ -32,16 +34,31 @@ class Layout:
 
     @property
     def row_bytes(self) -> int:
-        return self.dtype.itemsize * int(np.prod(self.shape[1:]))
+        return self.dtype.itemsize * math.prod(self.shape[1:])
+
+    @property
+    def n_bytes(self) -> int:
+        return self.dtype.itemsize * math.prod(self.shape)
 
 
-def read_layout(handle: Any) -> Layout:
-    version = np.lib.format.read_magic(handle)
-    head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, fortran, dtype = head(handle)
+def read_layout(handle: Any, size: int, name: str) -> Layout:
+    """The header at the start of `size` bytes, which must be enough for the array that it tells of."""
+    try:
+        version = np.lib.format.read_magic(handle)
+        head = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = head(handle)
+        start = handle.tell()
+    except Exception as error:  # a header is a Python literal: there is no end to what wrong ones make NumPy raise
+        raise DataError(f"the header of {name} is damaged ({reason_of(error)}); save the array again") from error
     if dtype.hasobject:
-        raise DataError("an array of Python objects cannot be read safely; save numbers or strings")
-    return Layout(shape, fortran and len(shape) > 1, dtype, handle.tell())
+        raise DataError(f"{name} is of Python objects, which cannot be read safely; save numbers or strings")
+    layout = Layout(shape, fortran and len(shape) > 1, dtype, start)
+    if min(shape, default=0) < 0 or layout.n_bytes > size - start:
+        raise DataError(
+            f"{name} is damaged or cut short: an array of shape {shape} takes {in_words(abs(layout.n_bytes))}, and "
+            f"there are {in_words(size - start)}; write or fetch it again"
+        )
+    return layout
 
 
 def as_column(values: np.ndarray) -> pa.Array:
@@ -61,8 +78,8 @@ class Npy(FileSource):
         super().__init__(files)
         if len(files) > 1:
             raise DataError("several .npy files are not one array; open them one at a time, or as Parquet")
-        with files[0].seekable() as handle:
-            self._layout = read_layout(handle)
+        with self.door(files[0]), files[0].seekable() as handle:
+            self._layout = read_layout(handle, handle.size(), files[0].path)
         shape = self._layout.shape
         if not 1 <= len(shape) <= 2:
             raise DataError(f"{files[0].path} holds an array of {len(shape)} dimensions; riata needs rows and columns")
@@ -71,7 +88,8 @@ class Npy(FileSource):
         if target is not None and not (len(shape) == 2 and -shape[1] <= target < shape[1]):
             raise DataError(f"{files[0].path} has no column {target}; it has {shape[-1]}, counted from 0")
         self.n_rows, self._target = shape[0], target
-        self.schema = self._batch(None, 0, 0).schema
+        with self.door(files[0]):
+            self.schema = self._batch(None, 0, 0).schema
 
     def fingerprint(self) -> list[object]:
         return [*super().fingerprint(), self._target]
@@ -110,10 +128,8 @@ class Npy(FileSource):
             raise DataError(
                 f"{self.files[0].path} changed while it was being read; start again when nobody writes to it"
             )
-        try:
+        with self.door(self.files[0]):
             return native(self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop))
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise DataError(self.explain(self.files[0], error, ())) from error
 
     @property
     def _mappable(self) -> bool:
@@ -148,17 +164,18 @@ class Member:
 
     def __init__(self, archive: zipfile.ZipFile, name: str, most_bytes: int = 0) -> None:
         self._handle = archive.open(f"{name}.npy")
-        self.layout = read_layout(self._handle)
+        self.layout = layout_of(archive, name, self._handle)
+        if not self.layout.shape:
+            raise DataError(f"{name!r} is a single value, and no array with rows")
         self._next_row = 0
         self._loaded: np.ndarray | None = None
         if self.layout.fortran and most_bytes:
-            n_bytes = self.layout.row_bytes * self.layout.shape[0]
-            if n_bytes > most_bytes:
+            if self.layout.n_bytes > most_bytes:
                 raise DataError(
-                    f"{name!r} is stored by columns and needs {in_words(n_bytes)} at once, more than a quarter of the "
-                    "memory; save np.ascontiguousarray of it, which can be read row by row"
+                    f"{name!r} is stored by columns and needs {in_words(self.layout.n_bytes)} at once, more than a "
+                    "quarter of the memory; save np.ascontiguousarray of it, which can be read row by row"
                 )
-            self._loaded = archive_value(archive, name, None)
+            self._loaded = archive_value(archive, name, None, most_bytes)
 
     def rows(self, n: int) -> np.ndarray:
         """The next n rows."""
@@ -184,22 +201,37 @@ class Npz(FileSource):
         self._most_bytes = most_bytes
         if len(files) > 1:
             raise DataError("several .npz files are not one array; open them one at a time, or as Parquet")
-        with self._archive() as archive:
-            names = [name.removesuffix(".npy") for name in archive.namelist()]
+        with self.door(files[0]), self._archive() as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
             self.sparse = {"indptr", "indices", "data", "shape"} <= set(names)
             if not self.sparse and DENSE not in names:
                 raise DataError(
                     f"{files[0].path} holds {', '.join(names)}, but neither an array X nor a SciPy CSR matrix"
                 )
-            if self.sparse and (kind := archive_value(archive, "format", b"csr")) != b"csr":
+            layouts = {name: layout_of(archive, name) for name in names}
+            self.n_bytes = sum(layout.n_bytes for layout in layouts.values())  # not as they are compressed
+            rows_and_more = layouts["indptr" if self.sparse else DENSE].shape
+            if not rows_and_more:
+                raise DataError(f"{files[0].path} holds a single value in place of rows: save an array of rows")
+            self.n_rows = max(rows_and_more[0] - self.sparse, 0)
+            self.width = self._width(archive) if self.sparse else None
+            self.feature_names = [
+                str(n) for n in np.atleast_1d(archive_value(archive, "feature_names", [], most_bytes))
+            ]
+            width = self.width if self.sparse else math.prod(rows_and_more[1:])
+            if self.feature_names and len(self.feature_names) != width:
+                n_names = len(self.feature_names)
+                raise DataError(f"{files[0].path} holds {n_names} names of {width} features: save one for each")
+            if max(layout.row_bytes for layout in layouts.values() if layout.shape) > most_bytes:
                 raise DataError(
-                    f"{files[0].path} holds a {kind.decode()} matrix; save it as csr, the only one read by rows"
+                    f"a row of {files[0].path} takes more than a quarter of the memory; give it more, or save fewer "
+                    "columns"
                 )
-            self.width = int(archive_value(archive, "shape", [0, 0])[1]) if self.sparse else None
-            self.feature_names = [str(n) for n in archive_value(archive, "feature_names", [])]
-            shapes = {name: Member(archive, name).layout.shape for name in names if name not in _PARTS}
-            self.n_rows = Member(archive, "indptr").layout.shape[0] - 1 if self.sparse else shapes[DENSE][0]
-            beside = [name for name, shape in shapes.items() if shape == (self.n_rows,) and name != "feature_names"]
+            beside = [
+                name
+                for name, layout in layouts.items()
+                if layout.shape == (self.n_rows,) and name not in (*_PARTS, "feature_names")
+            ]
             self._members = beside + ([] if self.sparse else [DENSE])
             kinds = [(name, as_column(Member(archive, name).rows(0)).type) for name in self._members]
             if self.sparse:
@@ -207,11 +239,25 @@ class Npz(FileSource):
                 kinds += [(VALUES, pa.large_list(self._type(archive, "data")))]
         self.schema = pa.schema(kinds)
 
+    def _width(self, archive: zipfile.ZipFile) -> int:
+        """How many columns the sparse matrix has."""
+        path = self.files[0].path
+        kind = archive_value(archive, "format", b"csr")
+        if kind not in (b"csr", "csr"):
+            word = kind.decode(errors="replace") if isinstance(kind, bytes) else kind
+            raise DataError(f"{path} holds a {word} matrix; save it as csr, the only one read by rows")
+        parts = {name: layout_of(archive, name) for name in ("indptr", "indices", "data")}
+        if any(
+            len(part.shape) != 1 or (part.dtype.kind not in "iu" and name != "data") for name, part in parts.items()
+        ):
+            raise DataError(f"{path} is damaged: indptr, indices and data are not as those of a CSR matrix")
+        shape = np.asarray(archive_value(archive, "shape", ()))
+        if shape.shape != (2,) or shape.dtype.kind not in "iu" or shape[0] != self.n_rows or not 0 <= shape[1] < 2**62:
+            raise DataError(f"{path} is damaged: its shape is {shape.tolist()}, and indptr is of {self.n_rows} rows")
+        return int(shape[1])
+
     def _archive(self) -> zipfile.ZipFile:
-        try:
-            return zipfile.ZipFile(self.files[0].seekable())
-        except (zipfile.BadZipFile, pa.ArrowException, OSError) as error:
-            raise DataError(self.explain(self.files[0], error, ())) from error
+        return zipfile.ZipFile(self.files[0].seekable())
 
     @staticmethod
     def _type(archive: zipfile.ZipFile, name: str) -> pa.DataType:
@@ -220,7 +266,11 @@ class Npz(FileSource):
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         with self._archive() as archive:
             members = {name: Member(archive, name, self._most_bytes) for name in columns if name in self._members}
-            csr = CsrMembers(archive, self.width or 0) if self.sparse and {INDICES, VALUES} & set(columns) else None
+            csr = (
+                CsrMembers(archive, self.width or 0, self._most_bytes)
+                if self.sparse and {INDICES, VALUES} & set(columns)
+                else None
+            )
             for start in range(0, self.n_rows, rows):
                 n = min(rows, self.n_rows - start)
                 arrays = {name: as_column(member.rows(n)) for name, member in members.items()}
@@ -234,8 +284,8 @@ _PARTS = ("indptr", "indices", "data", "shape", "format")
 class CsrMembers:
     """The three arrays of a CSR matrix, read together."""
 
-    def __init__(self, archive: zipfile.ZipFile, width: int) -> None:
-        self._width = width
+    def __init__(self, archive: zipfile.ZipFile, width: int, most_bytes: int) -> None:
+        self._width, self._most_bytes = width, most_bytes
         self._indptr, self._indices, self._data = (Member(archive, name) for name in ("indptr", "indices", "data"))
         self._next_entry = int(self._indptr.rows(1)[0])
 
@@ -246,15 +296,32 @@ class CsrMembers:
         self._next_entry = int(ends[-1]) if n else self._next_entry
         if (np.diff(offsets) < 0).any():
             raise EOFError("indptr does not increase")
-        indices, data = self._indices.rows(int(offsets[-1])), self._data.rows(int(offsets[-1]))
+        n_entries = int(offsets[-1])
+        if n_entries * (self._indices.layout.row_bytes + self._data.layout.row_bytes) > self._most_bytes:
+            raise DataError(
+                f"{n} rows have {n_entries} entries, which take more than a quarter of the memory; give it more"
+            )
+        indices, data = self._indices.rows(n_entries), self._data.rows(n_entries)
         check_entries(offsets, indices, self._width, n, len(data))
         return {INDICES: list_column(offsets, indices), VALUES: list_column(offsets, data)}
 
 
-def archive_value(archive: zipfile.ZipFile, name: str, default: Any) -> Any:
+def layout_of(archive: zipfile.ZipFile, name: str, handle: Any = None) -> Layout:
+    """The header of an array of the archive; `handle` is at its start, if it is open already."""
+    member, words = archive.getinfo(f"{name}.npy"), f"the array {name!r}"
+    if handle is not None:
+        return read_layout(handle, member.file_size, words)
+    with archive.open(member) as handle:
+        return read_layout(handle, member.file_size, words)
+
+
+def archive_value(archive: zipfile.ZipFile, name: str, default: Any, most_bytes: int = 1 << 16) -> Any:
     """An array of the archive, or a scalar where it has no dimension; the default where there is none."""
     if f"{name}.npy" not in archive.namelist():
         return default
+    layout = layout_of(archive, name)
+    if layout.n_bytes > most_bytes:
+        raise DataError(f"the array {name!r} takes {in_words(layout.n_bytes)}, which is too much")
     with archive.open(f"{name}.npy") as handle:
         value = np.lib.format.read_array(handle)
     return value.item() if value.ndim == 0 else value

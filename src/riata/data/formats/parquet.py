@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
-from riata.errors import DataError
 
 OPTIONS = {
     "pre_buffer": False,
@@ -30,11 +29,8 @@ class Parquet(FileSource):
 
     def _footer(self, file: File) -> tuple[pa.Schema, int]:
         """The schema of a file, and how many rows it has."""
-        try:
-            with file.seekable() as handle, pq.ParquetFile(handle) as parquet:
-                return parquet.schema_arrow.remove_metadata(), parquet.metadata.num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(self.explain(file, error, ())) from error
+        with self.door(file), file.seekable() as handle, pq.ParquetFile(handle) as parquet:
+            return parquet.schema_arrow.remove_metadata(), parquet.metadata.num_rows
 
     def _partition_type(self, name: str) -> pa.DataType:
         values = [file.partitions.get(name, "") for file in self.files]

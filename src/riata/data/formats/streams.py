@@ -45,8 +45,9 @@ class UnstoredStream(Source):
         self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
         head = next(self._batches, None)
         if head is None:
-            raise DataError("the stream ended before its first row")
+            raise DataError("the stream ended before its first row: there is nothing to learn from")
         self._head, self.first = head, Table(pa.Table.from_batches([head]))
+        self.first.partial = True
         for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(stream, name))
             setattr(self.first, name, getattr(stream, name))
@@ -101,7 +102,7 @@ def from_chunks(chunks: Iterable[Any]) -> Stream:
     try:
         first = next(chunks)
     except StopIteration:
-        raise DataError("the stream ended before its first chunk") from None
+        raise DataError("the stream ended before its first chunk: there is nothing to learn from") from None
     head = batches_of(first)
     if not head:
         raise DataError("the first chunk of the stream has no rows")

@@ -5,8 +5,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from riata.data.formats.files import File
-
 UTF8 = "utf-8"
 ONE_BYTE = ("latin-1", "windows-1252")  # encodings in which a line end is the byte that it is in UTF-8
 MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16",
@@ -53,9 +51,8 @@ def as_utf8(stream: Any, encoding: str) -> Any:
     return pa.transcoding_input_stream(native, encoding, "utf8")
 
 
-def head_text(file: File, encoding: str, n_bytes: int) -> bytes:
-    """The first text of a file, as UTF-8."""
-    head = file.head(n_bytes)
+def utf8_of(head: bytes, encoding: str) -> bytes:
+    """The first bytes of a file as UTF-8; the last letter may be cut."""
     if plain_utf8(encoding):
         return head
     return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).encode()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from riata.data.column_names import no_column
+from riata.data.columns.strings import bits_fault
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.data.row_marks import ROLES
-from riata.errors import DataError
+from riata.errors import DataError, OptionError
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class ColumnOptions:
     crosses: tuple[tuple[str, ...], ...] = ()
     hashed: bool = False  # no vocabulary: features are numbered by hashes of their names
     on_error: str = "raise"
+
+    def __post_init__(self) -> None:
+        if (fault := bits_fault(self.hash_bits)) is not None:
+            raise OptionError(f"hash_bits {fault}")
 
     @property
     def marks(self) -> dict[str, str]:

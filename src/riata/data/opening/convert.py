@@ -6,11 +6,13 @@ from pathlib import Path
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import META, EncodedRows, write_chunks
+from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.ipc import Ipc
 from riata.data.opening.profile import Profile
 from riata.data.out_of_core import OutOfCore
-from riata.errors import DataError
+from riata.errors import DataError, ModelFileError
 from riata.files import replacing
+from riata.schema import SchemaError
 
 CHUNK_BYTES = 4 << 20  # small enough for every memory budget
 
@@ -35,6 +37,13 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
     """The dataset of a converted file; None for any other Arrow file."""
     if len(source.files) > 1 or META not in (source.metadata or {}):
         return None
-    with open(source.files[0].path, "rb") as handle:
-        rows = EncodedRows(handle)
-    return OutOfCore.converted(rows, source, Profile.from_json(rows.meta), memory)
+    file = source.files[0]
+    try:
+        with open(file.path, "rb") as handle:
+            rows = EncodedRows(handle)
+        profile = Profile.from_json(rows.meta)
+        if rows.count() != profile.n_rows:
+            raise SchemaError(f"there are {rows.count()} rows, and it says {profile.n_rows}")
+        return OutOfCore.converted(rows, source, profile, memory)
+    except (*DAMAGE, ModelFileError) as error:
+        raise DataError(f"{file.path} is damaged ({reason_of(error)}); convert the data again") from error

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, parse_memory
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, parse_memory
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
@@ -116,11 +116,16 @@ def open_data(
     csv : dict, optional
         How text files are written, where a first look at them does not tell it right, such as {"decimal": ","}: the
         keys are those of `riata.data.formats.csv_options`.
+    max_levels, max_words : int, default=10,000 and 50,000
+        Levels of a column, and words of a column of text, that are kept apart.
+    word_pairs : bool, default=False
+        Whether pairs of neighbouring words in text are counted, too.
+    hash_text, hash_bits : bool, default=False, and int, default=16
+        Whether words are numbered by a hash of so many bits, without a list of them.
+    hashed : bool, default=False
+        Whether all features are numbered by hashes of their names, for solver "sketch".
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
-    **options :
-        max_levels, max_words, word_pairs, hash_bits, hash_text, hashed: see
-        `riata.data.opening.column_options.ColumnOptions`.
     """
     budget = parse_memory(memory)
     if task not in TASKS:
@@ -136,7 +141,7 @@ def open_data(
     growing = {"follow": follow or None}
     if is_statistics(source):
         refuse_given(growing, f"{source} holds sums, and no rows that become more")
-        statistics = load_statistics(source)
+        statistics = load_statistics(source, budget)
         check_as_encoded(source, statistics.encoding, asked)
         return statistics.as_data()
     columns = {name: asked[name] for name in ("features", "drop", "categorical", "text", "crosses")}
@@ -189,6 +194,11 @@ def open_data(
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
         profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
+    if profile.encoding.names_bytes > budget:
+        raise DataError(
+            f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
+            f"than the budget of {in_words(budget)}; give it more memory, correct the indices, or drop the column"
+        )
     data = OutOfCore(rows, profile, budget, cache)
     if column_options.marks:
         data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks))

@@ -5,11 +5,14 @@ from typing import Any
 
 from riata.data.column_names import no_column
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.dates import Date
+from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
 from riata.data.formats.source import Source
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.target import Target
 from riata.errors import DataError
+from riata.schema import SchemaError, build, checked
 
 
 @dataclass
@@ -32,8 +35,14 @@ class Profile:
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Profile":
-        columns = {name: ColumnProfile.from_json(found) for name, found in plain["columns"].items()}
-        return cls(**plain | {"columns": columns, "encoding": Encoding.from_json(plain["encoding"])})
+        """The profile in a file; one that was damaged is a `SchemaError` or a `ModelFileError`."""
+        columns = checked(dict[str, Any], plain.get("columns"), "the columns of the profile")
+        made = {name: ColumnProfile.from_json(found) for name, found in columns.items()}
+        encoding = Encoding.from_json(checked(dict[str, Any], plain.get("encoding"), "the encoding"))
+        profile: Profile = build(cls, plain | {"columns": made, "encoding": encoding}, "the profile")
+        if min(profile.n_rows, profile.n_read, profile.row_bytes) < 0:
+            raise SchemaError("the profile counts fewer than no rows")
+        return profile
 
 
 def known_profile(
@@ -62,6 +71,10 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
             raise DataError(no_column(column, names, ", which the model needs"))
+    for encoder in encoding.encoders:
+        why = source.refused.get(encoder.column) or source.strays.get(encoder.column)
+        if why is not None and isinstance(encoder, Number | Date):
+            raise DataError(why)
     weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:

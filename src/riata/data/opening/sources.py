@@ -91,7 +91,10 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
         return rows
     if kind == "excel":
         sheet = None if book is None else book[2]
-        return Excel(files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad)
+        return Excel(
+            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
+            known=reading.cells, labels=reading.labels,
+        )  # fmt: skip
     kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "orc": Orc, "avro": Avro}
     return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
 

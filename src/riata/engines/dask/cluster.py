@@ -134,7 +134,7 @@ def result_of(client: Client, futures: Any) -> Any:
     except KilledWorker as killed:
         raise EngineError(
             f"workers died {killed.allowed_failures + 1} times over the same rows, the last one at "
-            f"{killed.last_worker.address}: most likely they ran out of memory; give a smaller budget (memory=), "
+            f"{killed.last_worker.address}: most likely they ran out of memory; give a smaller budget (memory), "
             "smaller partitions, or workers with more memory"
         ) from None
     except (CancelledError, CommClosedError, TimeoutError, OSError) as error:
@@ -169,5 +169,5 @@ def lost(client: Client) -> EngineError:
     """The error of a scheduler that was stopped or restarted."""
     return EngineError(
         f"the scheduler at {address(client)} is lost or was restarted, and what its workers held is gone: open the "
-        "data again and repeat the fit (with checkpoint= and resume=True it goes on where it was)"
+        "data again and repeat the fit (with a checkpoint, resume=True goes on where it was)"
     )

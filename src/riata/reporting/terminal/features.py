@@ -1,5 +1,6 @@
 """The features of a model on a terminal: a row for each, or, of many classes, a row for each class."""
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ def _by_feature(model: Model, most: int) -> Table:
     texts = aligned(sizes, digits=3, sign=True)
     width = max(map(len, texts), default=0)
     for row, ((name, _, _), size, text) in enumerate(zip(shown, sizes, texts, strict=True)):
-        bar = "█" * max(1, round(BAR * abs(size) / largest))
+        bar = "█" * (max(1, round(BAR * abs(size) / largest)) if math.isfinite(largest) else 1)
         effect = f"{text:>{width}} [{'green' if size > 0 else 'red'}]{bar}[/]"
         table.add_row(escape(name), *(column[row] for column in coefs), effect)
     if len(ranked) > most:

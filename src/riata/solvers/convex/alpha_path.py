@@ -15,8 +15,8 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.working_set import (
     CUTS,
@@ -34,6 +34,7 @@ from riata.solvers.convex.working_set import (
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
+ENOUGH = 0.3  # of the gap that is asked for
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class PathOptions:
     unit: float  # of gaps
     tol: float  # the largest gap, in that unit
     memory: int | None  # bytes
+
+    @property
+    def enough(self) -> float:
+        """The gap up to which a model is solved, before a pass certifies it: less would be work for nothing."""
+        return ENOUGH * self.tol * self.unit if self.judge.has_gap else 0.0
 
 
 @dataclass
@@ -103,7 +109,7 @@ def _solve_block(
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
-        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION)
+        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
@@ -118,7 +124,7 @@ def _solve_block(
         for point in short:
             assert point.at is not None
             here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
-            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION)
+            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION, options.enough)
     for point in points:
         point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature
@@ -132,13 +138,13 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     return grown(problem, state, ats, min_joining=room if problem.data.cheap_passes else len(state.w))[0]
 
 
-def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> ColumnCopy | Curvature:
+def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> InnerModel:
     """What steps over the working set minimise: the loss over a copy of its columns, or a quadratic by their curvature.
 
     The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
-    columns = column_copy(problem, state.features)
+    columns = without_curvature(problem, state.features)
     if columns is not None:
         return columns
     if problem.loss.quadratic or not len(state.curvature.features):
@@ -147,7 +153,7 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Colu
     return state.curvature
 
 
-def _is_local(problem: Problem, model: ColumnCopy | Curvature) -> bool:
+def _is_local(problem: Problem, model: InnerModel) -> bool:
     """Whether the curvature differs from point to point, and has to be read with the slopes."""
     return model.is_local and not problem.loss.quadratic
 

@@ -26,7 +26,9 @@ class ColumnCopy:
         """Itself: the loss needs no damping."""
         return self
 
-    def minimum(self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float) -> Point:
+    def minimum(
+        self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
+    ) -> Point:
         """The minimum of F over these features and the intercept, from a guess whose other coefficients are 0."""
         W, (w, b) = self.features, guess
         y, weight = problem.data.targets()

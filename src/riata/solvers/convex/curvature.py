@@ -44,7 +44,9 @@ class Curvature:
         """The curvature times a factor: a larger one makes shorter steps, and short enough ones lower F."""
         return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
 
-    def minimum(self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float) -> Point:
+    def minimum(
+        self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
+    ) -> Point:
         """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
         (w, b), W = here, self.features
         slope, H = at.by_w[W], self.H

@@ -19,10 +19,11 @@ from itertools import count, islice
 import numpy as np
 
 from riata.data.sample import sample_rows
-from riata.objective import FirstOrder, Problem, empty_start, first_order
+from riata.objective import FirstOrder, Problem, empty_start, first_order, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.working_set import (
     CUTS,
@@ -38,12 +39,14 @@ from riata.solvers.convex.working_set import (
     worse,
 )
 from riata.solvers.iterate import Iterate, Options, Saved
+from riata.solvers.saved_checks import check_array
 
 MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
 FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
 ROUGH_PRECISION = 1e-3  # of a step while more features are to join
 SAMPLE_STEPS = 20  # on a sample, at most
+ENOUGH = 0.1  # of the gap at hand, or of the one that is asked for: how precisely a working set is solved
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 
 
@@ -51,20 +54,21 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
         arrays, facts = options.resume
+        check_array(arrays, "known", np.float64, (problem.data.n_features,))
+        state = WorkingSetState.resumed(options.resume)
         known: Known = facts["known_F"], arrays["known"], facts["known_b"]
         judge = Judge(facts["slope_unit"])
-        return (
-            yield from newton(problem, options, WorkingSetState.resumed(options.resume), judge, known, options.resume)
-        )
+        return (yield from newton(problem, options, state, judge, known, options.resume))
     start = problem.start or empty_start(problem)
     w, b, at = start
     F = float(at.loss + problem.penalty.value(w))
     judge = Judge.of(problem, start)
-    yield judge.iterate(1, w, b, F, judge.shortfall(problem, w, at))
+    gap = judge.shortfall(problem, w, at)
+    yield judge.iterate(1, w, b, F, gap)
     state = WorkingSetState(w, b, np.flatnonzero(w))
     sample = sample_rows(problem.data, options.memory, options.seed)
     if sample is None:
-        _advance(problem, options, state, at)
+        _advance(problem, options, state, at, gap)
     else:
         steps = newton(replace(problem, data=sample), options, state, judge)
         for point in islice(steps, SAMPLE_STEPS):
@@ -110,7 +114,7 @@ def newton(
         if idle == 0:
             state.damping = 1.0
         known = F, state.w, state.b
-        _advance(problem, options, state, at, second, keep=gap <= FAST * least_gap)
+        _advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap)
         least_gap = min(gap, least_gap)
     return StopReason.ROUNDING
 
@@ -157,6 +161,7 @@ def _advance(
     options: Options,
     state: WorkingSetState,
     at: FirstOrder,
+    gap: float,
     second: Curvature | None = None,
     keep: bool = False,
 ) -> None:
@@ -164,7 +169,7 @@ def _advance(
     small = problem.data.cheap_passes or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
     min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
-    model: ColumnCopy | Curvature | None = column_copy(problem, features)
+    model: InnerModel | None = without_curvature(problem, features)
     if model is None:
         if second is not None:
             state.curvature = second
@@ -175,5 +180,19 @@ def _advance(
             state.curvature = second or state.curvature
         model = state.curvature.times(state.damping)
     here = state.w, state.b
-    state.w, state.b = model.minimum(problem, at, here, here, ROUGH_PRECISION if waiting else STEP_PRECISION)
+    precision, enough = (
+        ROUGH_PRECISION if waiting else STEP_PRECISION,
+        ENOUGH * max(min(gap, at.loss), _asked_for(problem, options)),
+    )
+    state.w, state.b = model.minimum(problem, at, here, here, precision, enough)
     state.features = features
+    if isinstance(model, GatheredColumns):  # features that came to nothing leave
+        state.features, state.curvature = np.flatnonzero(state.w), NOTHING
+
+
+def _asked_for(problem: Problem, options: Options) -> float:
+    """The gap that is asked for, in the units of F."""
+    if not (options.tol and problem.data.cheap_passes):
+        return 0.0
+    with problem.data.ledger.monitoring():
+        return options.tol * gap_unit(problem)

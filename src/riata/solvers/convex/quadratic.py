@@ -41,12 +41,12 @@ def minimise_quadratic(
                 break
             S = np.flatnonzero(v)
             H_S, downhill = H.take(S, 0).take(S, 1), -now[S] - np.copysign(l1[S], v[S])
-            take_step(S, H_S, downhill, _solve(H_S, downhill), l1, lower, v)
+            take_step(S, H_S, downhill, solve_nearly(H_S, downhill), l1, lower, v)
             now = slope + H @ (v - w)
     return v
 
 
-def _solve(H: np.ndarray, right: np.ndarray) -> np.ndarray:
+def solve_nearly(H: np.ndarray, right: np.ndarray) -> np.ndarray:
     """H^-1 right; where H is singular, as with equal columns, with as small a ridge as makes it regular."""
     if not len(right):
         return right

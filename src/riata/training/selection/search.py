@@ -22,10 +22,11 @@ from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.training.checks import check_rows
-from riata.training.path import ModelPath, k_path, path
+from riata.training.path import MOST_ALPHAS, ModelPath, k_path, path
 from riata.training.selection.folds_asked import n_folds_of
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
+from riata.training.selection.side_by_side import fits_side_by_side, paths_side_by_side
 from riata.training.spec import Spec
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
@@ -98,6 +99,11 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
+    if search.by == "alpha" and divided is not None and isinstance(folds, _RowFolds) and folds.fit_in_memory:
+        path, parts = folds.side_by_side()
+        return path, _cross_validated(path, search.rule, spec.loss_function.score, parts, folds.used)
+    if progress is not None and divided is not None:
+        progress(0, divided.n_folds + 1)
     path = folds.path()
     if search.target_k is not None:
         return path, _by_size(path, search.target_k)
@@ -133,14 +139,15 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
-         "select='validation' needs rows: give fit validation=(X, y)"),
+         "select='validation' needs rows to choose by: give them as validation (to fit, or --validation DATA)"),
         (search.rule != "validation" and validation is not None,
          f"select={search.rule!r} has no use for a validation set; take select='validation'"),
         (validation is not None and validation.n_features != n_features,
          f"the validation set must have the {n_features} features that are learnt from"),
         (search.target_k is not None and not (isinstance(search.target_k, int | np.integer) and search.target_k >= 1),
          f"k beside alpha='auto' must be a positive whole number, not {search.target_k!r}"),
-        (search.n_alphas < 2, f"a path needs at least 2 alphas, not {search.n_alphas}"),
+        (not 2 <= search.n_alphas <= MOST_ALPHAS,
+         f"a path has at least 2 and at most {MOST_ALPHAS} alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
         (search.k_max is not None and not 1 <= search.k_max <= most,
          f"k_max must lie between 1 and the number of {spec.counted}, {most}, not be {search.k_max}"),
@@ -176,12 +183,27 @@ class _RowFolds:
         """The path of all rows."""
         return _path(self.data, self.spec, self.search)
 
-    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
-        """What models like those of a path, but fitted to other rows, score on those of this fold."""
+    @property
+    def fit_in_memory(self) -> bool:
+        """Whether the rows of all folds can be held at once."""
+        return fits_side_by_side(self.data, self.used.count, self.spec.memory_bytes)
+
+    def side_by_side(self) -> tuple[ModelPath, list[HeldOut]]:
+        """The path of all rows and the scores of all folds, as far as they are worth it."""
+        rows = [self._rows(fold) for fold in range(self.used.count)]
+        return paths_side_by_side(self.data, self.spec, rows, self.search.n_alphas, self.search.alpha_reach)
+
+    def _rows(self, fold: int) -> tuple[Dataset, Dataset]:
+        """Those that a fold learns from, and those that it is scored on."""
         data, folds = self.data, self.folds
         assert folds is not None
         training, rest = some_rows(data, folds.learnt(fold)), some_rows(data, folds.scored(fold))
         _check_fold(training.n_rows > 0 and training.moments.y_varies, self.spec.loss_function, fold, self.used)
+        return training, rest
+
+    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
+        """What models like those of a path, but fitted to other rows, score on those of this fold."""
+        training, rest = self._rows(fold)
         return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss_function)
 
 
@@ -290,7 +312,8 @@ def _one_standard_error(
 
 def _could_go_on(path: ModelPath, i: int) -> bool:
     """Whether this is the last model of a path that could be longer: further ones might be better."""
-    return i == len(path) - 1 and not (path.by == "k" and path.values[i] == path.n_choices)
+    complete = path.ended is not None if path.by == "alpha" else path.values[i] == path.n_choices
+    return i == len(path) - 1 and not complete
 
 
 def _by_size(path: ModelPath, k: int) -> Selection:

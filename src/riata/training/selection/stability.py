@@ -51,6 +51,7 @@ def stability_of(
     rounds: int = 50,
     threshold: float = 0.75,
     seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> Stability:
     """Fit both halves of the rows, `rounds` times, and count the coefficients (margins x features) that are not 0."""
     if not 0.5 < threshold <= 1:
@@ -67,6 +68,8 @@ def stability_of(
     for number in range(rounds):
         halves = halves_by(seed + number)
         for half in (0, 1):
+            if progress is not None:
+                progress(n_halves, 2 * rounds, "halves")
             coef = coefficients(some_rows(data, halves.scored(half)))
             counts += (coef != 0).any(axis=0)
             n_halves += 1

@@ -1,0 +1,177 @@
+"""The minimum of a penalised quadratic of the margins, along columns in memory.
+
+    Q(v) = sum_i u_i m_i + D_i m_i^2 / 2 + sum_j l1_j |v_j| + l2_j / 2 v_j^2,   m = A (v - v0) + c
+
+Coordinate descent over the coefficients that are not zero, or are pulled, with Anderson's extrapolation of its last
+sweeps (Bertrand & Massias, 2021), and Newton steps on the support. A Newton step is made once as much work has gone
+into sweeps as it costs: so neither can cost much more than the better of the two.
+"""
+
+import numpy as np
+
+from riata.kernels.coordinate import (
+    ColumnQuadratic,
+    add_columns,
+    column_slopes,
+    column_sums,
+    sweeps_along_columns,
+)
+from riata.kernels.quadratic import take_step
+from riata.kernels.rows import DenseRows, Rows
+from riata.objective import FREE_REACH, Problem
+from riata.scipy_later import sparse as sp
+from riata.solvers.convex.quadratic import solve_nearly
+
+SWEEPS = 6  # between two looks at the gap, all of which are extrapolated
+MAX_ROUNDS = 2000
+PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
+FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
+FASTER = 10.0  # so many times as many operations a second has a factorisation as a sweep along dense columns
+SPARSE = 3.0  # what an entry of a sparse column costs, in entries of a dense one
+
+
+def minimise_along_columns(
+    problem: Problem, columns: Rows, u: np.ndarray, D: np.ndarray, v0: np.ndarray, enough: float
+) -> tuple[np.ndarray, float]:
+    """(v, c) whose Q is within `enough` of the least, and nearer to it than that of v0, from there.
+
+    Rows have slopes u and curvatures D at v0.
+    """
+    work = _Descent(problem, columns, u, D, v0)
+    enough, spent = min(enough, PROGRESS * work.gap()), 0.0
+    for _ in range(MAX_ROUNDS):
+        if work.gap() <= enough:
+            break
+        spent += work.descend()
+        if spent >= work.newton_cost():
+            work.newton()
+            spent = 0.0
+    return work.v, work.constant
+
+
+class _Descent:
+    """A point v, with the slopes t of the rows and g of the columns there."""
+
+    def __init__(self, problem: Problem, columns: Rows, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
+        self.columns, self.u, self.v0, self.centred = columns, u, v0, problem.fit_intercept
+        l1, l2, lower = (np.array(strength) for strength in problem.strengths)
+        sums, squares = np.empty(len(v0)), np.empty(len(v0))
+        column_sums(columns, D, sums, squares)
+        self.weight = float(D.sum())
+        means = sums / self.weight if self.centred and self.weight > 0.0 else np.zeros(len(sums))
+        curvatures = squares - sums * means
+        curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
+        self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower)
+        self.free = l1 == 0.0
+        self.stored = np.diff(columns.indptr) if not isinstance(columns, DenseRows) else np.full(len(v0), len(u))
+        self.v = v0.copy()
+        self.Q, self.t, self.constant = self._at(self.v)
+        self._look()
+
+    def _at(self, v: np.ndarray) -> tuple[float, np.ndarray, float]:
+        """Q less the penalty at v0, the slopes of the rows, and the constant."""
+        D, m, c = self.quadratic.D, np.zeros(len(self.u)), 0.0
+        add_columns(self.columns, v - self.v0, m)
+        if self.centred and self.weight > 0.0:
+            c = -float(self.u.sum() + D @ m) / self.weight
+            m += c
+        t = self.u + D * m
+        return float(0.5 * m @ (self.u + t)) + self._penalty(v), t, c
+
+    def _penalty(self, v: np.ndarray) -> float:
+        return float(self.quadratic.l1 @ np.abs(v) + 0.5 * self.quadratic.l2 @ (v * v))
+
+    def _look(self) -> None:
+        """The slopes of the columns, from those of the rows."""
+        self.g = np.empty(len(self.v))
+        column_slopes(self.columns, self.t, self.g)
+        self.g += self.quadratic.l2 * self.v
+
+    def gap(self) -> float:
+        """The duality gap of Q: with slopes as they are, or shrunk to the thresholds."""
+        q = self.quadratic
+        pull = np.where(q.lower < 0.0, np.abs(self.g), -self.g)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            largest = float(np.max(np.where(self.free, 0.0, pull / q.l1), initial=0.0))
+            squares = np.where(q.D > 0.0, self.t * self.t / q.D, 0.0)
+        share = 1.0 / max(1.0, largest)
+        loose = 0.5 * (1.0 - share) ** 2 * (float(squares.sum()) + float(q.l2 @ (self.v * self.v)))
+        free = 0.0
+        if self.free.any():  # what such a coefficient, and a larger one, would gain
+            g, v, h = (part[self.free] for part in (self.g, self.v, q.curvatures))
+            free = float(np.sum(FREE_REACH * np.abs(g * v) + np.where(h > 0.0, g * g / np.where(h > 0.0, h, 1.0), 0.0)))
+        return loose + float(q.l1 @ np.abs(self.v)) + share * float(self.v @ self.g) + free
+
+    def descend(self) -> float:
+        """Sweeps and an extrapolation; what they cost."""
+        q, v = self.quadratic, self.v
+        pull = np.where(q.lower < 0.0, np.abs(self.g), -self.g)
+        active = np.flatnonzero((v != 0.0) | (pull > q.l1))
+        history = np.empty((SWEEPS + 1, len(active)))
+        history[0] = v[active]
+        constant, decrease = sweeps_along_columns(self.columns, q, active, v, self.t, history[1:])
+        self.Q, self.constant = self.Q - decrease, self.constant + constant
+        if constant:
+            self.t += constant * q.D
+        further = _extrapolated(history)
+        if further is not None:
+            v_far = v.copy()
+            v_far[active] = np.maximum(further, q.lower[active])
+            Q, t, constant = self._at(v_far)
+            if Q < self.Q:
+                self.v, self.Q, self.t, self.constant = v_far, Q, t, constant
+        self._look()
+        entries = (2 * SWEEPS + 1) * self.stored[active].sum() + self.stored.sum()
+        return float(entries if isinstance(self.columns, DenseRows) else SPARSE * entries)
+
+    def newton_cost(self) -> float:
+        """What a Newton step on the support costs; infinite where it would be singular."""
+        S = np.flatnonzero(self.v)
+        k, n = len(S), len(self.u)
+        if k == 0 or (k >= n and not np.all(self.quadratic.l2[S] > 0.0)):
+            return np.inf
+        entries = float(self.stored[S].sum())
+        products = k * entries / FASTER if isinstance(self.columns, DenseRows) else 4.0 * entries**2 / n
+        return products + k**3 / (3.0 * FASTER) + 8.0 * k * k
+
+    def newton(self) -> None:
+        """A step on the support, some share of it: coordinates that would change their sign become zero."""
+        q, S = self.quadratic, np.flatnonzero(self.v)
+        H = self._curvature(S)
+        downhill = -self.g[S] - np.copysign(q.l1[S], self.v[S])
+        v = self.v.copy()
+        take_step(S, H, downhill, solve_nearly(H, downhill), q.l1, q.lower, v)
+        Q, t, constant = self._at(v)
+        if Q < self.Q:
+            self.v, self.Q, self.t, self.constant = v, Q, t, constant
+            self._look()
+
+    def _curvature(self, S: np.ndarray) -> np.ndarray:
+        """The curvature of Q over some columns."""
+        q, columns = self.quadratic, self.columns
+        root = np.sqrt(q.D)
+        if isinstance(columns, DenseRows):
+            A = columns.X[S] * root
+            H: np.ndarray = A @ A.T
+        else:
+            A = sp.csc_array((columns.data, columns.indices, columns.indptr), shape=(len(self.u), len(self.v)))[:, S]
+            A.data *= root[A.indices]
+            H = (A.T @ A).toarray()
+        H -= np.outer(q.means[S], q.sums[S])
+        H.ravel()[:: len(S) + 1] += q.l2[S]
+        return H
+
+
+def _extrapolated(history: np.ndarray) -> np.ndarray | None:
+    """Where a sequence that converges linearly seems to go to, from its last members (Anderson)."""
+    moves = np.diff(history, axis=0)
+    products = moves @ moves.T
+    size = float(np.trace(products))
+    if not size > 0.0:
+        return None
+    try:
+        c = np.linalg.solve(products + 1e-12 * size * np.eye(len(products)), np.ones(len(products)))
+    except np.linalg.LinAlgError:
+        return None
+    total = float(c.sum())
+    return None if not np.isfinite(total) or abs(total) < 1e-300 else (c / total) @ history[1:]

@@ -1,0 +1,56 @@
+"""What minimises over a working set: chosen by what it costs on these rows and columns, in operations.
+
+| method             | holds                                | a sweep costs, of m features, k of them in the model |
+| ------------------ | ------------------------------------ | ----------------------------------------------------- |
+| `Curvature`        | products of all pairs of columns     | k m, after products that cost n m^2 once              |
+| `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
+| `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
+"""
+
+import numpy as np
+
+from riata.data.in_memory import InMemory
+from riata.objective import Problem
+from riata.solvers.convex.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.curvature import Curvature
+from riata.solvers.convex.gathered_columns import GatheredColumns
+
+InnerModel = ColumnCopy | GatheredColumns | Curvature
+
+FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
+ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
+NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
+FASTER = 10.0  # so many times as many operations a second has a product of matrices as a sweep
+
+
+def without_curvature(problem: Problem, features: np.ndarray) -> ColumnCopy | GatheredColumns | None:
+    """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
+    data = problem.data
+    if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
+        return None
+    if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
+        return GatheredColumns.of(data, features, problem.fit_intercept)
+    return column_copy(problem, features)
+
+
+def _columns_cost(data: InMemory, features: np.ndarray) -> float:
+    """Of sweeps along columns, and Newton steps on half of them."""
+    entries, k = data.stored(features), _support(data, features)
+    return ROUNDS * ((SWEEPS + 1) * entries + _products_cost(data, entries * k / len(features), k))
+
+
+def _curvature_cost(problem: Problem, data: InMemory, features: np.ndarray) -> float:
+    """Of products of all pairs of columns, and sweeps over them."""
+    times, m = 1 if problem.loss.quadratic else NEWTON_STEPS, len(features)
+    sweeps = ROUNDS * SWEEPS * _support(data, features) * m
+    return float(times * _products_cost(data, data.stored(features), m) + sweeps)
+
+
+def _support(data: InMemory, features: np.ndarray) -> int:
+    """How many of the features the model may have."""
+    return min(len(features) // 2, data.n_rows)
+
+
+def _products_cost(data: InMemory, entries: float, m: int) -> float:
+    """Of products of all pairs of m columns that have so many entries together."""
+    return 2.0 * entries**2 / data.n_rows if data.chunk.X.sparse else m * entries / FASTER

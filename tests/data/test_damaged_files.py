@@ -1,0 +1,240 @@
+"""Files that are damaged, cut short or made up are refused in one sentence that names them: every one failed once."""
+
+import bz2
+import gzip
+import json
+import lzma
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import riata
+from riata.data.opening.convert import convert
+from riata.data.statistics import statistics_of
+from riata.errors import DataError, OptionError, RiataError
+
+TEXT = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (i, i * i % 7, i % 5) for i in range(400))
+PACK = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "zst": lambda text: pa.compress(text, "zstd", asbytes=True),
+}
+
+
+def refusal(path, **options) -> str:
+    """The one sentence about a file."""
+    with pytest.raises(RiataError) as caught:
+        riata.open(path, **options)
+    words = str(caught.value)
+    assert Path(path).name in words
+    assert "\n" not in words
+    return words
+
+
+@pytest.mark.parametrize("ending", PACK)
+def test_compressed_text_tells_where_it_breaks_off(ending, tmp_path):
+    path, packed = tmp_path / f"rows.csv.{ending}", PACK[ending](TEXT)
+    path.write_bytes(packed)
+    assert riata.open(path, target="y").n_rows == 400
+    path.write_bytes(packed[:-20])
+    assert "line" in refusal(path, target="y")
+    half = len(packed) // 2
+    path.write_bytes(packed[:half] + bytes(60) + packed[half + 60 :])
+    refusal(path, target="y")
+    path.write_bytes(TEXT)
+    assert "is not compressed by" in refusal(path, target="y")
+
+
+def header(words: bytes) -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(words).to_bytes(2, "little") + words + bytes(80)
+
+
+NPY = {
+    "wrong magic": b"\x93NUMPI\x01\x00" + bytes(100),
+    "unknown version": b"\x93NUMPY\x09\x00" + bytes(100),
+    "no header": b"\x93NUMPY\x01\x00",
+    "header that does not parse": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 5"),
+    "brackets without end": header(b"(" * 5000),
+    "unknown type": header(b"{'descr': '<i0', 'fortran_order': False, 'shape': (2, 5)}"),
+    "objects": header(b"{'descr': '|O', 'fortran_order': False, 'shape': (2, 5)}"),
+    "negative shape": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (-2, 5)}"),
+    "shape beyond the file": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 5)}"),
+    "shape beyond all numbers": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 5)}"),
+    "text": header(b"{'descr': '<U2', 'fortran_order': False, 'shape': (2, 5)}"),
+    "no columns": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 0)}"),
+    "infinite": header(b"{'descr': '<f8', 'fortran_order': False, 'shape': (2, 5)}")[:-80]
+    + np.array([[1.0, 2.0, np.inf, 0.0, 1.0]] * 2).tobytes(),
+}
+
+
+@pytest.mark.parametrize("damage", NPY)
+def test_arrays(damage, tmp_path):
+    (tmp_path / "rows.npy").write_bytes(NPY[damage])
+    refusal(tmp_path / "rows.npy", target=1)
+
+
+def parts():
+    S = sp.random_array((30, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
+    return {
+        "indptr": S.indptr, "indices": S.indices, "data": S.data, "shape": np.array(S.shape), "format": b"csr",
+        "y": np.arange(30.0),
+    }  # fmt: skip
+
+
+SPARSE = {
+    "indices of two dimensions": {"indices": np.zeros((4, 4), int)},
+    "indices that are no whole numbers": {"indices": np.zeros(10)},
+    "indptr that falls": {"indptr": np.arange(31)[::-1]},
+    "indptr beyond the entries": {"indptr": np.arange(31) * 1000},
+    "shape of other rows": {"shape": np.array([31, 6])},
+    "shape of one number": {"shape": np.array(6)},
+    "shape that is no number": {"shape": np.array(["a", "b"])},
+    "negative width": {"shape": np.array([30, -6])},
+    "another format": {"format": b"csc"},
+    "a format that is no text": {"format": np.arange(3)},
+    "too few names": {"feature_names": np.array(["a", "b"])},
+    "complex numbers": {"data": parts()["data"].astype(complex)},
+}
+
+
+@pytest.mark.parametrize("damage", SPARSE)
+def test_sparse_archives(damage, tmp_path):
+    np.savez(tmp_path / "rows.npz", **parts() | SPARSE[damage])
+    refusal(tmp_path / "rows.npz")
+
+
+@pytest.mark.parametrize("make", [lambda data: data[:-30], lambda data: data[:90] + b"\0" * 20 + data[110:]])
+def test_archives_that_are_cut_or_changed(make, tmp_path):
+    np.savez_compressed(tmp_path / "rows.npz", **parts())
+    (tmp_path / "rows.npz").write_bytes(make((tmp_path / "rows.npz").read_bytes()))
+    refusal(tmp_path / "rows.npz")
+
+
+def test_an_archive_that_expands_a_thousandfold_is_not_expanded(tmp_path):
+    """Its names alone, or one of its rows, would take more than the budget."""
+    np.savez_compressed(tmp_path / "names.npz", **parts(), feature_names=np.zeros(10**7, "S1"))
+    assert "too much" in refusal(tmp_path / "names.npz", memory="16MB")
+    np.savez_compressed(tmp_path / "row.npz", X=np.zeros((3, 2 * 10**6)), y=np.arange(3.0))
+    assert "a row of" in refusal(tmp_path / "row.npz", memory="16MB")
+    long = np.concatenate([np.zeros(30, int), [2 * 10**6]])
+    entries = {"indptr": long, "indices": np.zeros(2 * 10**6, int), "data": np.zeros(2 * 10**6)}
+    np.savez_compressed(tmp_path / "entries.npz", **parts() | entries)
+    assert "entries" in refusal(tmp_path / "entries.npz", memory="16MB")
+
+
+def statistics(folder):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    statistics_of(riata.open(X, target=X[:, 0] + 1.0, task="regression"), 2).save(folder / "s.npz")
+    with np.load(folder / "s.npz") as file:
+        return {name: file[name] for name in file}
+
+
+STATISTICS = {
+    "a matrix of another shape": ("xx_0", np.zeros((3, 2))),
+    "a mean of two dimensions": ("mean_0", np.zeros((3, 1))),
+    "a weight that is an array": ("weight_1", np.ones(2)),
+    "a negative weight": ("weight_1", np.array(-1.0)),
+    "NaN": ("xy_1", np.array([1.0, np.nan, 0.0])),
+    "text": ("yy_0", np.array("3")),
+    "folds of other features": ("mean_1", np.zeros(2)),
+    "no folds": ("riata_statistics", np.array(0)),
+    "folds that are no number": ("riata_statistics", np.array("two")),
+    "more folds than there are": ("riata_statistics", np.array(3)),
+    "names of other features": ("feature_names", np.array(["a"])),
+    "an encoding that is none": ("encoding", np.array("{}")),
+    "an encoding that is no JSON": ("encoding", np.array("{")),
+}
+
+
+@pytest.mark.parametrize("damage", STATISTICS)
+def test_statistics(damage, tmp_path):
+    name, wrong = STATISTICS[damage]
+    np.savez(tmp_path / "s.npz", **statistics(tmp_path) | {name: wrong})
+    with pytest.raises(DataError):
+        riata.open(tmp_path / "s.npz")
+
+
+def test_statistics_beyond_the_budget_are_not_read(tmp_path):
+    found = statistics(tmp_path) | {"more": np.zeros(10**6)}
+    np.savez_compressed(tmp_path / "s.npz", **found)
+    assert "more than the budget" in refusal(tmp_path / "s.npz", memory="2MB")
+
+
+def test_a_file_that_is_no_archive_after_all(tmp_path):
+    statistics(tmp_path)
+    content = (tmp_path / "s.npz").read_bytes()
+    for at in range(0, len(content), 97):
+        (tmp_path / "s.npz").write_bytes(content[:at] + b"\xff" * 3 + content[at + 3 :])
+        try:
+            riata.open(tmp_path / "s.npz")
+        except DataError:
+            continue
+
+
+CONVERTED = {
+    "no JSON": b"{",
+    "no object": b"3",
+    "nothing": b"{}",
+    "not UTF-8": b"\xff",
+    "rows that are not there": {"n_rows": 10**12},
+    "a negative number of rows": {"n_rows": -1},
+    "a text for a number": {"row_bytes": "many"},
+    "columns": {"columns": 3},
+    "encoders": {"encoding": {"encoders": [{"kind": "date"}], "target": None, "weight": None, "single": True}},
+}
+
+
+@pytest.mark.parametrize("damage", CONVERTED)
+def test_converted_files(damage, tmp_path):
+    (tmp_path / "rows.csv").write_bytes(TEXT)
+    convert(riata.open(tmp_path / "rows.csv", target="y"), tmp_path / "rows.arrow")
+    with pa.ipc.open_file(tmp_path / "rows.arrow") as reader:
+        rows = reader.read_all()
+    wrong = CONVERTED[damage]
+    if isinstance(wrong, dict):
+        wrong = json.dumps(json.loads(rows.schema.metadata[b"riata"]) | wrong).encode()
+    rows = rows.replace_schema_metadata({b"riata": wrong})
+    with pa.ipc.new_file(tmp_path / "wrong.arrow", rows.schema) as writer:
+        writer.write_table(rows)
+    refusal(tmp_path / "wrong.arrow")
+
+
+def test_one_huge_index_is_refused_before_a_fit(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1 100000000:2\n2 1:3\n3 2:1\n")
+    rows = riata.open(path, memory="64MB", task="regression")
+    with pytest.raises(
+        OptionError, match=r"100000000 features need at least 3\.2 GB, more than the budget of 64\.0 MB"
+    ):
+        riata.SparseRegressor(alpha=0.1).fit(rows)
+    riata.SparseRegressor(k=1, solver="sketch").fit(rows)
+
+
+@pytest.mark.parametrize("path", ["a\0b.csv", "x" * 300, "x" * 5000 + ".csv", "~no such user/rows.csv", "~\0"])
+def test_paths_that_there_cannot_be(path):
+    for read in (
+        lambda: riata.open(path, target="y"),
+        lambda: riata.load_model(path),
+        lambda: riata.load_statistics(path),
+    ):
+        with pytest.raises(RiataError):
+            read()
+
+
+def test_an_archive_with_a_password_or_of_an_unknown_method(tmp_path):
+    np.savez(tmp_path / "rows.npz", **parts())
+    content = bytearray((tmp_path / "rows.npz").read_bytes())
+    for flag, value in ((6, 1), (8, 99)):  # of every member in the directory at the end of the file
+        wrong = bytearray(content)
+        at = wrong.find(b"PK\x01\x02")
+        while at >= 0:
+            wrong[at + 2 + flag] = value
+            at = wrong.find(b"PK\x01\x02", at + 1)
+        (tmp_path / "rows.npz").write_bytes(wrong)
+        assert zipfile.is_zipfile(tmp_path / "rows.npz")
+        refusal(tmp_path / "rows.npz")

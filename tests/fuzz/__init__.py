@@ -1,0 +1,1 @@
+"""The fuzzing harness: damaged and hostile files of every format that riata reads, and what must come of them."""

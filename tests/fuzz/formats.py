@@ -1,0 +1,279 @@
+"""Every kind of file that riata reads: how a hostile one is made, and the commands that it is given to."""
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from fuzz import seeds, structured
+from fuzz.byte_mutations import mutated
+
+Rng = np.random.Generator
+Make = Callable[[Rng | None], bytes]
+MEMORY = "64MB"
+QUICK = ["--alpha-ratio", "0.1", "--max-passes", "4", "--memory", MEMORY, "--quiet"]
+SAVING = ("online", "ftrl", "svrg", "saga", "hsg-ht", "sketch")  # solvers whose checkpoints differ
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file."""
+
+    name: str
+    file: str  # what it is called
+    make: Make  # a hostile one; without a generator, a good one
+    commands: Callable[[Path, Path], list[list[str]]]  # of its path and a folder to write to
+
+
+def fit_and_predict(*options: str) -> Callable[[Path, Path], list[list[str]]]:
+    """A fit to the file, then predictions of the file by the model."""
+
+    def commands(path: Path, out: Path) -> list[list[str]]:
+        model = str(out / "model.json")
+        return [
+            ["fit", str(path), *options, *QUICK, "--out", model],
+            ["predict", model, str(path), "--memory", MEMORY, "--out", str(out / "predictions.csv")],
+        ]
+
+    return commands
+
+
+def only_fit(path: Path, out: Path) -> list[list[str]]:
+    return [["fit", str(path), *QUICK, "--out", str(out / "model.json")]]
+
+
+def use_model(rows: Path) -> Callable[[Path, Path], list[list[str]]]:
+    def commands(path: Path, out: Path) -> list[list[str]]:
+        return [
+            ["predict", str(path), str(rows), "--out", str(out / "predictions.csv")],
+            ["inspect", str(path)],
+            ["evaluate", str(path), str(rows)],
+        ]
+
+    return commands
+
+
+def resume(rows: Path, solver: str) -> Callable[[Path, Path], list[list[str]]]:
+    def commands(path: Path, out: Path) -> list[list[str]]:
+        return [[*checkpointing(rows, solver, path.parent), "--resume", "--out", str(out / "model.json")]]
+
+    return commands
+
+
+def checkpointing(rows: Path, solver: str, folder: Path) -> list[str]:
+    """A fit that saves its state after every pass."""
+    strength = ["--k", "2"] if solver in ("sketch", "hsg-ht") else ["--alpha-ratio", "0.1"]
+    return ["fit", str(rows), "--target", "4", "--solver", solver, *strength, "--max-passes", "6", "--tol", "1e-12",
+            "--task", "regression", "--memory", MEMORY, "--quiet", "--checkpoint", str(folder),
+            "--every", "0"]  # fmt: skip
+
+
+def catalogue(workshop: Path) -> list[Format]:
+    """All formats; files that only riata writes are taken from the workshop."""
+    plain, csr, tabbed = seeds.text_table(), seeds.svmlight(), seeds.text_table("\t")
+    rows, matrix = seeds.table(), seeds.npy(np.column_stack([*seeds.numbers()]))
+    by_y = fit_and_predict("--target", "y")
+    bare = fit_and_predict()
+    found = [
+        Format("csv", "rows.csv", _text(plain), by_y),
+        Format("tsv", "rows.tsv", _text(tabbed), by_y),
+        *(
+            Format(f"csv.{name}", f"rows.csv.{name}", _compressed(pack, plain), by_y)
+            for name, pack in COMPRESSIONS.items()
+        ),
+        Format("svmlight", "rows.svm", _text(csr), bare),
+        Format("svmlight.gz", "rows.svm.gz", _compressed(COMPRESSIONS["gz"], csr), bare),
+        Format("npy", "rows.npy", lambda rng: _npy(matrix, rng), fit_and_predict("--target", "4")),
+        Format("npz", "rows.npz", lambda rng: _npz(seeds.dense_parts(), rng), bare),
+        Format("sparse npz", "rows.npz", lambda rng: _npz(seeds.csr_parts(), rng), bare),
+        Format("statistics", "rows.npz", lambda rng: _npz(_arrays(workshop / "statistics.npz"), rng), only_fit),
+        Format("parquet", "rows.parquet", lambda rng: _parquet(rows, rng), by_y),
+        Format("arrow", "rows.arrow", lambda rng: _ipc(rows, rng), by_y),
+        *(
+            Format(f"converted {kind}", "rows.arrow", _converted(workshop / f"{kind}.arrow"), bare)
+            for kind in ("dense", "sparse")
+        ),
+        *(
+            Format(
+                f"model of {kind}",
+                "model.json",
+                _document(workshop / f"{kind}.json"),
+                use_model(workshop / f"{kind}.{ending}"),
+            )
+            for kind, ending in MODELS.items()
+        ),
+        *(
+            Format(
+                f"checkpoint of {solver}",
+                "checkpoint.npz",
+                _checkpoint(workshop / solver / "checkpoint.npz"),
+                resume(workshop / "matrix.npy", solver),
+            )
+            for solver in SAVING
+        ),
+    ]
+    return found
+
+
+MODELS = {"table": "parquet", "words": "csv", "svm": "svm"}
+COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "xz": lzma.compress,
+    "bz2": bz2.compress,
+    "zst": lambda data: pa.compress(data, "zstd", asbytes=True),
+}
+
+
+def fill(workshop: Path, run: Callable[[list[str]], Any]) -> None:
+    """Make the files that only riata writes, by its own commands."""
+    (workshop / "table.parquet").write_bytes(seeds.parquet(seeds.table()))
+    (workshop / "words.csv").write_bytes(seeds.text_table().replace(b",flag", b",kind").replace(b"True", b"maybe"))
+    (workshop / "svm.svm").write_bytes(seeds.svmlight())
+    (workshop / "matrix.npy").write_bytes(seeds.npy(np.column_stack([*seeds.numbers()])))
+    table, words, svm, matrix = (
+        str(workshop / name) for name in ("table.parquet", "words.csv", "svm.svm", "matrix.npy")
+    )
+    run(["statistics", table, str(workshop / "statistics.npz"), "--target", "y", "--cv", "2"])
+    run(["convert", table, str(workshop / "dense.arrow"), "--target", "y", "--drop", "doc_indices,doc_values"])
+    run(["convert", svm, str(workshop / "sparse.arrow")])
+    run(["fit", table, "--target", "y", *QUICK, "--out", str(workshop / "table.json")])
+    run(["fit", words, "--target", "kind", *QUICK, "--out", str(workshop / "words.json")])
+    run(["fit", svm, *QUICK, "--out", str(workshop / "svm.json")])
+    for solver in SAVING:
+        run([*checkpointing(Path(matrix), solver, workshop / solver), "--out", os.devnull])
+
+
+def _text(plain: bytes) -> Make:
+    return lambda rng: plain if rng is None else structured.text(plain, rng)
+
+
+def _compressed(pack: Callable[[bytes], bytes], plain: bytes) -> Make:
+    """Text damaged before it is compressed, compressed text that is damaged, and text that only claims to be."""
+    packed = pack(plain)
+
+    def make(rng: Rng | None) -> bytes:
+        if rng is None:
+            return packed
+        what = rng.random()
+        if what < 0.7:
+            return mutated(packed, rng)
+        if what < 0.8:
+            return pack(structured.text(plain, rng))
+        if what < 0.85:
+            return plain if rng.random() < 0.1 else rng.bytes(int(rng.integers(200)))
+        head, rest = plain[: len(plain) // 2], plain[len(plain) // 2 :]
+        return pack(head) + (mutated(pack(rest), rng) if rng.random() < 0.5 else pack(rest))
+
+    return make
+
+
+def _npy(data: bytes, rng: Rng | None) -> bytes:
+    if rng is None:
+        return data
+    what = rng.random()
+    if what < 0.5:
+        return mutated(data, rng)
+    if what < 0.8:
+        return structured.npy_header(data, rng)
+    return seeds.npy(structured.array(np.load(io.BytesIO(data)), rng))
+
+
+def _npz(parts: dict[str, Any], rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.npz(parts)
+    what = rng.random()
+    packed = seeds.npz(parts, compressed=rng.random() < 0.5)
+    if what < 0.4:
+        return mutated(packed, rng)
+    if what < 0.6:
+        return structured.archive(packed, rng, mutated)
+    if what < 0.7:
+        return structured.archive(packed, rng, structured.npy_header)
+    return seeds.npz(structured.arrays(parts, rng))
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    with np.load(path) as file:
+        return {name: file[name] for name in file}
+
+
+def _parquet(rows: pa.Table, rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.parquet(rows)
+    if rng.random() < 0.4:
+        try:
+            return seeds.parquet(structured.columns(rows, rng))
+        except pa.ArrowException:  # a type or a value that Parquet has not
+            return mutated(seeds.parquet(rows), rng)
+    options = {"compression": ("none", "snappy", "zstd", "gzip")[rng.integers(4)], "use_dictionary": rng.random() < 0.5}
+    return mutated(seeds.parquet(rows, **options), rng)
+
+
+def _ipc(rows: pa.Table, rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.ipc(rows)
+    what = rng.random()
+    if what < 0.3:
+        return seeds.ipc(structured.columns(rows, rng))
+    if what < 0.7:
+        return structured.buffers(seeds.ipc(rows), rows, rng)
+    return mutated(seeds.ipc(rows, (None, "lz4", "zstd")[rng.integers(3)]), rng)
+
+
+def _converted(path: Path) -> Make:
+    def make(rng: Rng | None) -> bytes:
+        if rng is None:
+            return path.read_bytes()
+        with pa.ipc.open_file(pa.BufferReader(path.read_bytes())) as reader:
+            rows = reader.read_all()
+        what = rng.random()
+        if what < 0.35:
+            facts = structured.tree(json.loads(rows.schema.metadata[b"riata"]), rng)
+            return seeds.ipc(rows.replace_schema_metadata({"riata": json.dumps(facts).encode()}))
+        if what < 0.6:
+            return structured.buffers(path.read_bytes(), rows, rng)
+        if what < 0.75:
+            return seeds.ipc(structured.columns(rows, rng).replace_schema_metadata(rows.schema.metadata))
+        return mutated(path.read_bytes(), rng)
+
+    return make
+
+
+def _document(path: Path) -> Make:
+    return lambda rng: path.read_bytes() if rng is None else structured.document(path.read_bytes(), rng)
+
+
+def _checkpoint(path: Path) -> Make:
+    """Damaged checkpoints, and whole ones of wrong arrays and facts, whose digest says that they are whole."""
+    from riata.training.checkpoint import _digest
+
+    def make(rng: Rng | None) -> bytes:
+        if rng is None:
+            return path.read_bytes()
+        if rng.random() < 0.2:
+            return mutated(path.read_bytes(), rng)
+        parts = _arrays(path)
+        parts.pop("digest")
+        facts = json.loads(parts.pop("facts").tobytes())
+        if rng.random() < 0.6:
+            parts = structured.arrays(parts, rng)
+        else:
+            facts["facts"] = structured.tree(facts["facts"], rng)
+        text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+        named = {name.removeprefix("array."): np.asarray(values) for name, values in parts.items()}
+        try:
+            digest = np.frombuffer(_digest(text, named), np.uint8)
+        except (TypeError, ValueError, BufferError):
+            digest = np.zeros(32, np.uint8)
+        return seeds.npz(parts | {"facts": text, "digest": digest})
+
+    return make

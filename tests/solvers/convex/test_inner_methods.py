@@ -1,0 +1,122 @@
+"""Each method that minimises over a working set, whatever it costs, on problems of every shape."""
+
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from convex_problems import degenerate, make
+from naive import coordinate_descent
+from problems import LAYOUTS
+from riata.data.in_memory import InMemory
+from riata.losses import LOSSES
+from riata.objective import gap_unit
+from riata.solvers.convex import column_copy, inner_method
+from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.training.fitting import bare_problem, fit
+from riata.training.path import path
+from riata.training.spec import Spec
+
+METHODS = ["columns", "curvature"]
+LAYOUTS_OF_COLUMNS = ["float32", "csr"]
+OPTIONS = [
+    {},
+    {"standardize": False, "fit_intercept": False},
+    {"l1_ratio": 0.3},
+    {"nonnegative": True},
+    {"penalty_factors": np.where(np.arange(40) == 3, 0.0, np.linspace(0.5, 2.0, 40))},
+]
+
+
+@contextmanager
+def forced(method):
+    """Every working set is solved by this method."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(inner_method, "FEW_FEATURES", 0)
+        patch.setattr(column_copy, "LARGEST_COPY", 0)
+        patch.setattr(inner_method, "_columns_cost", lambda *_: 0.0 if method == "columns" else np.inf)
+        yield
+
+
+@settings(max_examples=60, deadline=None)
+@given(case=degenerate(), loss=st.sampled_from(sorted(LOSSES)), ratio=st.sampled_from([1.0, 0.3, 0.01]),
+       standardize=st.booleans(), fit_intercept=st.booleans(), layout=st.sampled_from(["dense", "csr"]),
+       method=st.sampled_from(METHODS))  # fmt: skip
+def test_degenerate_data(case, loss, ratio, standardize, fit_intercept, layout, method):
+    X, rng = case
+    n = len(X)
+    y = np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0) if LOSSES[loss].labels else rng.poisson(1.0, size=n) * 1.0
+    y = y if LOSSES[loss].takes(np.zeros(1))[0] else y + 0.1
+    assume(not LOSSES[loss].labels or len(set(y)) == 2)
+    spec = Spec(alpha_ratio=ratio, loss=loss, standardize=standardize, fit_intercept=fit_intercept)
+    with forced(method):
+        result = fit(InMemory(LAYOUTS[layout](X), y), spec).result
+    assert result.converged, result.reason
+    assert np.isfinite(result.coef).all()
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ", ".join(options) or "defaults")
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("layout", LAYOUTS_OF_COLUMNS)
+def test_both_methods_find_the_same_minimum(loss, layout, options):
+    X, y = make(loss)
+    X = np.where(np.abs(X) < 0.7, 0.0, X)
+    data = InMemory(LAYOUTS[layout](X), y, np.random.default_rng(1).uniform(0.5, 2.0, size=len(y)))
+    found = []
+    for method in METHODS:
+        with forced(method):
+            fitted = fit(data, Spec(alpha_ratio=0.02, loss=loss, tol=1e-9, **options))
+        assert fitted.result.converged, fitted.result.reason
+        found.append(fitted.result)
+    assert_allclose(found[0].objective, found[1].objective, rtol=1e-8)
+    assert_allclose(found[0].coef, found[1].coef, atol=2e-3 * np.abs(found[1].coef).max())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_more_columns_than_rows(method):
+    """Coordinate descent of the most obvious kind goes there, too."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(20, 60)) + rng.normal(size=(20, 1))
+    y = X[:, 0] - X[:, 1] + 0.1 * rng.normal(size=20)
+    with forced(method):
+        fitted = fit(InMemory(X, y), Spec(alpha_ratio=0.05, standardize=False, fit_intercept=False, tol=1e-12))
+    assert_allclose(fitted.result.coef, coordinate_descent(X, y, fitted.alpha, 20_000), atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_model_of_a_path_is_certified(loss, method):
+    X, y = make(loss, n=60, d=80)
+    with forced(method):
+        found = path(InMemory(X, y), Spec(loss=loss, tol=1e-8), length=20, reach=0.02)
+    assert found.gaps.max() <= 1e-8
+
+
+def test_no_more_precision_than_was_asked_for():
+    X, y = make("squared", n=300, d=200)
+    problem = bare_problem(InMemory(X, y), Spec(standardize=False))
+    problem = replace(problem, penalty=problem.penalty.at(1e-2))
+    columns = GatheredColumns.of(problem.data, np.arange(200), True)
+    steps = []
+    for enough in (1e-2, 1e-12):
+        w, b = columns.minimum(problem, None, None, (np.zeros(200), 0.0), 0.0, enough * gap_unit(problem))
+        steps.append(np.array([*w, b]))
+    assert np.abs(steps[0] - steps[1]).max() > 1e-6
+
+
+def test_the_choice_follows_the_cost():
+    """Nearly empty columns, or few rows, are descended along; many rows have their products taken."""
+    rng = np.random.default_rng(0)
+    features = np.arange(400)
+    few_rows = InMemory(rng.normal(size=(30, 400)), rng.normal(size=30))
+    many_rows = InMemory(rng.normal(size=(4000, 400)), rng.normal(size=4000))
+    nearly_empty = InMemory(
+        LAYOUTS["csr"](many_rows.X * (rng.random(many_rows.X.shape) < 0.002)), rng.normal(size=4000)
+    )
+    for data, along_columns in ((few_rows, True), (many_rows, False), (nearly_empty, True)):
+        model = inner_method.without_curvature(bare_problem(data, Spec()), features)
+        assert isinstance(model, GatheredColumns) is along_columns
