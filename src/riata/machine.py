@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import IO
 
 try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # a module everywhere else
+try:
     import resource
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
@@ -71,6 +75,21 @@ def file_without_name(folder: str | None = None) -> IO[bytes]:
     On Linux and macOS it never has a name; on Windows its name is deleted with the last handle.
     """
     return tempfile.TemporaryFile(dir=folder, prefix="riata-")
+
+
+def lock(handle: int, wait: bool = False) -> bool:
+    """Lock an open file until this process ends or closes it; whether that went well, as nobody else has it locked.
+
+    Where the system has no such locks, Windows above all, no answer is ever yes: there nobody can remove a file that
+    another process has open anyway.
+    """
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
 
 
 def forget_pages(mapped: mmap.mmap, start: int = 0, length: int | None = None) -> None:
