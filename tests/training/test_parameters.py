@@ -53,6 +53,18 @@ def test_opening_has_the_declared_parameters_and_defaults():
     assert {name: known[name] for name in OF_OPENING} == {name: one.default for name, one in OF_OPENING.items()}
 
 
+def test_the_help_of_opening_names_and_explains_every_parameter():
+    found = inspect.signature(riata.open).parameters
+    assert {one.kind for one in found.values()} == {
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.KEYWORD_ONLY,
+    }
+    assert found.keys() >= OF_OPENING.keys()
+    for name, one in OF_OPENING.items():
+        assert found[name].default == one.default
+        assert re.search(rf"^    (\w+, )*{name}(, \w+)* :", riata.open.__doc__, flags=re.M), name
+
+
 @pytest.mark.parametrize("command", sorted({command for one in PARAMETERS for command in one.commands}))
 def test_commands_have_the_declared_options(command):
     options = {option.name: option for option in main.commands[command].params}

@@ -8,6 +8,7 @@ from convex_problems import Chunks, make
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import LOSSES
+from riata.outcome.path_end import EndReason
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -57,8 +58,33 @@ def test_it_ends_where_rounding_hides_what_a_step_gains():
     X, y = make("logistic", n=400, d=8)
     X[:, 1] += 1.7e12
     found = path(InMemory(X, y), Spec(loss="logistic"), length=10)
-    assert len(found.alphas) == 10
-    assert np.isfinite(found.gaps).all()
+    assert found.ended.reason is EndReason.UNCERTIFIED
+    assert found.converged
+    assert f"of 10 alphas the first {len(found)} have models" in found.reason
+    given = path(InMemory(X, y), Spec(loss="logistic"), found.alphas[0] * np.geomspace(1.0, 0.01, 10))
+    assert len(given) == 10
+    assert np.isfinite(given.gaps).all()
+
+
+def test_it_ends_where_all_is_explained():
+    X, y = make("squared", n=20, d=60)
+    found = path(InMemory(X, y), Spec(), reach=1e-5)
+    explained = 1.0 - found.losses / found.losses[0]
+    assert found.ended.reason is EndReason.SATURATED
+    assert explained[-2] < 0.999 <= explained[-1]
+    assert found.converged
+    assert len(path(InMemory(X, y), Spec(), found.alphas[0] * np.geomspace(1.0, 1e-5, 100))) == 100
+
+
+def test_it_ends_where_more_is_hardly_explained():
+    X, y = make("squared", n=200, d=5)
+    found = path(InMemory(X, y), Spec(), reach=1e-6)
+    explained = 1.0 - found.losses / found.losses[0]
+    assert found.ended.reason is EndReason.FLAT
+    assert explained[-1] - explained[-2] < 1e-5 * explained[-1] < explained[-2] - explained[-3] + 1e-5
+    full = path(InMemory(X, y), Spec(), found.alphas[0] * np.geomspace(1.0, 1e-6, 100))
+    assert_allclose(full.coefs[: len(found)], found.coefs, atol=1e-8)
+    assert 1.0 - full.losses[-1] / full.losses[0] < explained[-1] + 1e-3
 
 
 @pytest.mark.parametrize("options", [{"length": 0}, {"reach": 0.0}, {"reach": 2.0}], ids=str)

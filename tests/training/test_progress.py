@@ -10,6 +10,7 @@ import riata
 from riata.training import progress
 from riata.training.driver import Record
 from riata.training.progress import Lines, pass_progress
+from riata.training.selection import search
 
 FITS = {
     "exact": {"alpha_ratio": 0.1},
@@ -48,7 +49,11 @@ def test_classes_are_counted(rows, capsys):
 def test_models_and_folds_are_told_with_the_time_left(rows, capsys, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
     X, y = rows
-    riata.SparseClassifier(alpha="auto", n_alphas=5, cv=3, verbose=True).fit(X, y > 0)
+    model = riata.SparseClassifier(alpha="auto", n_alphas=5, cv=3, verbose=True)
+    model.fit(X, y > 0)
+    assert "of all rows, model 5 of 5" in capsys.readouterr().err
+    monkeypatch.setattr(search, "fits_side_by_side", lambda *_: False)  # one fold after the other
+    model.fit(X, y > 0)
     said = capsys.readouterr().err
     assert "of all rows, model 5 of 5" in said
     assert all(f"fold {fold} of 3, model 5 of 5" in said for fold in (1, 2, 3))

@@ -1,5 +1,6 @@
 """Opening data in this process, on the workers of a Dask cluster, or where a Dask collection has it."""
 
+import inspect
 import weakref
 from collections.abc import Callable
 from dataclasses import fields
@@ -18,22 +19,18 @@ from riata.data.opening.column_options import ColumnOptions
 from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
+ENGINE = """    engine : Dask client, address or "dask", optional
+        Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
+        a cluster that is started on this machine ("dask") and closed with the dataset. None reads them in this process.
+        A source that is a Dask array or data frame, or a list of delayed chunks, with `target` and `weight` alike,
+        stays on its workers, with or without an engine.
+    """
+
 # options about columns
 COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in ("target", "weight")]
 
 
 def open_data(source: Any, target: Any = None, *, engine: Any = None, **options: Any) -> Dataset:
-    """One dataset that every solver takes, whatever the source and wherever its rows are read.
-
-    Parameters
-    ----------
-    engine : Dask client, address or "dask", optional
-        Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
-        a cluster that is started on this machine ("dask") and closed with the dataset. None reads them in this process.
-    source, target, **options :
-        As for `riata.data.opening.open.open_data`; `source` may also be a Dask array or data frame, or a list of
-        delayed chunks, with `target` and `weight` alike. Those stay on their workers, with or without an engine.
-    """
     if engine is None and not is_distributed(source):
         data = local.open_data(source, target, **options)
         budget = _budget_of(data, options.get("memory"))
@@ -52,6 +49,23 @@ def open_data(source: Any, target: Any = None, *, engine: Any = None, **options:
     if own:
         weakref.finalize(data, dask_cluster.close, client)
     return data
+
+
+def _explain(opening: Any) -> None:
+    """Give `open_data` the arguments and the words of `riata.data.opening.open.open_data`, with its own in place."""
+    own, theirs = (inspect.signature(one).parameters for one in (opening, local.open_data))
+    hidden = ("remote_opener", "options")
+    known = {name: one for name, one in {**own, **theirs}.items() if name not in hidden}
+    for one in fields(ColumnOptions):
+        if one.name not in known:
+            known[one.name] = inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type
+            )
+    opening.__signature__ = inspect.Signature(list(known.values()), return_annotation=Dataset)
+    opening.__doc__ = (local.open_data.__doc__ or "").partition("    remote_opener : callable")[0] + ENGINE
+
+
+_explain(open_data)
 
 
 def _budget_of(data: Dataset, asked: int | str | None) -> int | None:

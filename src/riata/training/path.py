@@ -10,10 +10,11 @@ from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.outcome.choice_sentences import named
 from riata.outcome.choices import PathModel
+from riata.outcome.path_end import EndReason, PathEnd
 from riata.outcome.proofs import Bound, DualityGap, GlobalBound, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
-from riata.solvers.convex.alpha_path import PathOptions, alpha_path
+from riata.solvers.convex.alpha_path import PathOptions, PathPoint, alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
 from riata.solvers.subset.refit import Fitted
@@ -24,6 +25,9 @@ from riata.training.spec import Spec
 
 MOST_ALPHAS = 10_000
 LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
+MOST_EXPLAINED = 0.999  # of the empty model's loss, beyond which models only learn the rows by heart
+LEAST_GROWTH = 1e-5  # of what is explained, from one model to the next
+FEWEST_MODELS = 5  # of a path that ends because it hardly grows
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,7 @@ class ModelPath:
     passes: float
     n_choices: int | None = None  # how many features, or groups of them, there are for k to count
     bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
+    ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
 
     @property
     def converged(self) -> bool:
@@ -49,7 +54,7 @@ class ModelPath:
     @property
     def reason(self) -> str:
         """Why it ended there, in words."""
-        return why(self.stop)
+        return why(self.stop) if self.ended is None else f"{why(self.stop)}; {self.ended.sentence}"
 
     @property
     def certified(self) -> bool:
@@ -100,44 +105,111 @@ def path(
 ) -> ModelPath:
     """Models for decreasing alphas: those given, or `length` of them from alpha_max to `reach` times it.
 
-    It ends early with the first model of at least `max_features` features.
+    It ends early with the first model of at least `max_features` features, and, with alphas of its own, where a model
+    explains nearly all of the target or hardly more than the one before: `ended` says so.
     """
     check_spec(spec, data.n_features)
     if alphas is None and not (1 <= length <= MOST_ALPHAS and 0 < reach <= 1):
         raise OptionError(
             f"a path has 1 to {MOST_ALPHAS} alphas and reaches a share in (0, 1], not {length} and {reach}"
         )
-    passes_before = data.passes
-    problem, largest = with_start(bare_problem(data, spec), spec)
-    assert problem.start is not None
-    alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
-    penalties = [spec.penalty_at(alpha, problem.scale) for alpha in alphas]
-    judge = Judge.of(problem, problem.start)
-    options = PathOptions(judge, judge.unit(gap_unit(problem)), spec.tol, spec.memory_bytes)
-    points = []
-    for alpha, point in zip(alphas, alpha_path(problem, largest, alphas, penalties, options), strict=True):
-        points.append(point)
-        model_made(len(points), len(alphas))
-        n_features = int(np.count_nonzero(point.w))
+    growing = GrowingPath(data, spec, alphas, length=length, reach=reach)
+    while growing.grow():
+        model_made(growing.n_models, len(growing.alphas))
+        n_features = int(np.count_nonzero(growing.last.w))
         if progress is not None:
-            progress(alpha, n_features)
+            progress(growing.alphas[growing.n_models - 1], n_features)
         if max_features is not None and n_features >= max_features:
-            break
-    coefs, gaps = np.array([point.w for point in points]), np.array([point.gap for point in points])
-    losses = np.array([point.loss for point in points])
-    worst = float(gaps.max())
-    reached = DualityGap(worst, spec.tol, of_path=True) if judge.has_gap else Stationary(worst, spec.tol, True)
-    return ModelPath(
-        "alpha",
-        alphas[: len(points)],
-        coefs,
-        np.array([point.b for point in points]),
-        losses,
-        losses + [penalty.value(w) for penalty, w in zip(penalties, coefs, strict=False)],
-        np.maximum(gaps, 0.0) if judge.has_gap else None,
-        Stop.reached(reached),
-        data.passes - passes_before,
-    )
+            growing.end(EndReason.FEATURES)
+    return growing.models()
+
+
+class GrowingPath:
+    """A path along alpha that is made one model at a time.
+
+    With alphas of its own it ends where more models do not pay, as in glmnet (Friedman, Hastie & Tibshirani, 2010):
+    where the model explains nearly all, or hardly more than the one before.
+    """
+
+    def __init__(
+        self,
+        data: Dataset,
+        spec: Spec,
+        alphas: Sequence[float] | np.ndarray | None = None,
+        *,
+        length: int = LENGTH,
+        reach: float = ALPHA_REACH,
+    ) -> None:
+        check_spec(spec, data.n_features)
+        self._data, self._spec, self._passes_before = data, spec, data.passes
+        problem, largest = with_start(bare_problem(data, spec), spec)
+        assert problem.start is not None
+        self._may_end = alphas is None
+        self.alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
+        self._penalties = [spec.penalty_at(alpha, problem.scale) for alpha in self.alphas]
+        self._judge = Judge.of(problem, problem.start)
+        self._unit = gap_unit(problem)
+        options = PathOptions(self._judge, self._judge.unit(self._unit), spec.tol, spec.memory_bytes)
+        self._first_loss = problem.start.at.loss
+        self._left = alpha_path(problem, largest, self.alphas, self._penalties, options)
+        self._points: list[PathPoint] = []
+        self.ended: PathEnd | None = None
+
+    @property
+    def n_models(self) -> int:
+        return len(self._points)
+
+    @property
+    def last(self) -> PathPoint:
+        """The last model so far."""
+        return self._points[-1]
+
+    def grow(self) -> bool:
+        """Make the next model, unless the path has come to its end; whether there is one."""
+        if self.ended is not None or self.n_models == len(self.alphas):
+            return False
+        point = next(self._left)
+        if self._may_end and self._points and point.gap > self._spec.tol:
+            self.end(EndReason.UNCERTIFIED)
+            return False
+        self._points.append(point)
+        if self._may_end and self.n_models < len(self.alphas):
+            self._end_if_it_stops_paying()
+        return True
+
+    def end(self, reason: EndReason) -> None:
+        """Make no further models; without effect at the last alpha."""
+        if self.n_models < len(self.alphas):
+            self.ended = PathEnd(self.n_models, len(self.alphas), reason)
+
+    def _end_if_it_stops_paying(self) -> None:
+        explained = (self._first_loss - self.last.loss) / self._unit
+        if self.last.loss <= (1.0 - MOST_EXPLAINED) * self._unit:
+            self.end(EndReason.SATURATED)
+        elif self.n_models >= FEWEST_MODELS:
+            growth = (self._points[-2].loss - self.last.loss) / self._unit
+            if growth < LEAST_GROWTH * explained:
+                self.end(EndReason.FLAT)
+
+    def models(self, first: int = 0) -> ModelPath:
+        """The models so far, or those from the first of these on."""
+        points = self._points[first:]
+        coefs, gaps = np.array([point.w for point in points]), np.array([point.gap for point in points])
+        losses, tol = np.array([point.loss for point in points]), self._spec.tol
+        worst, has_gap = float(gaps.max()), self._judge.has_gap
+        reached = DualityGap(worst, tol, of_path=True) if has_gap else Stationary(worst, tol, True)
+        return ModelPath(
+            "alpha",
+            self.alphas[first : self.n_models],
+            coefs,
+            np.array([point.b for point in points]),
+            losses,
+            losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)],
+            np.maximum(gaps, 0.0) if has_gap else None,
+            Stop.reached(reached),
+            self._data.passes - self._passes_before,
+            ended=self.ended,
+        )
 
 
 def _checked(alphas: Sequence[float] | np.ndarray) -> np.ndarray:

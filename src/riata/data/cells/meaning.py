@@ -60,6 +60,11 @@ def ambiguous(looks: Mapping[str, ColumnLook]) -> bool:
     return any(one.decimal == "," for look in looks.values() for one in look.numbers())
 
 
+def note_of(how: Collection[str]) -> list[str]:
+    """One note about how cells were read, if there is anything to say."""
+    return [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE says otherwise)"] if how else []
+
+
 def some(names: Collection[str], most: int = 4) -> str:
     """'a', 'b' and 3 more."""
     shown = [repr(name) for name in list(names)[:most]]

@@ -14,6 +14,7 @@ import pyarrow.csv as pacsv
 
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.converted import BadCell, converted
+from riata.data.cells.meaning import note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import PLAIN, NumberFormat
 from riata.data.formats.csv_arrow import ArrowOptions
@@ -112,8 +113,7 @@ class Csv(FileSource):
         fractions = {field.name for schema in schemas for field in schema if not pa.types.is_integer(field.type)}
         whole = [n for n, one in self.cells.items() if one == NumberFormat(",") and n not in fractions]
         how = [*syntax, *self._meaning.notes(but=whole)]
-        said = [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE, says otherwise)"] if how else []
-        return [*said, *dialect.notes, *self.strays.values()]
+        return [*note_of(how), *dialect.notes, *self.strays.values()]
 
     def fingerprint(self) -> list[object]:
         return [*super().fingerprint(), repr(self.asked)]

@@ -16,7 +16,7 @@ from riata.data.cells.asked import AskedCells
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook
 from riata.data.cells.converted import BadCell, converted
-from riata.data.cells.meaning import Meaning, decide
+from riata.data.cells.meaning import Meaning, decide, note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
@@ -59,9 +59,7 @@ class Excel(FileSource):
         schemas = [pa.schema([(name, self._kind(name, cells)) for name, cells in head.items()]) for head in heads]
         found = self._look(heads, schemas, known or {}, labels)
         self.cells, self.refused, self.strays = found.formats, found.refused, found.strays
-        how = found.notes()
-        said = [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE, says otherwise)"] if how else []
-        self.notes = [*said, *found.strays.values()]
+        self.notes = [*note_of(found.notes()), *found.strays.values()]
         self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
 
     def fingerprint(self) -> list[object]:

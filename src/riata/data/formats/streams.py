@@ -49,6 +49,7 @@ class UnstoredStream(Source):
         if head is None:
             raise DataError("the stream ended before its first row: there is nothing to learn from")
         self._head, self.first = head, Table(pa.Table.from_batches([head]))
+        self.first.partial = True
         for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(stream, name))
             setattr(self.first, name, getattr(stream, name))

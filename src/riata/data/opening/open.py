@@ -116,11 +116,16 @@ def open_data(
     csv : dict, optional
         How text files are written, where a first look at them does not tell it right, such as {"decimal": ","}: the
         keys are those of `riata.data.formats.csv_options`.
+    max_levels, max_words : int, default=10,000 and 50,000
+        Levels of a column, and words of a column of text, that are kept apart.
+    word_pairs : bool, default=False
+        Whether pairs of neighbouring words in text are counted, too.
+    hash_text, hash_bits : bool, default=False, and int, default=16
+        Whether words are numbered by a hash of so many bits, without a list of them.
+    hashed : bool, default=False
+        Whether all features are numbered by hashes of their names, for solver "sketch".
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
-    **options :
-        max_levels, max_words, word_pairs, hash_bits, hash_text, hashed: see
-        `riata.data.opening.column_options.ColumnOptions`.
     """
     budget = parse_memory(memory)
     if task not in TASKS:

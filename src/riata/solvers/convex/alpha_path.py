@@ -34,6 +34,7 @@ from riata.solvers.convex.working_set import (
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
 MAX_ROUNDS = 30
+ENOUGH = 0.3  # of the gap that is asked for
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class PathOptions:
     unit: float  # of gaps
     tol: float  # the largest gap, in that unit
     memory: int | None  # bytes
+
+    @property
+    def enough(self) -> float:
+        """The gap up to which a model is solved, before a pass certifies it: less would be work for nothing."""
+        return ENOUGH * self.tol * self.unit if self.judge.has_gap else 0.0
 
 
 @dataclass
@@ -103,7 +109,7 @@ def _solve_block(
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
-        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION)
+        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
@@ -118,7 +124,7 @@ def _solve_block(
         for point in short:
             assert point.at is not None
             here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
-            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION)
+            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION, options.enough)
     for point in points:
         point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature

@@ -26,6 +26,7 @@ from riata.training.path import MOST_ALPHAS, ModelPath, k_path, path
 from riata.training.selection.folds_asked import n_folds_of
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
+from riata.training.selection.side_by_side import fits_side_by_side, paths_side_by_side
 from riata.training.spec import Spec
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
@@ -98,6 +99,9 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
+    if search.by == "alpha" and divided is not None and isinstance(folds, _RowFolds) and folds.fit_in_memory:
+        path, parts = folds.side_by_side()
+        return path, _cross_validated(path, search.rule, spec.loss_function.score, parts, folds.used)
     if progress is not None and divided is not None:
         progress(0, divided.n_folds + 1)
     path = folds.path()
@@ -179,12 +183,27 @@ class _RowFolds:
         """The path of all rows."""
         return _path(self.data, self.spec, self.search)
 
-    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
-        """What models like those of a path, but fitted to other rows, score on those of this fold."""
+    @property
+    def fit_in_memory(self) -> bool:
+        """Whether the rows of all folds can be held at once."""
+        return fits_side_by_side(self.data, self.used.count, self.spec.memory_bytes)
+
+    def side_by_side(self) -> tuple[ModelPath, list[HeldOut]]:
+        """The path of all rows and the scores of all folds, as far as they are worth it."""
+        rows = [self._rows(fold) for fold in range(self.used.count)]
+        return paths_side_by_side(self.data, self.spec, rows, self.search.n_alphas, self.search.alpha_reach)
+
+    def _rows(self, fold: int) -> tuple[Dataset, Dataset]:
+        """Those that a fold learns from, and those that it is scored on."""
         data, folds = self.data, self.folds
         assert folds is not None
         training, rest = some_rows(data, folds.learnt(fold)), some_rows(data, folds.scored(fold))
         _check_fold(training.n_rows > 0 and training.moments.y_varies, self.spec.loss_function, fold, self.used)
+        return training, rest
+
+    def held_out(self, fold: int, path: ModelPath) -> HeldOut:
+        """What models like those of a path, but fitted to other rows, score on those of this fold."""
+        training, rest = self._rows(fold)
         return held_out(rest, _path(training, self.spec, self.search, like=path), self.spec.loss_function)
 
 
@@ -293,7 +312,8 @@ def _one_standard_error(
 
 def _could_go_on(path: ModelPath, i: int) -> bool:
     """Whether this is the last model of a path that could be longer: further ones might be better."""
-    return i == len(path) - 1 and not (path.by == "k" and path.values[i] == path.n_choices)
+    complete = path.ended is not None if path.by == "alpha" else path.values[i] == path.n_choices
+    return i == len(path) - 1 and not complete
 
 
 def _by_size(path: ModelPath, k: int) -> Selection:

@@ -1,0 +1,110 @@
+"""The paths of all folds and of all rows, made side by side on all cores, until held-out rows say that it is enough.
+
+Every few alphas the models of each fold are scored on the rows that it has not seen. Once the last ones are clearly
+worse than one before them, no further models are made: at small alphas they cost most and say least.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from riata import small_work
+from riata.data.dataset import Dataset
+from riata.data.in_memory import InMemory
+from riata.outcome.path_end import EndReason
+from riata.threads import n_cores
+from riata.training.model_events import model_made
+from riata.training.path import GrowingPath, ModelPath
+from riata.training.selection.scoring import HeldOut, held_out
+from riata.training.spec import Spec
+
+AT_A_TIME = 5  # alphas between two looks at the scores
+PATIENCE = 5  # models in a row that are worse
+CLEARLY = 2.0  # standard errors of the difference, over folds
+FOLD_TOL = 1e-4  # the gap of models that are scored only: far below what folds differ by
+MOST_COPIED = 1 << 31  # bytes, in place of a budget: each fold holds a copy of its rows
+
+FoldRows = tuple[Dataset, Dataset]  # those it learns from, and those it is scored on
+
+
+def fits_side_by_side(data: Dataset, n_folds: int, memory: int | None) -> bool:
+    """Whether all folds can be in memory at once."""
+    if not isinstance(data, InMemory):
+        return False
+    return data.chunk.X.nbytes * n_folds <= (MOST_COPIED if memory is None else memory // 2)
+
+
+def paths_side_by_side(
+    data: Dataset,
+    spec: Spec,
+    folds: Sequence[FoldRows],
+    length: int,
+    reach: float,
+) -> tuple[ModelPath, list[HeldOut]]:
+    """The path of all rows, and the scores of each fold's models for the same alphas."""
+    whole = GrowingPath(data, spec, length=length, reach=reach)
+    rough = replace(spec, tol=max(spec.tol, FOLD_TOL))
+    parts = [_FoldPath(*rows, rough, whole.alphas) for rows in folds]
+    threads = n_cores() if small_work.current is None else 1  # what is interpreted is counted in one thread
+    with ThreadPoolExecutor(threads) as pool:
+        while whole.n_models < len(whole.alphas) and whole.ended is None:
+            n = min(whole.n_models + AT_A_TIME, len(whole.alphas))
+            tasks: list[Callable[[], None]] = [
+                partial(_grow_to, whole, n),
+                *(partial(part.grow_to, n) for part in parts),
+            ]
+            for _ in pool.map(_call, tasks) if threads > 1 else map(_call, tasks):
+                pass
+            model_made(whole.n_models, len(whole.alphas))
+            if _have_turned(np.array([part.scores[: whole.n_models] for part in parts])):
+                whole.end(EndReason.TURNED)
+    models = whole.models()
+    for part in parts:
+        data.ledger.count(part.rows_read)
+    return models, [HeldOut(np.array(part.scores[: len(models)]), part.weight) for part in parts]
+
+
+class _FoldPath:
+    """The models of one fold, and their scores on the rows that it has not seen."""
+
+    def __init__(self, learnt: Dataset, scored: Dataset, spec: Spec, alphas: np.ndarray) -> None:
+        # ledgers of their own: threads would get in each other's way
+        self._learnt, self._scored = learnt.with_own_ledger(), scored.with_own_ledger()
+        self._path, self._loss = GrowingPath(self._learnt, spec, alphas), spec.loss_function
+        self.scores: list[float] = []
+        self.weight = 0.0
+
+    @property
+    def rows_read(self) -> int:
+        return int(self._learnt.ledger.rows_read + self._scored.ledger.rows_read)
+
+    def grow_to(self, n: int) -> None:
+        """Make and score models until there are n."""
+        _grow_to(self._path, n)
+        found = held_out(self._scored, self._path.models(first=len(self.scores)), self._loss)
+        self.scores.extend(found.scores.tolist())
+        self.weight = found.weight
+
+
+def _grow_to(path: GrowingPath, n: int) -> None:
+    """Make models until there are n, or the path has come to its end."""
+    while path.n_models < n and path.grow():
+        pass
+
+
+def _call(task: Callable[[], None]) -> None:
+    task()
+
+
+def _have_turned(scores: np.ndarray) -> bool:
+    """Whether the last models, one column each, are clearly worse than the best one, by the same folds."""
+    n_folds, n = scores.shape
+    best = int(np.argmin(scores.mean(axis=0)))
+    if n - 1 - best < PATIENCE:
+        return False
+    worse = scores[:, -PATIENCE:] - scores[:, [best]]
+    errors = worse.std(axis=0, ddof=1) / np.sqrt(n_folds)
+    return bool(np.all(worse.mean(axis=0) > CLEARLY * errors))
