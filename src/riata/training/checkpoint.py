@@ -8,7 +8,8 @@ place, and the last one is kept too: whenever the process or the machine dies, o
 import json
 import os
 import time
-import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -18,15 +19,16 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
-from riata.errors import CheckpointError
+from riata.errors import CheckpointError, RiataError
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
 VERSION = 4
 NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
-UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+UNREADABLE = (*DAMAGE, LookupError, TypeError)
 
 
 @dataclass
@@ -71,8 +73,12 @@ class Checkpoints:
                     digest = content["digest"].tobytes() if "digest" in content else b""
             except UNREADABLE:
                 continue
+            if not isinstance(written, dict) or not isinstance(written.get("fingerprint"), dict):
+                continue
             self._check(path, written)
             if digest != _digest(text, arrays):
+                continue
+            if not isinstance(written.get("facts"), dict):
                 continue
             return Saved(arrays, written["facts"])
         if paths:
@@ -94,6 +100,19 @@ class Checkpoints:
                 f"{path} is of another fit: its {name} is {there.get(name)!r}, here it is {mine.get(name)!r}; "
                 "use the same data and options, another folder, or do not resume"
             )
+
+
+@contextmanager
+def resuming() -> Iterator[None]:
+    """What a solver trips over that went on from a checkpoint is taken for the checkpoint's fault."""
+    try:
+        yield
+    except RiataError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"the checkpoint is damaged, or was made up ({reason_of(error)}): start again without resuming"
+        ) from error
 
 
 def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:
