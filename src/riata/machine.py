@@ -50,6 +50,16 @@ def _quotas() -> Iterator[int]:
             yield -(-int(quota) // int(period))
 
 
+def memory_mb() -> dict[str, int] | None:
+    """Memory in all and free for programs, in MB; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    sizes = {line.partition(":")[0]: int(line.split()[1]) for line in lines if line.endswith("kB")}
+    return {"total": sizes["MemTotal"] // 1000, "available": sizes.get("MemAvailable", 0) // 1000}
+
+
 def peak_rss_mb() -> float | None:
     """The peak resident memory of this process so far, in MB; None where the system does not report it."""
     with suppress(OSError, IndexError):  # preferred, because getrusage starts from the peak of the parent process
