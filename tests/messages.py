@@ -56,7 +56,7 @@ def _no_message(node: ast.AST) -> Iterator[ast.AST]:
         if isinstance(of, ast.Name) and of.id in ("log", "logger", "re"):
             yield from ast.walk(node)
     text = _text(node)
-    if text is not None and re.search(r"</?m[a-z]+>|<style>|</", text):
+    if text is not None and re.search(r"</?m[a-z]+>|<style>|</|\n    ", text):  # also what is put into docstrings
         yield node
 
 

@@ -23,7 +23,7 @@ def build(kind: Any, plain: Any, where: str, finite: bool = True) -> Any:
     known = {one.name: one for one in fields(kind)}
     for name in plain:
         if name not in known:
-            raise SchemaError(f"nobody knows what {_shown(name)} of {where} means")
+            raise SchemaError(f"{where} holds {_shown(name)}, which this version of riata does not know")
     for name, one in known.items():
         if name not in plain and one.default is MISSING and one.default_factory is MISSING:
             raise SchemaError(f"{where} lacks its {name!r}")

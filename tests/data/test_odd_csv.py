@@ -144,7 +144,9 @@ def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_pa
     assert "c=(rare)" in riata.open(path, target="y", csv={"encoding": "latin-1"}).feature_names
 
 
-@pytest.mark.parametrize("given", [{"sep": ","}, {"decimal": ";"}, {"header": "maybe"}, {"dates": "year"}, "decimal=,",
+@pytest.mark.parametrize("given", [{"sep": ","}, {"decimal": ";"}, {"header": "maybe"}, {"dates": "year"},
+        {"dates": "%d%d%Y"},
+        {"dates": "%Q"}, "decimal=,",
                                    {"encoding": "utf-99"}, {"separator": ", "}, {"skip": "two"}])  # fmt: skip
 def test_options_that_there_are_not_are_refused(given, tmp_path):
     (tmp_path / "x.csv").write_text(text())

@@ -8,8 +8,14 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import platformdirs
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"):
     os.environ.setdefault(name, "1")  # before NumPy is imported: tries are small, and workers many
+
+
+# machine code is kept where it always is: the cache folder of a try is emptied before the next
+os.environ.setdefault("NUMBA_CACHE_DIR", platformdirs.user_cache_dir("riata"))
 
 
 def main() -> int:

@@ -210,7 +210,10 @@ def _parquet(rows: pa.Table, rng: Rng | None) -> bytes:
     if rng is None:
         return seeds.parquet(rows)
     if rng.random() < 0.4:
-        return seeds.parquet(structured.columns(rows, rng))
+        try:
+            return seeds.parquet(structured.columns(rows, rng))
+        except pa.ArrowException:  # a type or a value that Parquet has not
+            return mutated(seeds.parquet(rows), rng)
     options = {"compression": ("none", "snappy", "zstd", "gzip")[rng.integers(4)], "use_dictionary": rng.random() < 0.5}
     return mutated(seeds.parquet(rows, **options), rng)
 

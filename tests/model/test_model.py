@@ -134,7 +134,7 @@ DAMAGES = {
     "mean beyond all floats": (of_column(mean=10**400), "'mean' of column 'a' is a huge number"),
     "kind of column": (of_column(kind="number2"), "no kind of column 'number2'"),
     "kind that is no text": (of_column(kind=["number"]), "no kind of column"),
-    "unknown part of a column": (of_column(scale=2.0), "'scale' of column 'a'"),
+    "unknown part of a column": (of_column(scale=2.0), "column 'a' holds 'scale', which this version"),
     "half a letter": (of_column(column="\ud800"), "not a text"),
     "width of a column": (of_column(kind="dense", mean=..., missing=..., size=3), "8 features, and it says 6"),
     "negative width": (of_column(kind="dense", mean=..., missing=..., size=-5), "-5 features"),

@@ -24,11 +24,17 @@ def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int) -> 
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
         if not (y.dtype == weight.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
             raise DataError("they are no numbers")
-        if not (np.isfinite(y).all() and np.isfinite(numbers).all() and (np.isfinite(weight) & (weight > 0)).all()):
+        if not (_are_finite(y) and _are_finite(numbers) and _are_finite(weight) and weight.min(initial=1.0) > 0):
             raise DataError("a number is not finite")
     except (*DAMAGE, KeyError) as error:
         reason = reason_of(error)
         raise DataError(f"the rows of a converted file are damaged ({reason}); convert the data again") from error
+
+
+def _are_finite(values: np.ndarray) -> bool:
+    """A sum is quick; only if it is not finite, every value is looked at."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())
 
 
 def _dense(batch: pa.RecordBatch, n_features: int) -> np.ndarray:

@@ -127,7 +127,7 @@ class SummaryRows(InMemory):
     def __init__(self, statistics: Statistics, of: Ledger | None = None) -> None:
         rows = statistics.total.as_rows()
         if not all(np.isfinite(part).all() for part in rows):
-            raise DataError("numbers of these statistics are too large to work with")
+            raise DataError("numbers of these statistics are too large to work with: scale the columns down")
         super().__init__(*rows, statistics.feature_names, ledger=SummaryLedger(of))
         self.statistics = statistics
         self.facts = self.facts.but(encoding=statistics.encoding, n_summarised=statistics.total.rows)

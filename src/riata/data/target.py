@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
 from riata.errors import DataError
@@ -136,18 +137,28 @@ class TargetLearner:
         if self.text and task == "regression":
             raise DataError(f"the target {field.name!r} is text, which regression cannot predict; it needs numbers")
 
-    def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | None:
-        """Learn from the target of some rows; returns it as numbers, or None if it is text."""
+    def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | Labels:
+        """Learn from the target of some rows, all of which have one; returns it as numbers, or as classes."""
         if self.text:
-            self.labels.update(as_strings(column).unique().to_pylist())
+            coded = as_strings(column).dictionary_encode()
+            seen = Labels(coded.dictionary.to_pylist(), values_of(coded.indices).astype(np.int64))
+            self.labels.update(seen.labels)
             check_labels(self.labels, self.column)
-            return None
+            return seen
         values = as_floats(column, self.column)
         if len(self.labels) <= MOST_CLASSES:
             exact = values_of(column) if pa.types.is_integer(column.type) and not column.null_count else values
             self.labels.update(np.unique(exact).tolist())
         self.numbers.add([column], weight, None)
+        if self.task == "classification":
+            labels, positions = np.unique(values, return_inverse=True)
+            return Labels(labels.tolist(), positions)
         return values
+
+    @property
+    def spread(self) -> float:
+        """The centred weighted sum of squares of a target of numbers; 0 for text."""
+        return float(self.numbers.products[0, 0])
 
     def merge(self, later: "TargetLearner") -> None:
         """Learn what another learner has seen of later rows."""

@@ -15,8 +15,10 @@ from riata.outcome.proofs import Bound, DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
+from riata.schema import SchemaError, build
 from riata.solvers.iterate import Features, Iterate, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation
+from riata.solvers.saved_checks import check_facts
 from riata.training.checkpoint import Checkpoints
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that converges gets there
@@ -101,7 +103,11 @@ def run(
         raise DataError("the squares of these numbers are beyond the range of floating-point numbers; scale them down")
     history: list[Record] = []
     if resumed is not None:
-        history = [Record(**record) for record in resumed.facts["history"]]
+        check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float})
+        try:
+            history = [build(Record, record, "its history", finite=False) for record in resumed.facts["history"]]
+        except SchemaError as error:
+            raise CheckpointError(f"the checkpoint is damaged: {error}; start again without resuming") from error
         passes_before -= resumed.facts["passes"]
         started -= resumed.facts["seconds"]
     stop: Stop | None = None

@@ -59,6 +59,12 @@ class DateFormat(CellFormat):
         return f"dates {self.order}"
 
 
+def is_pattern(word: str) -> bool:
+    """Whether a word is a pattern for dates: of parts that are known, each at most once, among them a year."""
+    parts = re.findall("%.?", word)
+    return set(parts) <= PARTS.keys() and len(set(parts)) == len(parts) and not {"%Y", "%y"}.isdisjoint(parts)
+
+
 ORDERS = {"%d": DAY_FIRST, "%m": MONTH_FIRST, "%b": MONTH_FIRST, "%B": MONTH_FIRST, "%Y": "year first",
           "%y": "year first"}  # fmt: skip
 DAYS = [

@@ -4,8 +4,8 @@ from typing import Any
 
 from riata.data.cells.booleans import BooleanFormat
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.dates import DateFormat, EpochFormat
-from riata.data.cells.numbers import NumberFormat
+from riata.data.cells.dates import DateFormat, EpochFormat, is_pattern
+from riata.data.cells.numbers import MARKS, THOUSANDS, NumberFormat
 from riata.schema import SchemaError, build
 
 KINDS: dict[str, Any] = {one.kind: one for one in (NumberFormat, BooleanFormat, DateFormat, EpochFormat)}
@@ -17,4 +17,15 @@ def from_json(plain: dict[str, Any]) -> CellFormat:
     if not isinstance(kind, str) or kind not in KINDS:
         raise SchemaError(f"there is no kind of cells {kind!r}")
     made: CellFormat = build(KINDS[kind], {key: value for key, value in plain.items() if key != "kind"}, "cells")
+    if not _is_one(made):
+        raise SchemaError(f"there is no format of cells {plain}")
     return made
+
+
+def _is_one(made: CellFormat) -> bool:
+    """Whether there is such a format: a file that was changed may say anything."""
+    if isinstance(made, NumberFormat):
+        return made.decimal in (".", ",") and made.thousands in THOUSANDS and made.mark in ("", *MARKS)
+    if isinstance(made, DateFormat):
+        return is_pattern(made.pattern)
+    return not isinstance(made, EpochFormat) or made.unit in ("s", "ms")

@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.distinct import DistinctCount
+from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
@@ -90,13 +92,19 @@ class CategoryLearner(Learner):
         self.counts: dict[str, int] = {}
         self.n_missing = 0
         self.buckets: BucketNames | None = None
+        self.distinct = DistinctCount()  # of levels, from the time on when they are hashed
+        self.n_rows, self.target_sums = 0, LevelSums()
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         strings = as_strings(columns[0])
-        self.n_missing += strings.null_count
-        counted = pc.value_counts(strings.drop_null())
-        levels = counted.field("values")
-        self._count(levels.to_pylist(), counted.field("counts").to_pylist())
+        self.n_rows, self.n_missing = self.n_rows + len(strings), self.n_missing + strings.null_count
+        coded = strings.dictionary_encode()
+        levels = coded.dictionary.to_pylist()
+        codes = values_of(coded.indices.fill_null(len(levels))).astype(np.int64)  # behind all levels: a missing value
+        counts = np.bincount(codes, minlength=len(levels) + 1)
+        if y is not None and self.buckets is None:
+            self.target_sums.add([*levels, None] if strings.null_count else levels, codes, weight, y)
+        self._count(levels, counts[: len(levels)].tolist())
 
     def _count(self, levels: list[str], counts: list[int]) -> None:
         if self.buckets is None:
@@ -104,26 +112,41 @@ class CategoryLearner(Learner):
                 self.counts[level] = self.counts.get(level, 0) + count
             if len(self.counts) > self.max_levels:
                 levels = list(self.counts)
-                self.buckets = BucketNames()
+                self._start_hashing()
         if self.buckets is not None:
-            self.buckets.add(bucket_of(hashes_of(pa.array(levels, pa.string())), self.bits), levels)
+            hashes = hashes_of(pa.array(levels, pa.string()))
+            self.distinct.add(hashes)
+            self.buckets.add(bucket_of(hashes, self.bits), levels)
+
+    def _start_hashing(self) -> None:
+        self.buckets = BucketNames()
+        self.target_sums.forget()
 
     def merge(self, later: Self) -> None:
-        self.n_missing += later.n_missing
+        self.n_rows, self.n_missing = self.n_rows + later.n_rows, self.n_missing + later.n_missing
         if self.buckets is None and later.buckets is not None:
-            self.buckets = BucketNames()
+            self._start_hashing()
             self._count(list(self.counts), [])
         if later.buckets is None:
             self._count(list(later.counts), list(later.counts.values()))
         elif self.buckets is not None:
             self.buckets.merge(later.buckets)
+        self.distinct.merge(later.distinct)
+        self.target_sums.merge(later.target_sums)
 
     def encoder(self, n_rows: int) -> Category | HashedCategory:
         if self.buckets is not None:
             return HashedCategory(self.column, self.bits, self.buckets.to_json())
-        fewest = min(RARE_ROWS, RARE_SHARE * n_rows)
+        fewest = _fewest(n_rows)
         frequent = sorted(level for level, count in self.counts.items() if count >= fewest)
         return Category(self.column, tuple(frequent), len(frequent) < len(self.counts), self.n_missing > 0)
+
+    def explained(self, spread: float) -> Explained | None:
+        """By its features: rare levels are one group."""
+        fewest = _fewest(self.n_rows)
+        return self.target_sums.explained(
+            lambda level: level is None or self.counts[level] >= fewest, Total(self.n_rows, spread)
+        )
 
     def summary(self) -> ColumnProfile:
         ranked = sorted(self.counts, key=lambda level: (-self.counts[level], level))
@@ -131,4 +154,10 @@ class CategoryLearner(Learner):
         return ColumnProfile(
             "category", self.n_missing, levels=None if hashed else len(self.counts), hashed=hashed,
             most_frequent=ranked[:3], counts=[self.counts[level] for level in ranked[:MOST_BINS]],
+            distinct=self.distinct.count if hashed else len(self.counts),
         )  # fmt: skip
+
+
+def _fewest(n_rows: int) -> float:
+    """The rows of a level that is not rare, at least."""
+    return min(RARE_ROWS, RARE_SHARE * n_rows)

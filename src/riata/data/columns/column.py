@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Explained, Labels
 from riata.data.columns.strings import numbers_of
 from riata.data.formats.damage import reason_of
 from riata.errors import DataError
@@ -90,8 +91,8 @@ class Learner(ABC):
     """Sees a column in the first pass."""
 
     @abstractmethod
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
-        """Learn from some rows; y is their target, if that is numeric."""
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
+        """Learn from some rows; y is their target, if there is one: numbers, or classes."""
 
     @abstractmethod
     def merge(self, later: Self) -> None:
@@ -104,6 +105,10 @@ class Learner(ABC):
     @abstractmethod
     def summary(self) -> ColumnProfile:
         """What a user wants to know about the column."""
+
+    def explained(self, spread: float) -> Explained | None:
+        """What it alone explains of the target, whose centred sum of squares is `spread` if it is of numbers."""
+        return None
 
     single = True  # whether all values are exact in float32
 

@@ -1,6 +1,6 @@
 """A summary of a column of data, for users."""
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 from typing import Any, NamedTuple
 
 from riata.schema import build, checked
@@ -12,6 +12,14 @@ class Bins(NamedTuple):
     start: float
     width: float
     counts: list[int]
+
+
+@dataclass(frozen=True)
+class Told:
+    """A class that a column tells from the others, and how much of its indicator's variance it explains."""
+
+    label: str
+    share: float
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,10 @@ class ColumnProfile:
     counts: list[int] | None = None  # of the levels, the most frequent first
     counts_from: int | None = None  # the first index, of pairs of indices and values
     explains: float | None = None  # the share of the target's variance that this column alone explains
+    tells: Told | None = None  # the class of which it explains most, of several
+    distinct: int | None = None  # about how many different levels there are, also where they are hashed
+    whole: bool | None = None  # whether numbers are whole
+    numbers_rows: bool | None = None  # whether every row has its own number, or its own date
     histogram: Bins | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -37,6 +49,8 @@ class ColumnProfile:
         known = {_in_json(name): value for name, value in vars(self).items() if value is not None}
         if self.histogram is not None:
             known["histogram"] = self.histogram._asdict()
+        if self.tells is not None:
+            known["tells"] = asdict(self.tells)
         return known
 
     @classmethod
@@ -47,6 +61,8 @@ class ColumnProfile:
         }
         if values.get("histogram") is not None:
             values["histogram"] = Bins(*astuple(build(_PlainBins, values["histogram"], "a histogram")))
+        if values.get("tells") is not None:
+            values["tells"] = build(Told, values["tells"], "what a column tells")
         profile: ColumnProfile = build(cls, values, "the profile of a column")
         return profile
 

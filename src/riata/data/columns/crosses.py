@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.columns.hashed import Levels
 from riata.scipy_later import sparse as sp
 
@@ -102,8 +103,9 @@ class CrossLearner(Learner):
     def __init__(self, crossed: tuple[str, ...], numeric: tuple[bool, ...], inner: Learner) -> None:
         self.crossed, self.numeric, self.inner = crossed, numeric, inner
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
-        self.inner.add([combined(self.crossed, self.numeric, columns)], weight, y)
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
+        # what columns explain of the target is said of each alone, which is what can be dropped
+        self.inner.add([combined(self.crossed, self.numeric, columns)], weight, None)
 
     def merge(self, later: Self) -> None:
         self.inner.merge(later.inner)

@@ -12,6 +12,8 @@ import pyarrow.compute as pc
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import BinSums, Explained, Labels
+from riata.data.columns.row_order import Order
 from riata.scipy_later import sparse as sp
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -75,14 +77,19 @@ class DateLearner(Learner):
         self.weight = self.mean = 0.0
         self.least, self.largest = np.inf, -np.inf
         self.seen = {part: np.zeros(n, dtype=bool) for part, n in PARTS.items()}
+        self.order, self.bins = Order(), BinSums()
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         instants = as_instants(columns[0], self.column)
         valid = values_of(instants.is_valid())
         self.n_missing += instants.null_count
+        days = days_of(instants)
+        if y is not None:
+            self.bins.add(np.where(valid, days, np.nan), weight, y)
         if not valid.any():
             return
-        days, weight = days_of(instants)[valid], weight[valid]
+        days, weight = days[valid], weight[valid]
+        self.order.add(days)
         self.least, self.largest = min(self.least, days.min()), max(self.largest, days.max())
         self.weight += weight.sum()
         self.mean += weight @ (days - self.mean) / self.weight
@@ -97,6 +104,8 @@ class DateLearner(Learner):
             self.mean += later.weight * (later.mean - self.mean) / self.weight
         for part, seen in self.seen.items():
             seen |= later.seen[part]
+        self.order.merge(later.order)
+        self.bins.merge(later.bins)
 
     def encoder(self, n_rows: int) -> Date:
         parts = {part: np.flatnonzero(seen).tolist() for part, seen in self.seen.items() if seen.sum() > 1}
@@ -107,7 +116,11 @@ class DateLearner(Learner):
         ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
         if not ends:
             return ColumnProfile("date", self.n_missing)
-        return ColumnProfile("date", self.n_missing, least=ends[0], largest=ends[-1])
+        rises = bool(self.order.rises)
+        return ColumnProfile("date", self.n_missing, least=ends[0], largest=ends[-1], numbers_rows=rises)
+
+    def explained(self, spread: float) -> Explained | None:
+        return self.bins.explained(spread)
 
 
 def as_instants(column: pa.Array, name: str) -> pa.Array:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of, words_of
 from riata.data.columns.texts import phrase
 from riata.kernels.text_hashing import joined_hashes
@@ -130,7 +131,7 @@ class LevelsLearner(Learner):
     def __init__(self, column: str) -> None:
         self.column, self.n_missing = column, 0
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         self.n_missing += as_strings(columns[0]).null_count
 
     def merge(self, later: Self) -> None:
@@ -150,7 +151,7 @@ class WordsLearner(LevelsLearner):
         super().__init__(column)
         self.pairs, self.n_words, self.n_rows = pairs, 0, 0
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         super().add(columns, weight, y)
         *_, indptr = words_of(as_strings(columns[0]), self.pairs)
         self.n_words, self.n_rows = self.n_words + int(indptr[-1]), self.n_rows + len(indptr) - 1

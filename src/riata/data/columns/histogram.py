@@ -16,7 +16,8 @@ class Histogram:
     """Bin i counts numbers in [(first + i) width, (first + i + 1) width), where width = 2^exponent.
 
     The exponent is the least that needs no more than `most` bins. A wider bin is a union of narrower ones, so that
-    histograms can be added exactly: the result does not depend on how rows were divided into chunks.
+    histograms can be added exactly: the result does not depend on how rows were divided into chunks. In place of a
+    count a bin may have several sums, one in each column of `counts`.
     """
 
     exponent: int
@@ -41,7 +42,7 @@ class Histogram:
             if last - first <= self.most:
                 break
             exponent += 1
-        counts = np.zeros(last - first)
+        counts = np.zeros((last - first, *a.counts.shape[1:]))
         for part in (a, b):
             counts[part.first - first :][: len(part.counts)] += part.counts
         return Histogram(exponent, first, counts, self.most)
@@ -51,8 +52,8 @@ class Histogram:
         if exponent <= self.exponent:
             return self
         numbers = (self.first + np.arange(len(self.counts))) >> min(exponent - self.exponent, 63)
-        first = int(numbers[0])
-        return Histogram(exponent, first, np.bincount(numbers - first, self.counts), self.most)
+        starts = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1))
+        return Histogram(exponent, int(numbers[0]), np.add.reduceat(self.counts, starts, axis=0), self.most)
 
     @property
     def bins(self) -> Bins:
@@ -62,11 +63,16 @@ class Histogram:
 
 def histogram_of(values: np.ndarray, weight: np.ndarray | None = None, most: int = MOST_BINS) -> Histogram:
     """The histogram of one or more finite numbers."""
+    exponent, first, bins = binned(values, most)
+    return Histogram(exponent, first, np.bincount(bins, weight).astype(np.float64), most)
+
+
+def binned(values: np.ndarray, most: int = MOST_BINS) -> tuple[int, int, np.ndarray]:
+    """The exponent and the first number of the bins of one or more finite numbers, and the bin of each, from zero."""
     low, high = float(values.min()), float(values.max())
     exponent = _least_exponent(low, high, most)
-    numbers = np.floor(np.ldexp(values, -exponent)).astype(np.int64)
     first = floor(ldexp(low, -exponent))
-    return Histogram(exponent, first, np.bincount(numbers - first, weight).astype(np.float64), most)
+    return exponent, first, np.floor(np.ldexp(values, -exponent)).astype(np.int64) - first
 
 
 def _least_exponent(low: float, high: float, most: int) -> int:

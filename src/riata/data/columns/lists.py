@@ -11,6 +11,7 @@ import pyarrow as pa
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.csr import canonical
 from riata.scipy_later import sparse as sp
 
@@ -205,7 +206,7 @@ class DenseLearner(Learner):
         self.width: int | None = None
         self.names = tuple(names) if names else None
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         flat, lengths = flatten(columns[0], self.column)
         if len(lengths) == 0:
             return
@@ -244,7 +245,7 @@ class SparseLearner(Learner):
         self.n_rows = self.n_pairs = 0
         self.names = tuple(names) if names else None
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         values, indices, offsets = pairs_of(columns, self.indices, self.values)
         self.n_rows += len(offsets) - 1
         self.n_pairs += len(values)

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_floats
 from riata.data.columns.column_profile import Bins, ColumnProfile
+from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.histogram import Histogram, histogram_of
+from riata.data.columns.row_order import RowNumbers
 from riata.scipy_later import sparse as sp
 
 
@@ -62,17 +64,23 @@ class NumberLearner(Learner):
         self.products = np.zeros((2, 2))  # centred sums of xx, xy, yy
         self.histogram: Histogram | None = None
         self.integers = True  # whether all values are whole numbers
+        self.row_numbers: RowNumbers | None = RowNumbers()  # None when values are known not to number the rows
+        self.bins = BinSums()
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         values = as_floats(columns[0], self.column)
         valid = ~np.isnan(values)
         self.n_rows += len(values)
         n_valid = int(valid.sum())
         self.n_missing += len(values) - n_valid
+        if y is not None:
+            check_finite(values, self.column)
+            self.bins.add(values, weight, y)
         if n_valid == 0:
             return
         if n_valid < len(values):
-            values, weight, y = values[valid], weight[valid], y if y is None else y[valid]
+            values, weight = values[valid], weight[valid]
+            y = y[valid] if isinstance(y, np.ndarray) else None
         check_finite(values, self.column)
         self.n_zero += len(values) - int(np.count_nonzero(values))
         self.least, self.largest = min(self.least, values.min()), max(self.largest, values.max())
@@ -80,7 +88,10 @@ class NumberLearner(Learner):
         self.integers = self.integers and bool((values == np.floor(values)).all())
         seen = histogram_of(values)
         self.histogram = seen if self.histogram is None else self.histogram + seen
-        self._merge(values, np.zeros(len(values)) if y is None else y, weight)
+        if self.row_numbers is not None:
+            self.row_numbers.add(values)
+            self.row_numbers = self.row_numbers.possible
+        self._merge(values, y if isinstance(y, np.ndarray) else np.zeros(len(values)), weight)
 
     def _merge(self, x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> None:
         """Add weighted pairs (x, y)."""
@@ -103,28 +114,39 @@ class NumberLearner(Learner):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         self.least, self.largest = min(self.least, later.least), max(self.largest, later.largest)
         self.single, self.integers = self.single and later.single, self.integers and later.integers
+        self.bins.merge(later.bins)
+        if self.row_numbers is not None and later.row_numbers is not None:
+            self.row_numbers.merge(later.row_numbers)
+        else:
+            self.row_numbers = None
         if later.weight > 0:
             self._add(later.weight, later.means, later.products)
         if later.histogram is not None:
             self.histogram = later.histogram if self.histogram is None else self.histogram + later.histogram
 
-    @property
-    def explains(self) -> float:
-        """The squared correlation with the target."""
-        spread = self.products[0, 0] * self.products[1, 1]
-        return float(self.products[0, 1] ** 2 / spread) if spread > 0 else 0.0
+    def explained(self, spread: float) -> Explained:
+        """In a line, or by the means of the target in bins, whichever is more."""
+        both = self.products[0, 0] * self.products[1, 1]
+        in_a_line = float(self.products[0, 1] ** 2 / both) if both > 0 else 0.0
+        by_bins = self.bins.explained(spread) or Explained(0.0)
+        return Explained(max(in_a_line, by_bins.share), by_bins.told)
 
     def encoder(self, n_rows: int) -> Number:
         share = 1.0 - self.n_zero / max(self.n_rows, 1)
         return Number(self.column, float(self.means[0]), self.n_missing > 0, share)
 
     def summary(self) -> ColumnProfile:
-        found = ColumnProfile("number", self.n_missing, explains=self.explains, histogram=self._bins())
+        found = ColumnProfile(
+            "number", self.n_missing, histogram=self._bins(), whole=self.integers, numbers_rows=self._numbers_rows()
+        )
         if self.weight == 0:
             return found
         deviation = float(np.sqrt(self.products[0, 0] / self.weight))
         least, largest = float(self.least), float(self.largest)
         return replace(found, mean=float(self.means[0]), deviation=deviation, least=least, largest=largest)
+
+    def _numbers_rows(self) -> bool:
+        return self.row_numbers is not None and self.row_numbers.number(self.n_rows - self.n_missing)
 
     def _bins(self) -> Bins | None:
         """The histogram; that of whole numbers has bins of whole width."""

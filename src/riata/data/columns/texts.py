@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.explained import Labels
 from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, words_of
 from riata.kernels.text_hashing import look_up, make_table
 from riata.scipy_later import sparse as sp
@@ -117,7 +118,7 @@ class TextLearner(Learner):
         self.names: dict[int, str] = {}
         self.n_rows = self.n_words = self.n_missing = 0
 
-    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | None) -> None:
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         strings = as_strings(columns[0])
         self.n_missing += strings.null_count
         text, starts, ends, hashes, indptr = words_of(strings, self.pairs)

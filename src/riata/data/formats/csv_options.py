@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from riata.data.cells.asked import AskedCells
-from riata.data.cells.dates import DAY_FIRST, MONTH_FIRST
+from riata.data.cells.dates import DAY_FIRST, MONTH_FIRST, is_pattern
 from riata.errors import OptionError
 
 CHARACTERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|", "none": "", "no": ""}
@@ -79,7 +79,7 @@ def _value(key: str, value: Any) -> Any:
         return _checked(key, value, word, _is_encoding(word), "the name of an encoding, such as latin-1")
     if key == "dates":
         word = word.replace("-", " ") if "%" not in word else word
-        return _checked(key, value, word, word in (DAY_FIRST, MONTH_FIRST) or "%" in word,
+        return _checked(key, value, word, word in (DAY_FIRST, MONTH_FIRST) or is_pattern(word),
                         "'day first', 'month first' or a pattern such as '%d %b %Y'")  # fmt: skip
     character = CHARACTERS.get(word, word)
     if key == "decimal":

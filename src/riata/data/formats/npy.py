@@ -212,7 +212,7 @@ class Npz(FileSource):
             self.n_bytes = sum(layout.n_bytes for layout in layouts.values())  # not as they are compressed
             rows_and_more = layouts["indptr" if self.sparse else DENSE].shape
             if not rows_and_more:
-                raise DataError(f"{files[0].path} holds a single value in place of rows")
+                raise DataError(f"{files[0].path} holds a single value in place of rows: save an array of rows")
             self.n_rows = max(rows_and_more[0] - self.sparse, 0)
             self.width = self._width(archive) if self.sparse else None
             self.feature_names = [
@@ -220,7 +220,8 @@ class Npz(FileSource):
             ]
             width = self.width if self.sparse else math.prod(rows_and_more[1:])
             if self.feature_names and len(self.feature_names) != width:
-                raise DataError(f"{files[0].path} holds {len(self.feature_names)} names of {width} features")
+                n_names = len(self.feature_names)
+                raise DataError(f"{files[0].path} holds {n_names} names of {width} features: save one for each")
             if max(layout.row_bytes for layout in layouts.values() if layout.shape) > most_bytes:
                 raise DataError(
                     f"a row of {files[0].path} takes more than a quarter of the memory; give it more, or save fewer "
@@ -322,5 +323,8 @@ def archive_value(archive: zipfile.ZipFile, name: str, default: Any, most_bytes:
     if layout.n_bytes > most_bytes:
         raise DataError(f"the array {name!r} takes {in_words(layout.n_bytes)}, which is too much")
     with archive.open(f"{name}.npy") as handle:
-        value = np.lib.format.read_array(handle)
+        try:
+            value = np.lib.format.read_array(handle)
+        except TypeError as error:  # a shape that NumPy takes for one until it counts
+            raise DataError(f"the header of the array {name!r} is damaged ({reason_of(error)})") from error
     return value.item() if value.ndim == 0 else value

@@ -30,6 +30,7 @@ class Source(ABC):
     single_pass = False  # whether the rows can be read only once
     bare = False  # whether this is an array, in which NaN is an error and not a missing value
     fast = False  # whether a pass costs no more than reading the bytes
+    partial = False  # whether these are only the first rows of a stream, and later ones may be different
     skipped = 0  # how many bad rows the last pass left out, where that is allowed
     any_base = False  # whether sparse indices may count from zero or from one
     width: int | None = None  # how many features a sparse matrix has, where known

@@ -1,15 +1,16 @@
 """The first pass over the rows of a source: what kind each column is, and how it becomes features."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
-from riata.data.column_names import typed
+from riata.data.column_names import listed, typed
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.categories import CategoryLearner
-from riata.data.columns.column import BadRow, Learner, as_floats, as_strings
+from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
@@ -17,6 +18,7 @@ from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
+from riata.data.columns.unfit import leak, unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
@@ -30,7 +32,7 @@ from riata.data.target import Target, TargetLearner
 from riata.errors import DataError
 
 LOOKING = "looking at the columns"
-LEAK = 0.5  # a column that alone explains more of the target than this deserves a warning
+MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
 def learn_profile(source: Source, options: ColumnOptions, rows: int, decoded: DecodedBatches | None = None) -> Profile:
@@ -199,7 +201,8 @@ class FirstPass:
                 f"and {self.zero_weight} a weight of zero"
             )
         target = self.target.target() if self.target else None
-        encoders = tuple(learner.encoder(self.n_rows) for learner in self.learners.values())
+        columns = dict(self._summaries())
+        encoders = tuple(self._encoders(columns))
         single = all(learner.single for learner in self.learners.values())
         hashed = self.options.hashed and any(e.kind not in MATRICES for e in encoders)
         if hashed and any(e.kind == Sparse.kind for e in encoders):
@@ -207,11 +210,8 @@ class FirstPass:
         cells = {name: one for name, one in self.source.cells.items() if name in self.columns}
         encoding = Encoding(encoders, target, self.options.weight, single, hashed, cells)
         if encoding.n_features == 0:
-            raise DataError("there are 0 features: no column is left to be one")
-        columns = {
-            "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]: learner.summary()
-            for columns, learner in self.learners.items()
-        }
+            reasons = "; ".join(self.notes) or "there is none beside the target"
+            raise DataError(f"there are 0 features: no column is left to be one ({reasons})")
         if self.target:
             columns[self.target.column] = self.target.summary()
         self.notes += self._remarks(columns, target)
@@ -219,6 +219,31 @@ class FirstPass:
             self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
             columns, encoding, has_names(self.source) and not hashed, self.notes,
         )  # fmt: skip
+
+    def _summaries(self) -> Iterator[tuple[str, ColumnProfile]]:
+        """What was found in every column and cross."""
+        for columns, learner in self.learners.items():
+            found = learner.summary()
+            explained = learner.explained(self.target.spread) if self.target else None
+            if explained is not None:
+                found = replace(found, explains=explained.share, tells=explained.told)
+            yield _called(columns, learner), found
+
+    def _encoders(self, columns: dict[str, ColumnProfile]) -> Iterator[Encoder]:
+        """The encoders of all columns but those that should not be in; with notes on those."""
+        options = self.options
+        named = {*(options.features or ()), *options.categorical, *options.text}
+        as_they_are = self.source.partial or self.source.width is not None  # how many there are is given, by a model
+        for of, learner in self.learners.items():
+            name = _called(of, learner)
+            encoder = learner.encoder(self.n_rows)
+            judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
+            if judged is not None and not isinstance(learner, CrossLearner):
+                self.notes.append(judged.sentence)
+                if judged.left_out:
+                    yield from without_values(encoder, columns[name])
+                    continue
+            yield encoder
 
     def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
@@ -235,14 +260,27 @@ class FirstPass:
                 yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
         if self.skipped:
             yield f"{self.skipped} rows could not be read: left out"
-        for name, found in columns.items():
+        for found in columns.values():
             if found.counts_from is not None and self.source.any_base:
                 yield f"the indices count from {found.counts_from}"
-            if target is not None and name != target.column and (found.explains or 0.0) > LEAK:
-                yield (
-                    f"column {name!r} alone explains {found.explains:.0%} of {target.column!r}: if it is not "
-                    f"known when predicting, drop it (drop=[{name!r}], or --drop {typed(name)})"
-                )
+        if target is not None:
+            others = {name: found for name, found in columns.items() if name != target.column}
+            yield from leaks(others, target.column)
+
+
+def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
+    """Notes on columns that give the target away, the worst first; one on all the others, where they are many."""
+    worst = sorted(columns, key=lambda name: -(columns[name].explains or 0.0))
+    told = {name: note for name in worst if (note := leak(name, columns[name], target)) is not None}
+    notes = list(told.values())[:MOST_LEAKS]
+    if len(told) > MOST_LEAKS:
+        notes.append(f"so do {len(told) - MOST_LEAKS} more columns: {listed(list(told)[MOST_LEAKS:], 10)}")
+    return notes
+
+
+def _called(columns: tuple[str, ...], learner: Learner) -> str:
+    """The name of what a learner sees: a column, the first of a pair, or a cross."""
+    return "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]
 
 
 def paired(schema: pa.Schema, features: list[str]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from riata.reporting.terminal.quality import Quality, class_table, explained, sc
 from riata.training.selection.stability import Stability
 
 TOP = 10
+MOST_NAMED = 8  # classes that are named with their shares
 LONGEST_LEVEL = 40  # letters of a level that are shown
 
 
@@ -107,6 +108,10 @@ def _target(model: Model) -> str:
         f"{label}" if share is None else f"{label} ({100 * share:.3g} %)"
         for label, share in zip(model.classes, shares, strict=True)
     ]
+    if len(classes) > MOST_NAMED and model.training.baseline:
+        order = sorted(range(len(classes)), key=lambda i: -(shares[i] or 0.0))
+        ends = f"from {classes[order[0]]} to {classes[order[-1]]}"
+        return f"{name}, {len(classes)} classes, {ends}; each against the rest"
     if len(classes) != 2:
         return f"{name}, {len(classes)} classes: {_some(classes)}; each against the rest"
     said = (

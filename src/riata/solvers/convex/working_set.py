@@ -19,6 +19,7 @@ from riata.objective import FirstOrder, Problem, first_order_part, pulls, summar
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.iterate import Saved
+from riata.solvers.saved_checks import check_array, check_facts, check_indices
 
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
@@ -52,6 +53,14 @@ class WorkingSetState:
     @classmethod
     def resumed(cls, saved: Saved) -> "WorkingSetState":
         arrays, facts = saved
+        d, m = len(arrays["known"]), len(arrays["H.features"])
+        shapes = {"w": (d,), "known": (d,), "H.mean": (m,), "H": (m, m)}
+        for name, shape in shapes.items():
+            check_array(arrays, name, np.float64, shape)
+        for name in ("features", "H.features"):
+            check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
+        check_facts(facts, {"b": float, "H.weight": float, "known_F": float, "known_b": float, "least_gap": float,
+                            "idle": int, "steps": int, "slope_unit": float | None})  # fmt: skip
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         return cls(arrays["w"], facts["b"], arrays["features"], curvature, facts.get("damping", 1.0))
 

@@ -111,6 +111,10 @@ class Online(Method):
             memory |= top_k.memory(min(self.n_candidates, n_features))
         return memory
 
+    def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
+        candidates = {} if self.k is None else {"candidates": (-1, n_features)}
+        return {"lane": (0, LANES), **candidates}
+
     def mirrored(self, memory: MethodMemory) -> MethodMemory:
         image = super().mirrored(memory)
         of_features(image, "z")[:] *= -1.0

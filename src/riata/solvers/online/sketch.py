@@ -87,6 +87,13 @@ class Sketch(Online):
             "bar": np.zeros(1), "piece": np.ones(1, dtype=np.int64),
         }  # fmt: skip
 
+    def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
+        places, _ = self.sizes(n_features)
+        return super().bounds(places) | {
+            "table": (int(NOWHERE), places), "free": (0, places + 1), "ids": (int(NOWHERE), 2**63 - 1),
+            "piece": (1, 2**62),
+        }  # fmt: skip
+
     def _due(self, memory: MethodMemory) -> int:
         return min(super()._due(memory), int(memory["piece"][0]))
 

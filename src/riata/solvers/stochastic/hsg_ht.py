@@ -11,6 +11,7 @@ import numpy as np
 
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
+from riata.solvers.saved_checks import check_array, check_facts
 from riata.solvers.stochastic.batches import Batches
 from riata.solvers.stochastic.resuming import chunk_arrays, chunk_of, generator, saved, weights
 from riata.solvers.stochastic.schedules import parse_step
@@ -30,8 +31,10 @@ def hsg_ht(problem: Problem, options: Options) -> Iterator[Iterate]:
     rows, weight, by_w, by_b, sample = 0, 0.0, np.zeros(data.n_features), 0.0, None
     if options.resume is not None:  # a pass may end in the middle of a batch
         arrays, facts = options.resume
+        check_facts(facts, {"size": float, "rows": int, "weight": float, "by_b": float})
         size, rows, weight, by_b = (facts[name] for name in ("size", "rows", "weight", "by_b"))
-        by_w, sample = arrays["by_w"], chunk_of(arrays, data.n_features)
+        by_w = check_array(arrays, "by_w", np.float64, (data.n_features,))
+        sample = chunk_of(arrays, data.n_features)
     while not options.over(steps):
         for chunk in data.visit(data.shuffled(rng)):
             visits = order(chunk.n_rows, 1, rng)

@@ -25,6 +25,7 @@ from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
+from riata.solvers.saved_checks import check_alike, check_facts, check_indices
 from riata.solvers.stochastic.schedules import STEPS, Schedule, parse_step
 from riata.solvers.stochastic.visits import ORDERS, within
 
@@ -81,6 +82,10 @@ class Method(Protocol):
 
     def memory(self, n_features: int) -> MethodMemory:
         """The arrays, besides the weights, that it keeps from row to row, as they are before the first row."""
+        return {}
+
+    def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
+        """Between which numbers indices in its memory lie: the least, and the first beyond."""
         return {}
 
     def mirrored(self, memory: MethodMemory) -> MethodMemory:
@@ -181,9 +186,15 @@ def first_run_state(method: Method, data: Dataset, seed: int | None) -> RunState
     return RunState(first_state(method, data.n_features), rng, data.shuffled(rng))
 
 
-def resumed_run_state(saved: Saved) -> RunState:
-    """The state that was saved; JSON keeps every bit of its numbers."""
+def resumed_run_state(saved: Saved, method: Method, data: Dataset) -> RunState:
+    """The state that was saved, if it is as this method has it; JSON keeps every bit of its numbers."""
     arrays, facts = saved
+    first = first_run_state(method, data, 0)
+    check_alike(arrays, first.saved().arrays)
+    check_indices(arrays["chunks"], "chunks", 0, len(first.chunks))
+    for name, (least, below) in method.bounds(data.n_features).items():
+        check_indices(arrays[f"memory.{name}"], name, least, below)
+    check_facts(facts, {"b": float, "steps": int, "largest": float, "done": int, "progressive": list[float]})
     memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
@@ -198,7 +209,11 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
         method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
     )
     order = ORDERS[options.order or method.order]
-    run = first_run_state(method, data, options.seed) if options.resume is None else resumed_run_state(options.resume)
+    run = (
+        first_run_state(method, data, options.seed)
+        if options.resume is None
+        else resumed_run_state(options.resume, method, data)
+    )
     state = run.state
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: only relative weights matter
     while not options.over(state.steps):

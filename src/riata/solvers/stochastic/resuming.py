@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from riata.data.chunk import Chunk
+from riata.data.csr import check_entries
 from riata.matrices.host import from_parts
 from riata.solvers.iterate import Options, Saved
+from riata.solvers.saved_checks import check_array, check_facts
 
 
 def saved(arrays: dict[str, np.ndarray], rng: np.random.Generator | None = None, **facts: Any) -> Saved:
@@ -31,7 +33,8 @@ def weights(options: Options, n_features: int) -> tuple[np.ndarray, float, int]:
     if options.resume is None:
         return np.zeros(n_features), 0.0, 0
     arrays, facts = options.resume
-    return arrays["w"], facts["b"], facts["steps"]
+    check_facts(facts, {"b": float, "steps": int})
+    return check_array(arrays, "w", np.float64, (n_features,)), facts["b"], facts["steps"]
 
 
 def chunk_arrays(chunk: Chunk | None) -> dict[str, np.ndarray]:
@@ -47,5 +50,10 @@ def chunk_of(arrays: dict[str, np.ndarray], n_features: int) -> Chunk | None:
     if "chunk.y" not in arrays:
         return None
     parts = {name.removeprefix("chunk."): part for name, part in arrays.items() if name.startswith("chunk.")}
-    y, weight = parts.pop("y"), parts.pop("weight")
+    y = check_array(arrays, "chunk.y", np.float64, (None,))
+    weight = check_array(arrays, "chunk.weight", np.float64, y.shape)
+    if "X" in parts:
+        check_array(arrays, "chunk.X", parts["X"].dtype, (len(y), n_features))
+    elif {"data", "indices", "indptr"} <= parts.keys():
+        check_entries(parts["indptr"], parts["indices"], n_features, len(y), len(parts["data"]))
     return Chunk(from_parts(parts, (len(y), n_features)), y, weight)

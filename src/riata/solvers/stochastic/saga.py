@@ -13,6 +13,7 @@ from riata.errors import OptionError
 from riata.kernels.variance_reduced import saga_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
+from riata.solvers.saved_checks import check_array, check_facts
 from riata.solvers.stochastic.resuming import generator, saved, weights
 from riata.solvers.stochastic.svrg import constant_step, row_steps
 from riata.solvers.stochastic.visits import ORDERS, within
@@ -35,6 +36,7 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
         for number, chunk in zip(numbers, data.visit(numbers), strict=True):
             visits = within(order(chunk.n_rows, 1, rng), 1, steps, options.max_steps)
             last = slopes.setdefault(number, np.zeros(chunk.n_rows))
+            check_array({"slopes": last}, "slopes", np.float64, (chunk.n_rows,))
             mean_b, b = saga_sweep(steps_over(chunk, visits), 1.0 / data.n_rows, last, mean, mean_b, w, b)
             steps += len(visits)
             if options.over(steps):
@@ -50,4 +52,8 @@ def _slopes(options: Options, n_features: int) -> tuple[np.ndarray, float, dict[
         return np.zeros(n_features), 0.0, {}
     arrays, facts = options.resume
     slopes = {int(name.partition(".")[2]): values for name, values in arrays.items() if name.startswith("slopes.")}
-    return arrays["mean"], facts["mean_b"], slopes
+    for name in arrays:
+        if name.startswith("slopes."):
+            check_array(arrays, name, np.float64, (None,))
+    check_facts(facts, {"mean_b": float})
+    return check_array(arrays, "mean", np.float64, (n_features,)), facts["mean_b"], slopes

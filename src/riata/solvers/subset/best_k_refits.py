@@ -15,6 +15,7 @@ import numpy as np
 from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
+from riata.solvers.saved_checks import check_array, check_facts, check_indices
 from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
@@ -36,7 +37,7 @@ def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.nd
     room = _room(problem.data.n_rows, k, MEMORY_UNTOLD if options.memory is None else options.memory)
     t = 0
     if options.resume is not None:
-        fit, candidates, t = _resumed(options.resume)
+        fit, candidates, t = _resumed(options.resume, problem.data.n_features)
     else:
         assert start is not None
         support, candidates = start
@@ -98,9 +99,13 @@ def _saved(fit: Fitted, candidates: np.ndarray, rounds: int) -> Saved:
     return Saved(arrays, {"b": float(fit.intercept), "objective": float(fit.objective), "rounds": rounds})
 
 
-def _resumed(saved: Saved) -> tuple[Fitted, np.ndarray, int]:
+def _resumed(saved: Saved, n_features: int) -> tuple[Fitted, np.ndarray, int]:
     """(fit, candidates, rounds) as they were saved."""
     arrays, facts = saved
+    for name in ("support", "candidates"):
+        check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, n_features)
+    check_array(arrays, "coef", np.float64, arrays["support"].shape)
+    check_facts(facts, {"b": float, "objective": float, "rounds": int})
     fit = Fitted(arrays["support"], arrays["coef"], facts["b"], facts["objective"])
     return fit, arrays["candidates"], facts["rounds"]
 

@@ -1,0 +1,91 @@
+"""Columns that should not be in a model: what is noticed, and which are left out. The rules are in docs/data.md.
+
+Few rows tell nothing: with less than `ENOUGH_ROWS` every column is taken as it is.
+"""
+
+import re
+from typing import NamedTuple
+
+from riata.data.column_names import typed
+from riata.data.columns.categories import Category
+from riata.data.columns.column import Encoder
+from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.row_order import UNIQUE
+
+ENOUGH_ROWS = 20
+LEAK = 0.5  # a column that alone explains more of the target than this is pointed out
+COPY = 0.9995
+TELLS = 0.95  # and one that explains more than this of one among several classes
+ID_WORDS = {"id", "ids", "idx", "index", "key", "uuid", "guid", "row", "rowid", "rownum", "serial"}
+
+
+class Unfit(NamedTuple):
+    """Why a column should not be in, as a sentence; and whether it is left out."""
+
+    sentence: str
+    left_out: bool
+
+
+def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
+    """What there is to say against a column, if anything; whatever the target is."""
+    n_valid = n_rows - found.missing
+    if n_rows < ENOUGH_ROWS or found.type not in ("number", "category", "date", "text"):
+        return None
+    if n_valid == 0 or (found.type == "text" and found.levels == 0):
+        return Unfit(f"column {name!r} is empty: left out", True)
+    if found.missing == 0 and _constant(found):
+        return Unfit(f"column {name!r} has the same value in all rows: left out", True)
+    if found.type == "category" and (found.distinct or 0) > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS:
+        kept = ", but for whether there is one" if found.missing else ""
+        return Unfit(
+            f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
+            f"learnt for other rows: left out{kept} (--features or --categorical may name it)",
+            True,
+        )
+    if found.numbers_rows and named_as_id(name):
+        return Unfit(f"column {name!r} numbers the rows: left out (--features may name it)", True)
+    if found.numbers_rows:
+        what = "dates" if found.type == "date" else "whole numbers"
+        return Unfit(
+            f"column {name!r} holds {what} of which every row has its own, as if they numbered the rows: kept, but a "
+            f"model may learn the order of the file from it; if that means nothing, --drop {typed(name)}",
+            False,
+        )
+    if found.type == "number" and found.whole and named_as_id(name) and (found.largest, found.least) != (1.0, 0.0):
+        return Unfit(
+            f"column {name!r} is named as an identifier, and taken for a number: --drop {typed(name)}, or say "
+            f"--categorical {typed(name)}",
+            False,
+        )
+    return None
+
+
+def _constant(found: ColumnProfile) -> bool:
+    return found.levels == 1 if found.type in ("category", "text") else found.least == found.largest
+
+
+def named_as_id(name: str) -> bool:
+    """Whether a name ends in a word for identifiers, as in customer_id, PassengerId or index, or begins as IDpol."""
+    if re.match(r"ID[a-z_]|id_", name):
+        return True
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
+    return bool(words) and words[-1].lower() in ID_WORDS
+
+
+def without_values(encoder: Encoder, found: ColumnProfile) -> list[Encoder]:
+    """What remains of the encoder of a column that is left out: whether there is a value, where some have none."""
+    some = found.type == "category" and found.missing > 0 and found.distinct
+    return [Category(encoder.column, (), False, True)] if some else []
+
+
+def leak(name: str, found: ColumnProfile, target: str) -> str | None:
+    """A sentence on a column that gives the target away."""
+    advice = f"if it is not known when predicting, drop it (drop=[{name!r}], or --drop {typed(name)})"
+    if (found.explains or 0.0) > COPY:
+        return f"column {name!r} is all but a copy of {target!r}: {advice}"
+    if (found.explains or 0.0) > LEAK:
+        return f"column {name!r} alone explains {found.explains:.0%} of {target!r}: {advice}"
+    if found.tells is not None and found.tells.share > TELLS:
+        share = f"{found.tells.share:.0%}"
+        return f"column {name!r} alone explains {share} of whether {target!r} is {found.tells.label!r}: {advice}"
+    return None

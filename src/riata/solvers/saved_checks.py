@@ -1,0 +1,50 @@
+"""Checks of what is restored from a checkpoint: compiled loops trust the types, lengths and indices of their arrays."""
+
+from typing import Any
+
+import numpy as np
+
+from riata.errors import CheckpointError
+from riata.schema import SchemaError, checked
+
+Shape = tuple[int | None, ...]  # None: any length
+
+
+def check_alike(arrays: dict[str, np.ndarray], alike: dict[str, np.ndarray]) -> None:
+    """Refuse arrays that are not of the types and shapes of these, or not finite."""
+    for name, one in alike.items():
+        check_array(arrays, name, one.dtype, one.shape)
+
+
+def check_array(arrays: dict[str, np.ndarray], name: str, dtype: Any, shape: Shape) -> np.ndarray:
+    """The array of this name, if it is of this type and shape, and finite."""
+    if name not in arrays:
+        raise _damaged(f"it lacks {name!r}")
+    found = arrays[name]
+    same = len(found.shape) == len(shape) and all(n in (None, m) for m, n in zip(found.shape, shape, strict=True))
+    if found.dtype != dtype or not same:
+        raise _damaged(f"{name!r} is of {found.dtype} and of shape {found.shape}")
+    if found.dtype.kind == "f" and np.isnan(found).any():
+        raise _damaged(f"{name!r} holds what is no number")
+    return found
+
+
+def check_indices(values: np.ndarray, name: str, least: int, below: int) -> None:
+    """Refuse indices outside of [least, below)."""
+    if values.size and not least <= values.min() <= values.max() < below:
+        raise _damaged(f"{name!r} holds an index that there is not")
+
+
+def check_facts(facts: dict[str, Any], kinds: dict[str, Any]) -> None:
+    """Refuse facts that are missing, or of other types."""
+    try:
+        for name, kind in kinds.items():
+            checked(kind, facts.get(name), f"its {name!r}", finite=False)
+    except SchemaError as error:
+        raise _damaged(str(error)) from error
+
+
+def _damaged(reason: str) -> CheckpointError:
+    return CheckpointError(
+        f"the checkpoint is not of this fit, or it is damaged: {reason}; start again without resuming"
+    )
