@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from riata.cli.command import Command, no_such_command
+from riata.cli.ending import ending_well
 from riata.cli.wording import as_typed
-from riata.errors import RiataError
 from riata.kernels.announce import announcing
 
 STEPS = {  # the commands in the order in which one meets them
@@ -44,15 +44,9 @@ class Group(click.Group):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(WHOLE)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            with announcing(nothing if "--quiet" in ctx.meta["riata.words"] else say_note):
-                return super().invoke(ctx)
-        except RiataError as error:
-            click.echo(f"riata: {as_typed(str(error))}", err=True)
-            ctx.exit(2)
-        except MemoryError:
-            click.echo("riata: there is not enough memory for this; give --memory, or a machine with more", err=True)
-            ctx.exit(2)
+        say = nothing if "--quiet" in ctx.meta["riata.words"] else say_note
+        with ending_well(ctx, say), announcing(say):
+            return super().invoke(ctx)
 
 
 def say_note(sentence: str) -> None:

@@ -40,7 +40,7 @@ def _by_feature(model: Model, most: int) -> Table:
     texts = aligned(sizes, digits=3, sign=True)
     width = max(map(len, texts), default=0)
     for row, ((name, _, _), size, text) in enumerate(zip(shown, sizes, texts, strict=True)):
-        bar = "█" * (max(1, round(BAR * abs(size) / largest)) if math.isfinite(largest) else 1)
+        bar = "█" * (max(1, round(BAR * min(abs(size) / largest, 1.0))) if math.isfinite(largest) else 1)
         effect = f"{text:>{width}} [{'green' if size > 0 else 'red'}]{bar}[/]"
         table.add_row(escape(name), *(column[row] for column in coefs), effect)
     if len(ranked) > most:
