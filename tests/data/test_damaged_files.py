@@ -108,6 +108,20 @@ def test_sparse_archives(damage, tmp_path):
     refusal(tmp_path / "rows.npz")
 
 
+@pytest.mark.parametrize("shape", ["(True, 6)", "(30.0,)", "[2]", "('a',)", "(None,)", "2"])
+@pytest.mark.parametrize("name", ["shape", "indptr", "feature_names"])
+def test_an_archive_with_a_header_whose_shape_is_none(name, shape, tmp_path):
+    """NumPy takes some of them for shapes, until it counts."""
+    np.savez(tmp_path / "rows.npz", **parts() | {"feature_names": np.array(list("abcdef"))})
+    with zipfile.ZipFile(tmp_path / "rows.npz") as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    words = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}}}".encode()
+    with zipfile.ZipFile(tmp_path / "rows.npz", "w") as archive:
+        for member, content in (members | {f"{name}.npy": header(words)}).items():
+            archive.writestr(member, content)
+    refusal(tmp_path / "rows.npz")
+
+
 @pytest.mark.parametrize("make", [lambda data: data[:-30], lambda data: data[:90] + b"\0" * 20 + data[110:]])
 def test_archives_that_are_cut_or_changed(make, tmp_path):
     np.savez_compressed(tmp_path / "rows.npz", **parts())

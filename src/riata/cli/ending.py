@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from riata.cli.wording import as_typed
+from riata.cli.wording import as_typed, on_one_line
 from riata.errors import OutputError, RiataError
 from riata.files import reason
 
@@ -57,7 +57,7 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
 
 def _say(ctx: click.Context, sentence: str, code: int) -> None:
     with suppress(OSError):  # nobody listens
-        click.echo(f"riata: {sentence}", err=True)
+        click.echo(f"riata: {on_one_line(sentence)}", err=True)
     ctx.exit(code)
 
 

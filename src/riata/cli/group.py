@@ -8,7 +8,7 @@ import click
 
 from riata.cli.command import Command, no_such_command
 from riata.cli.ending import ending_well
-from riata.cli.wording import as_typed
+from riata.cli.wording import as_typed, on_one_line
 from riata.kernels.announce import announcing
 
 STEPS = {  # the commands in the order in which one meets them
@@ -50,7 +50,7 @@ class Group(click.Group):
 
 
 def say_note(sentence: str) -> None:
-    click.echo(f"note: {as_typed(sentence)}", err=True)
+    click.echo(f"note: {on_one_line(as_typed(sentence))}", err=True)
 
 
 def say_next(*lines: str) -> None:
