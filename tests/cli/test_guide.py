@@ -232,14 +232,14 @@ def test_sentences_are_in_the_words_of_the_command_line(python, typed):
 
 
 @pytest.mark.parametrize("letter", ["\n", "\r", "\x0b", "\x1b[31m", "\x85", "\u2028", "\u202e", "\ud800", "\0"])
-def test_what_a_file_holds_breaks_no_sentence_over_lines(letter, tmp_path, runner=CliRunner()):
+def test_what_a_file_holds_breaks_no_sentence_over_lines(letter, tmp_path):
     assert on_one_line(f"a{letter}b") == f"a{letter.encode('unicode_escape').decode()}b"
     if letter in "\n\r\ud800":  # what ends a line of text, or is no text
         return
     rows = "".join(f"{i % 9},{i * i % 7}\n" for i in range(60))
     (tmp_path / "rows.csv").write_text(f"a,y\n1{letter}2,3\n{rows}", encoding="utf-8")
     for target, word in (("y", "note: "), ("a", "riata: ")):
-        done = runner.invoke(main, ["fit", str(tmp_path / "rows.csv"), "--target", target, "--k", "1"])
+        done = CliRunner().invoke(main, ["fit", str(tmp_path / "rows.csv"), "--target", target, "--k", "1"])
         said = done.stderr.splitlines()
         assert any(line.startswith(word) and "let such words count as missing" in line for line in said), said
         assert all(line.startswith(("note: ", "next: ", "riata: ", "      ")) for line in said if line), said
