@@ -124,7 +124,9 @@ def used_by(path: Path) -> set[str]:
                 found.add(node.value)
         elif isinstance(node, ast.Call):
             name = getattr(node.func, "attr", None)
-            if name in ("read_text", "write_text") and not any(option.arg == "encoding" for option in node.keywords):
+            of_a_page = getattr(getattr(node.func, "value", None), "id", None) == "formatter"  # click's, not a file
+            encoded = any(option.arg == "encoding" for option in node.keywords)
+            if name in ("read_text", "write_text") and not (of_a_page or encoded):
                 found.add(name)
     return found
 

@@ -17,6 +17,10 @@ class OptionError(RiataError, ValueError):
     """An option, or a combination of options, makes no sense."""
 
 
+class OutputError(RiataError, OSError):
+    """A file cannot be written: the disk is full, say, or closed to this user; what was there before is still whole."""
+
+
 class DivergenceError(RiataError, ArithmeticError):
     """A stochastic method left the region where numbers mean something."""
 

@@ -1,22 +1,33 @@
 """The cache folder, and writing files so that nobody ever sees one half written."""
 
+import errno
+import io
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import platformdirs
 
-from riata.errors import OptionError
-from riata.machine import file_without_name
+from riata.errors import OptionError, OutputError
+from riata.machine import file_without_name, lock
+
+NOWHERE = Path(os.devnull) / "riata"  # a folder that can be neither read nor made, which every cache must live with
+TEMPORARY = ".riata-", ".part"  # how names of files that are not yet whole begin and end
 
 
 def cache_folder() -> Path:
-    """`$RIATA_CACHE`, or the user's cache folder; it may not exist yet."""
-    return Path(os.environ.get("RIATA_CACHE") or platformdirs.user_cache_dir("riata"))
+    """`$RIATA_CACHE`, or the user's cache folder; it may not exist yet. `NOWHERE` for a user without a home folder."""
+    if named := os.environ.get("RIATA_CACHE"):
+        return Path(named)
+    try:
+        usual = Path(platformdirs.user_cache_dir("riata"))
+    except RuntimeError:
+        return NOWHERE
+    return NOWHERE if usual.parts[0] == "~" else usual  # as older versions of platformdirs say the same
 
 
 @contextmanager
@@ -24,24 +35,109 @@ def replacing(path: str | Path, private: bool = False) -> Iterator[BinaryIO]:
     """Write to a temporary file, which replaces `path` in one step when the block ends without an error.
 
     A symbolic link stays, and the file that it points to is replaced. The permissions of an existing file are kept,
-    unless the new one is to be `private` to its owner. A device or a pipe is written to directly.
+    unless the new one is to be `private` to its owner. A device or a pipe is written to directly. A file that cannot be
+    written, as on a full disk, is an OutputError, and errors of the block itself stay what they are.
     """
     if _is_special(path):
-        with open(path, "wb") as file:
+        with says_why(path):
+            handle = os.open(path, os.O_WRONLY)
+        with _written_to(path, handle) as file:
             yield file
         return
-    path = Path(os.path.realpath(path))
-    usual = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+    place = Path(os.path.realpath(path))
+    with says_why(path):
+        remove_stale(place.parent)
+        usual = stat.S_IMODE(place.stat().st_mode) if place.exists() else 0o666 & ~_umask()
+        handle, temporary = _temporary_in(place.parent)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with _written_to(path, handle) as file:
             yield file
-        if not private:  # mkstemp makes a private file
-            os.chmod(temporary, usual)
-        os.replace(temporary, path)
+        with says_why(path):
+            if not private:  # mkstemp makes a private file
+                os.chmod(temporary, usual)
+            os.replace(temporary, place)
     except BaseException:
-        os.unlink(temporary)
+        with suppress(OSError):
+            os.unlink(temporary)
         raise
+
+
+class _Output(io.FileIO):
+    """A file that says in a sentence why it cannot be written."""
+
+    def __init__(self, path: str | Path, handle: int) -> None:
+        super().__init__(handle, "wb")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        with says_why(self._path):
+            return super().write(data) or 0
+
+
+@contextmanager
+def _written_to(path: str | Path, handle: int) -> Iterator[BinaryIO]:
+    """The file behind a handle; after an error nothing more is written to it."""
+    with io.BufferedWriter(_Output(path, handle)) as file:
+        try:
+            yield file
+            file.flush()
+        except BaseException:
+            with suppress(OSError):
+                file.raw.close()  # what waits in the buffer is of no use
+            raise
+
+
+@contextmanager
+def says_why(path: str | Path) -> Iterator[None]:
+    """Turn an error of the system over this file into an OutputError."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {reason(error)}") from error
+
+
+def reason(error: OSError) -> str:
+    """What the system says, and what to do where it is known."""
+    said = (error.strerror or str(error)).lower()
+    advice = {
+        errno.ENOSPC: "make room, or name another place",
+        errno.EDQUOT: "make room, or name another place",
+        errno.EFBIG: "allow larger files (ulimit -f), or name another place",
+        errno.EACCES: "name a place that you may write",
+        errno.EPERM: "name a place that you may write",
+        errno.EROFS: "name a place that you may write",
+    }.get(error.errno or 0)
+    return said if advice is None else f"{said}; {advice}"
+
+
+def _temporary_in(folder: Path) -> tuple[int, str]:
+    """A new file in the folder, locked by this process, and its name."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=folder, prefix=TEMPORARY[0], suffix=TEMPORARY[1])
+        lock(handle, wait=True)
+        if os.path.exists(name):
+            return handle, name
+        os.close(handle)  # another process took it for a stale one before it was locked
+
+
+def remove_stale(folder: Path) -> None:
+    """Remove temporary files in this folder that nobody has locked: the process that wrote them was killed."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(TEMPORARY[0]) and entry.name.endswith(TEMPORARY[1]):
+                _remove_if_stale(entry.path)
+
+
+def _remove_if_stale(path: str) -> None:
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDWR)
+        try:
+            if lock(handle):
+                os.unlink(path)
+        finally:
+            os.close(handle)
 
 
 def _is_special(path: str | Path) -> bool:
@@ -73,8 +169,6 @@ def writable(path: Path) -> Path:
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
         raise OptionError(f"cannot write {path}: there is no folder {folder}")
-    try:
-        with file_without_name(str(folder)):
-            return path
-    except OSError as error:
-        raise OptionError(f"cannot write {path}: {error.strerror}") from None
+    remove_stale(folder)
+    with says_why(path), file_without_name(str(folder)):
+        return path

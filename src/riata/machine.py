@@ -14,6 +14,10 @@ from pathlib import Path
 from typing import IO
 
 try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # a module everywhere else
+try:
     import resource
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
@@ -46,6 +50,16 @@ def _quotas() -> Iterator[int]:
             yield -(-int(quota) // int(period))
 
 
+def memory_mb() -> dict[str, int] | None:
+    """Memory in all and free for programs, in MB; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    sizes = {line.partition(":")[0]: int(line.split()[1]) for line in lines if line.endswith("kB")}
+    return {"total": sizes["MemTotal"] // 1000, "available": sizes.get("MemAvailable", 0) // 1000}
+
+
 def peak_rss_mb() -> float | None:
     """The peak resident memory of this process so far, in MB; None where the system does not report it."""
     with suppress(OSError, IndexError):  # preferred, because getrusage starts from the peak of the parent process
@@ -71,6 +85,21 @@ def file_without_name(folder: str | None = None) -> IO[bytes]:
     On Linux and macOS it never has a name; on Windows its name is deleted with the last handle.
     """
     return tempfile.TemporaryFile(dir=folder, prefix="riata-")
+
+
+def lock(handle: int, wait: bool = False) -> bool:
+    """Lock an open file until this process ends or closes it; whether that went well, as nobody else has it locked.
+
+    Where the system has no such locks, Windows above all, no answer is ever yes: there nobody can remove a file that
+    another process has open anyway.
+    """
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
 
 
 def forget_pages(mapped: mmap.mmap, start: int = 0, length: int | None = None) -> None:

@@ -215,6 +215,11 @@ def test_one_huge_index_is_refused_before_a_fit(tmp_path):
     riata.SparseRegressor(k=1, solver="sketch").fit(rows)
 
 
+def test_a_line_without_end_is_not_read_to_its_end(tmp_path):
+    (tmp_path / "rows.svm").write_bytes(b"1 1:1\n1 " + b"2:1 " * 10**6)
+    assert "a line is longer than" in refusal(tmp_path / "rows.svm", memory="4MB")
+
+
 @pytest.mark.parametrize("path", ["a\0b.csv", "x" * 300, "x" * 5000 + ".csv", "~no such user/rows.csv", "~\0"])
 def test_paths_that_there_cannot_be(path):
     for read in (

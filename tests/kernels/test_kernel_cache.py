@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import riata
+from riata.files import NOWHERE
 from riata.kernels import disk_cache
 from riata.kernels.compiled import compiled
 from riata.kernels.products import dense_margins
@@ -155,7 +156,7 @@ def test_a_full_disk_is_no_error(folder, monkeypatch, caplog):
 
 def test_a_user_without_a_home_has_no_cache(monkeypatch, caplog):
     monkeypatch.delenv("NUMBA_CACHE_DIR")
-    monkeypatch.setattr(disk_cache, "cache_folder", lambda: Path("~/.cache/riata"))
+    monkeypatch.setattr(disk_cache, "cache_folder", lambda: NOWHERE)
     assert disk_cache.kernels_folder.__wrapped__() is None
     assert "no home folder" in caplog.text
 

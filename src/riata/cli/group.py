@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from riata.cli.command import Command, no_such_command
+from riata.cli.ending import ending_well
 from riata.cli.wording import as_typed
-from riata.errors import RiataError
 from riata.kernels.announce import announcing
+from riata.visible_text import on_one_line
 
 STEPS = {  # the commands in the order in which one meets them
     "Look at data": ("profile", "datasets"),
@@ -44,25 +45,19 @@ class Group(click.Group):
                 formatter.write_dl([(name, self.commands[name].get_short_help_str(WHOLE)) for name in names])
 
     def invoke(self, ctx: click.Context) -> Any:
-        try:
-            with announcing(nothing if "--quiet" in ctx.meta["riata.words"] else say_note):
-                return super().invoke(ctx)
-        except RiataError as error:
-            click.echo(f"riata: {as_typed(str(error))}", err=True)
-            ctx.exit(2)
-        except MemoryError:
-            click.echo("riata: there is not enough memory for this; give --memory, or a machine with more", err=True)
-            ctx.exit(2)
+        say = nothing if "--quiet" in ctx.meta["riata.words"] else say_note
+        with ending_well(ctx, say), announcing(say):
+            return super().invoke(ctx)
 
 
 def say_note(sentence: str) -> None:
-    click.echo(f"note: {as_typed(sentence)}", err=True)
+    click.echo(f"note: {on_one_line(as_typed(sentence))}", err=True)
 
 
 def say_next(*lines: str) -> None:
     """What one would do next, on standard error, where it is in nobody's way."""
     for number, line in enumerate(lines):
-        click.echo(f"{'next:' if number == 0 else '     '} {line}", err=True)
+        click.echo(f"{'next:' if number == 0 else '     '} {on_one_line(line)}", err=True)
 
 
 def words(*parts: str | Path | None, target: str | None = None) -> str:

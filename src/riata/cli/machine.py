@@ -3,7 +3,6 @@
 import os
 import platform
 from importlib.util import find_spec
-from pathlib import Path
 
 import click
 
@@ -88,19 +87,9 @@ def installed(package: str) -> str | None:
 
 def hardware() -> dict[str, object]:
     """Cores that this process may use, and memory in MB."""
-    from riata.machine import usable_cores
+    from riata.machine import memory_mb, usable_cores
 
     return {"cores": usable_cores(), "memory_mb": memory_mb()}
-
-
-def memory_mb() -> dict[str, int] | None:
-    """Memory in all and free for programs, in MB; None where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    sizes = {line.partition(":")[0]: int(line.split()[1]) for line in lines if line.endswith("kB")}
-    return {"total": sizes["MemTotal"] // 1000, "available": sizes.get("MemAvailable", 0) // 1000}
 
 
 def compiled_code() -> dict[str, object]:

@@ -179,8 +179,9 @@ class OutOfCore(Dataset):
                 self._rows = EncodedRows(handle, self.n_features, in_memory_bytes(self._budget))
         except OSError as error:
             raise DataError(
-                f"the encoded rows (about {in_words(self.n_bytes)}) cannot be kept in {folder}: {error}; name another "
-                "folder for them (cache='/folder'), or turn this off (cache=False)"
+                f"the encoded rows{f' (about {in_words(self.n_bytes)})' if self.n_bytes else ''} cannot be kept in "
+                f"{folder}: {error.strerror or error}; name another folder for them (cache='/folder'), or turn this "
+                "off (cache=False)"
             ) from error
 
     def load(self, decoded: DecodedBatches | None = None) -> InMemory:

@@ -3,11 +3,13 @@
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
+from tempfile import gettempdir
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from riata.files import says_why
 from riata.machine import file_without_name
 
 MOST_IN_MEMORY = 16 << 20  # bytes; more are kept in a temporary file
@@ -34,6 +36,11 @@ class RowNumbers:
         part = np.ascontiguousarray(values, dtype=self.dtype)
         self._count += len(part)
         self._parts.append(part)
+        with says_why(f"numbers of rows in {gettempdir()}"):
+            self._write()
+
+    def _write(self) -> None:
+        """Move them to the file, from where there are many of them."""
         if self._file is None and self._count * self.dtype.itemsize > MOST_IN_MEMORY:
             self._file = file_without_name()
             weakref.finalize(self, self._file.close)

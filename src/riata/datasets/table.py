@@ -39,7 +39,7 @@ def recall(name: str) -> Table | None:
             values = saved["data"].astype(np.float32)
             X = sparse.csr_array((values, saved["indices"], saved["indptr"]), shape=tuple(saved["shape"]))
             return Table(X.toarray(), saved["y"], saved["feature_names"])
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except Exception as error:  # a damaged zip raises half a dozen types of errors
         log.warning("Ignoring the unreadable cache file %s (%s).", path, error)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.files import cache_folder, replacing
+from riata.files import NOWHERE, cache_folder, replacing
 from riata.kernels.announce import announce
 
 log = logging.getLogger(__name__)
@@ -53,11 +53,11 @@ CONTENT = _content_hash()  # of the files as this process imports them
 @cache
 def kernels_folder() -> Path | None:
     """Where machine code lies: in `$NUMBA_CACHE_DIR`, `$RIATA_CACHE` or the user's cache folder; None: nowhere."""
-    base = Path(os.environ.get("NUMBA_CACHE_DIR") or cache_folder()) / "kernels"
+    folder = Path(os.environ.get("NUMBA_CACHE_DIR") or cache_folder())
     if CONTENT is None:
         _note_no_cache("the source code cannot be read")
         return None
-    if base.parts[0] == "~":
+    if folder == NOWHERE:
         _note_no_cache("the user has no home folder")
         return None
     import llvmlite
@@ -65,7 +65,7 @@ def kernels_folder() -> Path | None:
 
     versions = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, platform.machine())
     of_all = repr((CONTENT, versions, [os.environ.get(name) for name in SETTINGS]))
-    return base.absolute() / hashlib.sha256(of_all.encode()).hexdigest()[:32]
+    return folder.absolute() / "kernels" / hashlib.sha256(of_all.encode()).hexdigest()[:32]
 
 
 @cache
@@ -139,7 +139,7 @@ class DiskCache:
             with replacing(file) as out:
                 out.write(hashlib.sha256(content).digest() + content)
         except Exception as error:
-            _note_no_cache(getattr(error, "strerror", None) or repr(error))
+            _note_no_cache(str(getattr(error, "strerror", None) or error))
 
     def flush(self) -> None:
         """Nothing to do: what lies there is never out of date."""

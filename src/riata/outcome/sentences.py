@@ -38,7 +38,7 @@ IN_SHORT = {
     StopReason.GAP_ABOVE_TOL: "the relative duality gap did not get within the tolerance",
     StopReason.RESIDUAL_ABOVE_TOL: "it did not get to a stationary point within the tolerance",
     StopReason.ROUNDING: "rounding hides what a further step would gain",
-    StopReason.SEARCH_LIMIT: "the search of all models came to the end of its time or memory",
+    StopReason.SEARCH_LIMIT: "the search of all models ended before the gap was closed",
     StopReason.MAX_PASSES: "it reached max_passes",
     StopReason.LAST_STEP: "the solver ended at its last step",
     StopReason.INTERRUPTED: "it was interrupted",

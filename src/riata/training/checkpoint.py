@@ -2,12 +2,14 @@
 
 One file holds the arrays (NumPy's .npz, no pickle) and, as JSON, the plain facts and a fingerprint of the data and the
 options, with a digest of them all. A new one is written beside the last, flushed to the disk and renamed into its
-place, and the last one is kept too: whenever the process or the machine dies, one complete checkpoint is there.
+place, and the last one is kept too: whenever the process or the machine dies, one complete checkpoint is there. Where
+one cannot be written, as on a full disk, the fit goes on: a warning says so, and the next one is tried in its time.
 """
 
 import json
 import os
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,12 +24,13 @@ from riata.data.dataset import Dataset
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
-from riata.errors import CheckpointError, RiataError
+from riata.errors import CheckpointError, OutputError, RiataError
+from riata.files import reason, remove_stale, replacing
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
 VERSION = 4
-NEWEST, BEFORE, UNFINISHED = "checkpoint.npz", "checkpoint.before.npz", "checkpoint.unfinished"
+NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
 UNREADABLE = (*DAMAGE, LookupError, TypeError)
 
 
@@ -46,20 +49,25 @@ class Checkpoints:
 
     def save(self, saved: Saved) -> None:
         """Write a checkpoint; from the first one on there is at every moment one that can be read."""
+        try:
+            self._write(saved)
+        except OSError as error:
+            told = error if isinstance(error, OutputError) else f"cannot write {self.folder}: {reason(error)}"
+            warnings.warn(f"this checkpoint is left out, and the fit goes on: {told}", stacklevel=2)
+        self._last = time.monotonic()
+
+    def _write(self, saved: Saved) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         facts = {"version": VERSION, "fingerprint": self.fingerprint, "facts": saved.facts}
         text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
         digest = np.frombuffer(_digest(text, saved.arrays), dtype=np.uint8)
-        unfinished = self.folder / UNFINISHED
-        with open(unfinished, "wb") as file:
+        with replacing(self.folder / NEWEST) as file:
             arrays: dict[str, Any] = {f"array.{name}": values for name, values in saved.arrays.items()}
             np.savez(file, **arrays, facts=text, digest=digest)
             file.flush()
             os.fsync(file.fileno())
-        if (self.folder / NEWEST).exists():
-            os.replace(self.folder / NEWEST, self.folder / BEFORE)
-        os.replace(unfinished, self.folder / NEWEST)
-        self._last = time.monotonic()
+            if (self.folder / NEWEST).exists():
+                os.replace(self.folder / NEWEST, self.folder / BEFORE)
 
     def load(self) -> Saved | None:
         """The newest checkpoint that is undamaged, None where there never was one; one of another fit is refused."""
@@ -150,7 +158,8 @@ def check_folder(folder: str | Path) -> None:
     """Refuse a folder that cannot be made or written, before there is anything to save."""
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
+        remove_stale(Path(folder))
         with file_without_name(str(folder)):
             pass
     except OSError as error:
-        raise CheckpointError(f"cannot save checkpoints in {folder}: {error.strerror or error}") from None
+        raise CheckpointError(f"cannot save checkpoints in {folder}: {reason(error)}") from None

@@ -323,5 +323,8 @@ def archive_value(archive: zipfile.ZipFile, name: str, default: Any, most_bytes:
     if layout.n_bytes > most_bytes:
         raise DataError(f"the array {name!r} takes {in_words(layout.n_bytes)}, which is too much")
     with archive.open(f"{name}.npy") as handle:
-        value = np.lib.format.read_array(handle)
+        try:
+            value = np.lib.format.read_array(handle)
+        except TypeError as error:  # a shape that NumPy takes for one until it counts
+            raise DataError(f"the header of the array {name!r} is damaged ({reason_of(error)})") from error
     return value.item() if value.ndim == 0 else value

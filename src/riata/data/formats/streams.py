@@ -6,7 +6,9 @@ read them again, or they are not (`UnstoredStream`), for methods that need one p
 
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain
+from tempfile import gettempdir
 from typing import IO, Any
 
 import numpy as np
@@ -85,15 +87,36 @@ class StoredStream(Source):
     def _first(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """The first pass, which writes the file."""
         schema = pa.schema([self.schema.field(name) for name in columns])
-        kept = file_without_name(self._folder)  # closed with this source
-        weakref.finalize(self, kept.close)
-        with pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema) as writer:
-            for batch in self._stream.batches(columns, rows):
+        with self._keeping():
+            kept = file_without_name(self._folder)  # closed with this source
+            weakref.finalize(self, _close, kept)
+            writer = pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema)
+        for batch in self._stream.batches(columns, rows):
+            with self._keeping():
                 writer.write_batch(batch.cast(schema))
-                self.skipped = self._stream.skipped
-                yield batch
-        kept.flush()
+            self.skipped = self._stream.skipped
+            yield batch
+        with self._keeping():
+            writer.close()
+            kept.flush()
         self._file = kept
+
+    @contextmanager
+    def _keeping(self) -> Iterator[None]:
+        """Say why rows cannot be written to the temporary file."""
+        try:
+            yield
+        except OSError as error:
+            raise DataError(
+                f"the rows of the stream cannot be kept in {self._folder or gettempdir()}: {error.strerror or error}; "
+                "name another folder for them (cache='/folder'), or do not keep them (cache=False)"
+            ) from error
+
+
+def _close(file: IO[bytes]) -> None:
+    """Close a temporary file; what of it cannot be written is of no use any more."""
+    with suppress(OSError):
+        file.close()
 
 
 def from_chunks(chunks: Iterable[Any]) -> Stream:

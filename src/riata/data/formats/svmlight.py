@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.budget import in_words
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.source import INDICES, TARGET, VALUES
@@ -19,6 +20,8 @@ from riata.data.formats.tables import list_column
 from riata.errors import DataError
 from riata.kernels.svmlight import PROBLEMS, line_before, most_rows, read_lines
 from riata.threads import n_cores
+
+LONGEST_LINE = 16  # blocks
 
 
 class Svmlight(FileSource):
@@ -74,6 +77,8 @@ def whole_lines(stream: Any, block_bytes: int) -> Iterator[np.ndarray]:
             yield block[:cut]
             block[: filled - cut] = block[cut:filled]
             filled -= cut
+        elif len(block) >= LONGEST_LINE * block_bytes:
+            raise DataError(f"a line is longer than {in_words(len(block))}: it is no text, or needs more memory")
         elif filled == len(block):
             block = np.concatenate([block, np.empty_like(block)])
     if filled:

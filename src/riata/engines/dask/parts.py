@@ -104,7 +104,8 @@ class RowsOnDisk:
         except OSError as error:
             folder = recipe.folder or tempfile.gettempdir()
             raise DataError(
-                f"a worker cannot keep encoded rows in {folder}: {error}; name another folder (cache='/folder')"
+                f"a worker cannot keep encoded rows in {folder}: {error.strerror or error}; name another folder "
+                "(cache='/folder')"
             ) from None
 
     def rows(self, i: int, span: slice) -> Chunk:

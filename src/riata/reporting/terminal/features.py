@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
 from rich.table import Table
 
 from riata.model.model import Model
 from riata.reporting.terminal.aligned import aligned
+from riata.reporting.terminal.user_text import escape
 
 BAR = 20  # characters of the largest effect
 MOST_COLUMNS = 4  # classes that have a column each
@@ -40,7 +40,7 @@ def _by_feature(model: Model, most: int) -> Table:
     texts = aligned(sizes, digits=3, sign=True)
     width = max(map(len, texts), default=0)
     for row, ((name, _, _), size, text) in enumerate(zip(shown, sizes, texts, strict=True)):
-        bar = "█" * (max(1, round(BAR * abs(size) / largest)) if math.isfinite(largest) else 1)
+        bar = "█" * (max(1, round(BAR * min(abs(size) / largest, 1.0))) if math.isfinite(largest) else 1)
         effect = f"{text:>{width}} [{'green' if size > 0 else 'red'}]{bar}[/]"
         table.add_row(escape(name), *(column[row] for column in coefs), effect)
     if len(ranked) > most:

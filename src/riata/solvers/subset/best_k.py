@@ -120,6 +120,7 @@ def candidate_rounds(
             if pursue:
                 search, pursue = _against_pursuit(model, search, k), False
             search.overshoot(k)
+            search.undershoot(k)
             support, outlook, final = _check(model, search, k, min_gain)
         count = min(next_count(k), limit - k)
         yield support, outlook, final

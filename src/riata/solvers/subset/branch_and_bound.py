@@ -33,14 +33,18 @@ class Subsets(Protocol):
     @property
     def n_columns(self) -> int: ...
 
+    @property
+    def exact(self) -> bool:
+        """Whether refits are exact, and need no bound beside."""
+
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         """The relaxation of a part where k more columns may come in; it may end early once its bound is the target."""
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         """What each column can lower the plane of a relaxation by."""
 
-    def refitted(self, members: np.ndarray) -> float:
-        """The least objective of a model of these columns."""
+    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+        """The least objective of a model of these columns, and the weights of all columns there."""
 
 
 @dataclass
@@ -102,6 +106,7 @@ class _Search:
         self.parts: list[tuple[float, int, _Part]] = []
         self._numbers = count()
         self._tried: set[bytes] = set()
+        self._floor = np.inf  # the least bound of single models
 
     @property
     def target(self) -> float:
@@ -125,7 +130,8 @@ class _Search:
             state = part.state.copy()
             state[part.branch] = side
             self.consider(state, w, part.price, bound)
-        self.state.bound = min(self.parts[0][0], self.state.objective) if self.parts else self.state.objective
+        left = self.parts[0][0] if self.parts else np.inf
+        self.state.bound = min(left, self._floor, self.state.objective)
 
     def consider(self, state: np.ndarray, w: np.ndarray | None, price: float, least: float = -np.inf) -> None:
         """Relax a part, and keep it unless it is ruled out."""
@@ -136,7 +142,7 @@ class _Search:
         if left < 0:
             return  # every better model would have more columns than it may
         if left == 0 or len(free) <= left:  # one model is the best of them
-            self._try(np.flatnonzero(state == 1) if left == 0 else np.flatnonzero(state >= 0))
+            self._last(np.flatnonzero(state == 1) if left == 0 else np.flatnonzero(state >= 0), least)
             return
         relaxed = subsets.relaxed(Node(state, np.zeros(len(state)) if w is None else w, price), left, self.target)
         bound = max(relaxed.bound, least)
@@ -153,14 +159,27 @@ class _Search:
         else:
             heapq.heappush(self.parts, (bound, next(self._numbers), part))
 
+    def _last(self, members: np.ndarray, least: float) -> None:
+        """Try the only model of a part that can be the best; where its refit may not be exact, its bound counts."""
+        if self.subsets.exact:
+            self._try(members)
+            return
+        objective, w = self.subsets.refitted(members)
+        self._take(members, objective)
+        state = np.full(self.subsets.n_columns, -1, dtype=np.int8)
+        state[members] = 1
+        self._floor = min(self._floor, max(least, self.subsets.relaxed(Node(state, w), 0, self.target).bound))
+
     def _try(self, members: np.ndarray) -> None:
-        """Refit a model, and keep it if it is better."""
+        """Refit a model, unless it has been tried."""
         members = np.sort(members)
         key = members.tobytes()
-        if key in self._tried:
-            return
-        self._tried.add(key)
-        objective = self.subsets.refitted(members)
+        if key not in self._tried:
+            self._tried.add(key)
+            self._take(members, self.subsets.refitted(members)[0])
+
+    def _take(self, members: np.ndarray, objective: float) -> None:
+        """Keep a model if it is better."""
         if objective < self.state.objective:
             self.state.members, self.state.objective = members, objective
 
@@ -177,9 +196,9 @@ class _Search:
 
     def finish(self) -> None:
         """What is known at the end."""
-        left = self.parts[0][0] if self.parts else self.state.objective
-        self.state.bound = min(max(left, self.state.bound), self.state.objective)
-        if not self.parts or left >= self.target:
+        left = min(self.parts[0][0] if self.parts else np.inf, self._floor, self.state.objective)
+        self.state.bound = left
+        if left >= self.target:
             self.state.bound, self.state.finished = min(left, self.target), True
 
 

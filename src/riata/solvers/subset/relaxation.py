@@ -17,14 +17,16 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.relaxation import descend
+from riata.scipy_later import linalg
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
 from riata.solvers.subset.refit import solved
-from riata.threads import one_blas_thread
 
 SHARES_OFF = 0.02  # shares that sum to within this of k are as good as k
 PRICE_OFF = 1.02  # as is a price known to within this factor
 STILL = 1e-10  # of the loss: coordinates that lower the objective by less are left
 PRICES, SWEEPS = 15, 30  # of a part of a search
+INVERSE_STEPS = 30
+SMALL = 256  # columns: fewer are inverted without SciPy
 SHIFT_ROUNDING = 1e-11  # of the largest eigenvalue: what a shift leaves, for the rounding of the products
 
 
@@ -145,6 +147,7 @@ class QuadraticSubsets:
 
     quadratic: Quadratic
     k: int
+    exact = True
 
     @property
     def n_columns(self) -> int:
@@ -156,28 +159,55 @@ class QuadraticSubsets:
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self.quadratic.costs.reliefs(self.quadratic.plane(relaxed.w, relaxed.r).slopes)
 
-    def refitted(self, members: np.ndarray) -> float:
+    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
         G, c, ridge = self.quadratic.G, self.quadratic.c[members], self.quadratic.costs.ridge[members]
-        weights = solved(G[np.ix_(members, members)] + np.diag(ridge), c)
-        return self.quadratic.loss - 0.5 * float(c @ weights)
+        w = np.zeros(self.n_columns)
+        w[members] = solved(G[np.ix_(members, members)] + np.diag(ridge), c)
+        return self.quadratic.loss - 0.5 * float(c @ w[members]), w
 
 
 def diagonal_shift(G: np.ndarray) -> np.ndarray:
-    """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for the largest t; or zeros."""
+    """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for nearly the largest t; or zeros.
+
+    1 / diag(G^-1) is what all other columns leave of each. The least eigenvalue t of G in these units is found by
+    inverse iteration, and a Cholesky factorisation of G - D is the proof that it was not too large.
+    """
     nothing = np.zeros(len(G))
-    with one_blas_thread():
-        values = np.linalg.eigvalsh(G)
-        margin = SHIFT_ROUNDING * max(values[-1], 0.0)
-        if values[0] <= 10.0 * margin:
-            return nothing
-        spread = 1.0 / np.diagonal(np.linalg.inv(G))  # what all other columns leave of each
-        root = np.sqrt(spread)
-        t = np.linalg.eigvalsh(G / np.outer(root, root))[0]
-        for share in (1.0 - 1e-9, 0.999, 0.9):
-            D: np.ndarray = np.maximum(share * t * spread - margin, 0.0)
-            try:
-                np.linalg.cholesky(G - np.diag(D + margin))
-            except np.linalg.LinAlgError:
-                continue
+    margin = SHIFT_ROUNDING * float(np.abs(G).sum(axis=0).max(initial=0.0))
+    inverse = _inverse(G - np.diag(np.full(len(G), 10.0 * margin)))
+    if inverse is None:
+        return nothing
+    left = 1.0 / np.diagonal(inverse)
+    root = np.sqrt(left)
+    v = np.random.default_rng(0).normal(size=len(G))
+    for _ in range(INVERSE_STEPS):
+        v = root * (inverse @ (root * v))
+        v /= np.linalg.norm(v)
+    t = float((v / root) @ (G @ (v / root)))
+    for share in (0.999, 0.97, 0.8, 0.5):
+        D: np.ndarray = np.maximum(share * t * left - margin, 0.0)
+        if _positive(G - np.diag(D + margin)):
             return D
     return nothing
+
+
+def _inverse(G: np.ndarray) -> np.ndarray | None:
+    """The inverse of a positive definite matrix; None if it is not one."""
+    try:
+        factor = np.linalg.cholesky(G)
+    except np.linalg.LinAlgError:
+        return None
+    if len(G) <= SMALL:
+        root = np.linalg.inv(factor)
+        return np.asarray(root.T @ root)
+    half, _ = linalg.lapack.dpotri(factor.T, lower=0)
+    return np.asarray(np.triu(half) + np.triu(half, 1).T)
+
+
+def _positive(G: np.ndarray) -> bool:
+    """Whether a matrix is positive definite."""
+    try:
+        np.linalg.cholesky(G)
+    except np.linalg.LinAlgError:
+        return False
+    return True

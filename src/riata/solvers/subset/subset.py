@@ -2,7 +2,7 @@
 
 Forward selection adds twice as many columns as wanted, and backward elimination removes the least useful one by one;
 then single swaps, the best one each time, until none helps. `overshoot` leaves such a local minimum: it adds e more
-columns, removes e, swaps again, and keeps the result only if it is better.
+columns, removes e, swaps again, and keeps the result only if it is better. `undershoot` removes two and adds others.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from riata.solvers.subset.refit import solved
 
 MIN_GAIN = 1e-9  # of the empty model's loss: changes of the support that gain less are not made
 COLLINEAR = 1e-7  # a column is taken for a combination of others if they explain all but this share of its square
+PAIRS = 100  # of members that are removed together, at most
 OVERSHOOTS = (2, 4, 8, 16, 32)  # the values of e
 
 
@@ -141,6 +142,34 @@ class Subset:
                 best, reduction, tries = self._saved(), self.reduction, list(OVERSHOOTS)
             else:
                 self._restore(best)
+
+    def undershoot(self, k: int) -> None:
+        """Leave a set that no swap improves: remove two members, for each of the pairs that cost least, and add others.
+
+        The two may come back by swaps only, so that others have their chance.
+        """
+        best, reduction = self._saved(), self.reduction
+        pairs = self._cheapest_pairs() if self.size == k else []  # fewer leave nothing to explain
+        while pairs:
+            pair = pairs.pop(0)
+            for column in pair:
+                self._remove(int(np.flatnonzero(self.members == column)[0]))
+            self.exclude(pair)
+            self.forward(k)
+            self._inside[pair] = False
+            self.swap()
+            if self.reduction > reduction + self.min_gain:
+                best, reduction, pairs = self._saved(), self.reduction, self._cheapest_pairs()
+            else:
+                self._restore(best)
+
+    def _cheapest_pairs(self) -> list[list[int]]:
+        """Pairs of members, those whose removal costs least first."""
+        w, A, members = self.weights, self._A[: self.size, : self.size], self.members
+        i, j = np.triu_indices(self.size, 1)
+        determinants = np.maximum(A[i, i] * A[j, j] - A[i, j] ** 2, 1e-300)
+        costs = (w[i] ** 2 * A[j, j] - 2.0 * w[i] * w[j] * A[i, j] + w[j] ** 2 * A[i, i]) / determinants
+        return [[int(members[i[p]]), int(members[j[p]])] for p in np.argsort(costs, kind="stable")[:PAIRS]]
 
     def _saved(self) -> tuple[Any, ...]:
         arrays = (self._inside, self._members, self._W, self._A, self._w, self._c, self._v)

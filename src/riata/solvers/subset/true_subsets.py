@@ -14,7 +14,7 @@ from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 
 STEPS = 5  # of Newton
 SHARES_OF_STEP = (1.0, 0.5, 0.125)
-INTERCEPT_STEPS = 20
+INTERCEPT_STEPS = 60
 PRICES, SWEEPS = 8, 15  # of a step
 MATTERS = 0.3  # of the price: columns of less relief are left out of a step
 ENOUGH = 1e-7  # of the loss: a step that raises the bound by less is the last
@@ -23,7 +23,9 @@ ENOUGH = 1e-7  # of the loss: a step that raises the bound by less is the last
 class TrueSubsets:
     """Columns of unit deviation, in memory, with their targets and weights."""
 
-    def __init__(self, problem: Problem, k: int, limit: float | None = None):
+    exact = False  # a refit ends early where classes are separated
+
+    def __init__(self, problem: Problem, k: int):
         data, loss = problem.data, problem.loss
         self.k, self.n_columns, self._loss = k, data.n_features, loss
         chunks = list(data.visit())
@@ -33,13 +35,16 @@ class TrueSubsets:
         self._weight = weight / weight.sum()
         self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
         self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
-        costs = Costs.of(problem, limit)
+        costs = Costs.of(problem)
         self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale)
         self._b = empty_intercept(problem)
         self._refits = Refits(problem, np.arange(data.n_features))
 
-    def refitted(self, members: np.ndarray) -> float:
-        return float(self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0].objective)
+    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+        fit = self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0]
+        w = np.zeros(self.n_columns)
+        w[members] = fit.coef * self.scale[members]
+        return float(fit.objective), w
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self.costs.reliefs(relaxed.r)
@@ -90,14 +95,18 @@ class TrueSubsets:
         """Margins with the intercept at which slopes sum to zero."""
         if not self._fit_intercept:
             return z
-        b = self._b
+        b, low, high, reach = self._b, -np.inf, np.inf, 1.0 + float(np.std(z))
         for _ in range(INTERCEPT_STEPS):
             slope = float(self._weight @ self._loss.derivative(self._y, z + b))
             curvature = self._loss.second_derivative(self._y, z + b)
-            step = slope / max(float(self._weight @ at_least(curvature, self._loss.least_curvature)), 1e-12)
-            b -= float(np.clip(step, -5.0, 5.0))
-            if abs(step) <= 1e-13 * (1.0 + abs(b)):
+            low, high = (low, b) if slope > 0.0 else (b, high)
+            step = -slope / max(float(self._weight @ at_least(curvature, self._loss.least_curvature)), 1e-300)
+            if not low < b + step < high:  # a loss of changing curvature: halve the interval, or go and find its end
+                step = 0.5 * (low + high) - b if np.isfinite(high - low) else -np.sign(slope) * reach
+                reach *= 2.0
+            if abs(step) <= 1e-15 * (1.0 + abs(b)):
                 break
+            b += step
         return z + b
 
     def _step(self, state: np.ndarray, k: int, at: Relaxed) -> Relaxed:

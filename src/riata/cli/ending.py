@@ -1,0 +1,113 @@
+"""How a command ends when something else wants it to end: a signal, a closed pipe, a full disk.
+
+Whatever happens, temporary files are removed, what was written before stays whole, and one sentence says why. The exit
+code is 2 for an error, and 128 + the number of the signal, as shells have it, for a signal: 130 for Ctrl-C, 143 for
+SIGTERM, 129 for SIGHUP. Ctrl-C in the middle of a fit is a wish for the model so far, and no end.
+"""
+
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any
+
+import click
+
+from riata.cli.wording import as_typed
+from riata.errors import OutputError, RiataError
+from riata.files import reason
+from riata.visible_text import on_one_line
+
+ERROR = 2  # the exit code
+OF_SIGNAL = 128  # plus the signal's number: the exit code
+ENDING = ("SIGTERM", "SIGHUP")  # those that the system has
+
+
+class Ended(BaseException):
+    """A signal asked this process to end: no error, so that nothing on the way takes it for one."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None]:
+    """Everything that ends a command before its time becomes a sentence and an exit code."""
+    with _heard_signals(), _spoken_warnings(say):
+        try:
+            yield
+            sys.stdout.flush()
+        except RiataError as error:
+            _say(ctx, as_typed(str(error)), ERROR)
+        except MemoryError:
+            _say(ctx, "there is not enough memory for this; give --memory, or a machine with more", ERROR)
+        except OSError as error:
+            _give_up_output()
+            _say(ctx, _what_failed(error), ERROR)
+        except KeyboardInterrupt:
+            _say(ctx, "interrupted: nothing was saved but what was said to be", OF_SIGNAL + signal.SIGINT)
+        except Ended as end:
+            name = signal.Signals(end.number).name
+            _say(ctx, f"ended by {name}: nothing was saved but what was said to be", OF_SIGNAL + end.number)
+
+
+def _say(ctx: click.Context, sentence: str, code: int) -> None:
+    with suppress(OSError):  # nobody listens
+        click.echo(f"riata: {on_one_line(sentence)}", err=True)
+    ctx.exit(code)
+
+
+def _what_failed(error: OSError) -> str:
+    if isinstance(error, OutputError):
+        return str(error)
+    if isinstance(error, BrokenPipeError):
+        return "cannot write to standard output: whoever read it has closed it"
+    if error.filename is None:  # files of ours name themselves
+        return f"cannot write to standard output: {reason(error)}"
+    return f"cannot use {os.fsdecode(error.filename)}: {reason(error)}"
+
+
+def _give_up_output() -> None:
+    """Let what is left in Python's buffer go nowhere, or it would fail once more when Python ends."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextmanager
+def _heard_signals() -> Iterator[None]:
+    """Signals that would end this process at once are raised in it instead; only a main thread can hear them."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_IGN)  # it is on its way out
+        raise Ended(number)
+
+    known = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        known = []
+    # one that is ignored, as by nohup, stays so
+    before = {one: signal.signal(one, end) for one in known if signal.getsignal(one) is signal.SIG_DFL}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def _spoken_warnings(say: Callable[[str], None]) -> Iterator[None]:
+    """Warnings of Python are notes of the command, without lines of code."""
+
+    def show(message: Any, *_: Any, **__: Any) -> None:
+        say(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", UserWarning)  # each once
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,190 @@
+"""A full disk, a closed pipe, a signal: one sentence, the documented exit code, and nothing half written."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from riata import open as riata_open
+from riata.cli import main
+from riata.errors import DataError
+from riata.files import TEMPORARY, replacing
+
+resource = pytest.importorskip("resource", reason="this system has no limit on the size of files")
+OLD = b"what was there before"
+FIT = ["fit", "data.csv", "--target", "y", "--k", "2"]
+WRITES = {  # commands, and the file of theirs that is larger than the limit
+    "model": ([*FIT, "--out", "out.json"], "out.json"),
+    "report": ([*FIT, "--out", "/dev/null", "--report", "out.html"], "out.html"),
+    "predictions as CSV": (["predict", "model.json", "data.csv", "--no-cache", "--out", "out.csv"], "out.csv"),
+    "predictions as Parquet": (
+        ["predict", "model.json", "data.csv", "--no-cache", "--out", "out.parquet"],
+        "out.parquet",
+    ),
+    "converted rows": (["convert", "data.csv", "out.arrow", "--target", "y"], "out.arrow"),
+    "statistics": (["statistics", "data.csv", "out.npz", "--target", "y"], "out.npz"),
+    "path": (["path", "data.csv", "--target", "y", "--out", "out.csv"], "out.csv"),
+    "picture": (["path", "data.csv", "--target", "y", "--plot", "out.svg"], "out.svg"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, rng):
+    """A folder with data and a model, in which the tests run."""
+    monkeypatch.chdir(tmp_path)
+    X = rng.normal(size=(300, 8))
+    rows = np.column_stack([X, X @ np.arange(8.0) + rng.normal(size=300)])
+    np.savetxt("data.csv", rows, delimiter=",", header="a,b,c,d,e,f,g,h,y", comments="")
+    assert CliRunner().invoke(main, [*FIT, "--out", "model.json"]).exit_code == 0
+    return tmp_path
+
+
+def with_small_files(words, most_bytes=100):
+    """Run a command that may write files of so many bytes only: the system says the same as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, before[1]))
+    try:
+        return CliRunner().invoke(main, words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def unfinished(folder):
+    return [path.name for path in folder.rglob("*") if path.name.endswith(TEMPORARY[1])]
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_a_full_disk_is_one_sentence_and_leaves_what_was_there(folder, name):
+    words, out = WRITES[name]
+    (folder / out).write_bytes(OLD)
+    result = with_small_files(words)
+    said = [line for line in result.stderr.splitlines() if line.startswith("riata:")]
+    assert result.exit_code == 2, result.output
+    assert [line.partition(": file too large")[0] for line in said] == [f"riata: cannot write {out}"]
+    assert (folder / out).read_bytes() == OLD
+    assert unfinished(folder) == []
+
+
+def test_rows_that_cannot_be_kept_are_a_sentence(folder):
+    result = with_small_files(["predict", "model.json", "data.csv"])
+    assert result.exit_code == 2
+    assert "riata: the encoded rows cannot be kept in " in result.stderr
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
+    try:
+        with pytest.raises(
+            DataError, match=r"the rows of the stream cannot be kept in .*: File too large; name another"
+        ):
+            riata_open((np.ones((9, 9)), np.arange(9.0)) for _ in range(99))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_fit_goes_on_when_its_checkpoints_cannot_be_written(folder):
+    words = [*FIT, "--out", "/dev/null", "--checkpoint", "states", "--every", "0", "--solver", "l0-sgd"]
+    result = with_small_files(words)
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count("note: this checkpoint is left out, and the fit goes on: cannot write states") == 1
+    assert list((folder / "states").iterdir()) == []
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_a_device_without_room_is_a_sentence(folder):
+    result = CliRunner().invoke(main, ["predict", "model.json", "data.csv", "--out", "/dev/full"])
+    assert result.exit_code == 2
+    assert "written as .csv or .parquet" in result.stderr
+    result = CliRunner().invoke(main, [*FIT, "--out", "/dev/full"])
+    assert result.exit_code == 2
+    assert "riata: cannot write /dev/full: no space left on device" in result.stderr
+
+
+def riata(*words, **options):
+    return subprocess.Popen([sys.executable, "-m", "riata", *words], stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+def test_standard_output_that_cannot_be_written(folder):
+    with open("/dev/full", "wb") as full:
+        process = riata("predict", "model.json", "data.csv", stdout=full)
+    assert process.communicate()[1] == (
+        "riata: cannot write to standard output: no space left on device; make room, or name another place\n"
+    )
+    assert process.returncode == 2
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = riata("predict", "model.json", "data.csv", stdout=writing)
+    os.close(writing)
+    assert process.communicate()[1] == "riata: cannot write to standard output: whoever read it has closed it\n"
+    assert process.returncode == 2
+
+
+SLOW = """
+import os, sys, threading, time, signal
+from riata.cli import main
+import riata.model.model as module
+
+def slow(self, path, save=module.Model.save):
+    with module.replacing("other.json") as file:
+        file.write(b"half")
+        file.flush()
+        print("half written", flush=True)
+        time.sleep(60)
+
+module.Model.save = slow
+main(sys.argv[1:], prog_name="riata")
+"""
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
+def test_signals_leave_nothing_behind(folder, name, code):
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, *FIT, "--out", "out.json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: [signal.signal(one, signal.SIG_DFL) for one in (signal.SIGHUP, signal.SIGINT)],
+    )  # fmt: skip
+    assert process.stdout.readline() == "half written\n"
+    assert len(unfinished(folder)) == 1
+    process.send_signal(getattr(signal, name))
+    _, said = process.communicate()
+    assert process.returncode == code, said
+    assert "nothing was saved but what was said to be" in said
+    assert "Traceback" not in said
+    assert unfinished(folder) == []
+    assert not (folder / "other.json").exists()
+
+
+def test_what_a_killed_process_left_is_removed_at_the_next_start_and_what_is_in_use_is_not(folder):
+    """A child writes half a file and is killed; this process writes another one meanwhile."""
+    child = os.fork()
+    if child == 0:
+        with replacing("model.json") as file:
+            file.write(b"half")
+            file.flush()
+            time.sleep(60)
+    while len(unfinished(folder)) < 1:
+        time.sleep(0.01)
+    with replacing("mine.json") as file:
+        file.write(b"whole")
+        assert len(unfinished(folder)) == 2
+    assert len(unfinished(folder)) == 1  # the child lives
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert len(unfinished(folder)) == 1
+    assert CliRunner().invoke(main, ["fit", "data.csv", "--target", "y", "--k", "99", "--out", "x.json"]).exit_code == 2
+    assert unfinished(folder) == []
+    assert (folder / "mine.json").read_bytes() == b"whole"
+
+
+def test_a_user_without_a_home_folder_has_no_cache_and_everything_else(folder, monkeypatch):
+    def no_home(*_, **__):
+        raise RuntimeError("could not determine the home directory")
+
+    monkeypatch.delenv("RIATA_CACHE")
+    monkeypatch.setattr("platformdirs.user_cache_dir", no_home)
+    assert CliRunner().invoke(main, [*FIT, "--out", "out.json"]).exit_code == 0
+    assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "model.json", "out.json"]
