@@ -184,7 +184,7 @@ def _columns(X):
 
 def offered(benchmark) -> dict:
     """The solvers that can do a benchmark, of those that are installed."""
-    squared, wide = benchmark.loss == "squared", benchmark.data != "covtype"
+    squared, wide = benchmark.loss == "squared", not benchmark.data.startswith("covtype")
     able = {
         "riata": True,
         "celer": squared or wide,

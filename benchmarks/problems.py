@@ -44,10 +44,26 @@ BENCHMARKS = [
 ]
 
 
+HARD = [
+    *(
+        Benchmark(data, loss, ratio)
+        for data in (
+            "AR(.95) 2000 x 10,000", "AR(.95) 20,000 x 2000", "genotypes", "riboflavin", "golub", "digits49",
+            "imdb", "imdb scaled", "news20", "news20 scaled", "covtype pairs",
+        )
+        for loss in ("squared", "logistic")
+        for ratio in (30, 100, 1000)
+        if not (data == "riboflavin" and loss == "logistic")
+    ),
+]  # fmt: skip
+
+
 @cache
 def load(benchmark: Benchmark):
     """X and y: float64 standardised columns (float32 as it comes for digits49), tf-idf for text."""
     X, y = LOADERS[benchmark.data]()
+    if benchmark.loss == "logistic" and len(np.unique(y)) > 2:
+        y = np.where(y > np.median(y), 1.0, -1.0)
     if not benchmark.fit_intercept and not sp.issparse(X):
         X = X - X.mean(axis=0)
         y = y - y.mean() if benchmark.loss == "squared" else y
@@ -69,6 +85,69 @@ def _imdb():
         train, y = file["split"] == 0, file["y"].astype(float)
     counts = sp.csr_array(sp.load_npz(path))[train]
     return sp.csr_array(TfidfTransformer().fit_transform(counts)), y[train]
+
+
+def _news20():
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    path = SHARED / "news20_counts.npz"
+    with np.load(path) as file:
+        train, y = file["split"] == 0, file["y"].astype(float)
+    counts = sp.csr_array(sp.load_npz(path))[train]
+    return sp.csr_array(TfidfTransformer().fit_transform(counts)), y[train]
+
+
+def _scaled(load):
+    """Columns of unit deviation, still sparse: with an intercept it is what standardising them would give."""
+
+    def scaled():
+        X, y = load()
+        mean, squares = np.asarray(X.mean(axis=0)).ravel(), np.asarray(X.power(2).mean(axis=0)).ravel()
+        deviation = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        return sp.csr_array(X @ sp.diags_array(1.0 / np.where(deviation > 0, deviation, 1.0))), y
+
+    return scaled
+
+
+def _neighbours(n, d):
+    """Gaussian columns, each correlated .95 with the next; fifty matter, and half of the variance is noise."""
+
+    def correlated():
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, d))
+        for j in range(1, d):
+            X[:, j] = 0.95 * X[:, j - 1] + np.sqrt(1.0 - 0.95**2) * X[:, j]
+        return X, _fifty_matter(X, rng)
+
+    return correlated
+
+
+def _genotypes():
+    """0, 1 or 2 by two strands, whose neighbours go together within blocks of fifty."""
+    rng = np.random.default_rng(0)
+    n, d = 2000, 10_000
+    cut, X = 0.7 * rng.normal(size=d), np.zeros((n, d))
+    for _ in range(2):
+        strand = rng.normal(size=(n, d))
+        for j in range(1, d):
+            if j % 50:
+                strand[:, j] = 0.97 * strand[:, j - 1] + np.sqrt(1.0 - 0.97**2) * strand[:, j]
+        X += strand > cut
+    return X, _fifty_matter(X, rng)
+
+
+def _fifty_matter(X, rng):
+    z = X[:, rng.choice(X.shape[1], 50, replace=False)] @ rng.normal(size=50)
+    return z + z.std() * rng.normal(size=len(z))
+
+
+def _covtype_pairs():
+    """All columns and the products of all pairs of them, of a tenth of the rows; constants are left out."""
+    X, y = _covtype()
+    X, y = X[::10], y[::10]
+    left, right = np.triu_indices(X.shape[1])
+    pairs = _standardised(np.hstack([X, X[:, left] * X[:, right]]))
+    return pairs[:, pairs.std(axis=0) > 0], y
 
 
 def _golub():
@@ -94,4 +173,7 @@ def _standardised(X):
 
 LOADERS = {
     "digits49": _digits49, "imdb": _imdb, "golub": _golub, "riboflavin": _riboflavin, "covtype": _covtype,
+    "news20": _news20, "imdb scaled": _scaled(_imdb), "news20 scaled": _scaled(_news20),
+    "AR(.95) 2000 x 10,000": _neighbours(2000, 10_000), "AR(.95) 20,000 x 2000": _neighbours(20_000, 2000),
+    "genotypes": _genotypes, "covtype pairs": _covtype_pairs,
 }  # fmt: skip

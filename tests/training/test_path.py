@@ -90,5 +90,5 @@ def test_it_ends_where_more_is_hardly_explained():
 @pytest.mark.parametrize("options", [{"length": 0}, {"reach": 0.0}, {"reach": 2.0}], ids=str)
 def test_bad_lengths(options):
     X, y = make("squared", n=20, d=6)
-    with pytest.raises(OptionError, match="at least one alpha"):
+    with pytest.raises(OptionError, match="1 to 10000 alphas"):
         path(InMemory(X, y), Spec(), **options)

@@ -20,6 +20,7 @@ import click
 from riata.cli.wording import as_typed, on_one_line
 from riata.errors import OutputError, RiataError
 from riata.files import reason
+from riata.visible_text import on_one_line
 
 ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code

@@ -34,7 +34,9 @@ class ColumnCopy:
         y, weight = problem.data.targets()
         l1, l2, lower = (strength[W] for strength in problem.strengths)
         with one_blas_thread():
-            v, b = minimise_loss(self.A, y, weight, problem.loss, (l1, l2, lower), problem.fit_intercept, w[W], b)
+            v, b = minimise_loss(
+                self.A, y, weight, problem.loss, (l1, l2, lower), problem.fit_intercept, w[W], b, enough
+            )
         w = np.zeros_like(w)
         w[W] = v
         return w, float(b)

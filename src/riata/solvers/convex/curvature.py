@@ -40,6 +40,10 @@ class Curvature:
         H[:known, known:] = H[known:, :known].T
         return Curvature(features, new.weight / total, new.right_mean, H)
 
+    def only(self, kept: np.ndarray) -> "Curvature":
+        """The curvature of some of the features, by a mask."""
+        return Curvature(self.features[kept], self.weight, self.mean[kept], self.H[np.ix_(kept, kept)])
+
     def times(self, factor: float) -> "Curvature":
         """The curvature times a factor: a larger one makes shorter steps, and short enough ones lower F."""
         return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
@@ -49,12 +53,13 @@ class Curvature:
     ) -> Point:
         """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
         (w, b), W = here, self.features
+        F = at.loss + problem.penalty.value(w)
         slope, H = at.by_w[W], self.H
         if problem.fit_intercept:
             slope = slope - at.by_b * self.mean
         else:
             H = H + self.weight * np.outer(self.mean, self.mean)
-        v = _penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision)
+        v = _penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
         if problem.fit_intercept and self.weight > 0:
             b = b - at.by_b / self.weight - self.mean @ (v - w[W])
         w = w.copy()
@@ -73,6 +78,8 @@ def _penalised_minimum(
     w: np.ndarray,
     guess: np.ndarray,
     precision: float,
+    enough: float,
+    squares: float,
 ) -> np.ndarray:
     """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
@@ -82,4 +89,4 @@ def _penalised_minimum(
             return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     l1, l2, lower = (strength[W] for strength in strengths)
     H = H + np.diag(l2)
-    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision)
+    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision, enough, squares)

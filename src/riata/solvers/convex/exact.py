@@ -168,6 +168,8 @@ def _advance(
     """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""
     small = problem.data.cheap_passes or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
     min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
+    if problem.data.cheap_passes and problem.loss.quadratic:
+        state.prune(problem, at)
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
     model: InnerModel | None = without_curvature(problem, features)
     if model is None:

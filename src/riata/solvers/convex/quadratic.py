@@ -24,11 +24,20 @@ LEAST_RIDGE, MOST_RIDGE = 1e-12, 1.0  # of the diagonal of a singular matrix
 
 
 def minimise_quadratic(
-    H: np.ndarray, slope: np.ndarray, l1: np.ndarray, lower: np.ndarray, w: np.ndarray, precision: float
+    H: np.ndarray,
+    slope: np.ndarray,
+    l1: np.ndarray,
+    lower: np.ndarray,
+    w: np.ndarray,
+    precision: float,
+    enough: float = 0.0,
+    squares: float = np.inf,
 ) -> np.ndarray:
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
     `precision` is that of the optimality conditions, relative to the largest slope, each in units of its coordinate.
+    Many coordinates are at their end, too, once Q is within `enough` of the least, which is told by a duality gap; Q is
+    then a sum of squares, which are no more than `squares` from here on.
     """
     v = w.copy()
     if len(w) <= FEW_COORDINATES and small_work.current is None:  # in small work every round is counted
@@ -39,11 +48,26 @@ def minimise_quadratic(
         for _ in range(MAX_ROUNDS):
             if descend(H, l1, lower, v, now, SWEEPS, tol) <= tol:
                 break
+            if enough > 0.0 and _gap(H, now, l1, lower, v, squares) <= enough:
+                break
             S = np.flatnonzero(v)
             H_S, downhill = H.take(S, 0).take(S, 1), -now[S] - np.copysign(l1[S], v[S])
             take_step(S, H_S, downhill, solve_nearly(H_S, downhill), l1, lower, v)
             now = slope + H @ (v - w)
     return v
+
+
+def _gap(H: np.ndarray, now: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray, squares: float) -> float:
+    """The duality gap of Q at v, with the slopes `now` as they are, or shrunk to the thresholds.
+
+    Where nothing is penalised there is none, and what a step of that coordinate alone would gain stands for it.
+    """
+    pull, free, curvature = np.where(lower < 0.0, np.abs(now), -now), l1 == 0.0, H.diagonal()
+    gains = now[free] ** 2 / np.where(curvature[free] > 0.0, curvature[free], np.inf)
+    largest = float(np.max(pull / np.where(free, np.inf, l1), initial=0.0))
+    share = 1.0 / max(1.0, largest)
+    loose = 0.5 * (1.0 - share) ** 2 * squares if share < 1.0 else 0.0
+    return float(loose + l1 @ np.abs(v) + share * (v @ now) + gains.sum())
 
 
 def solve_nearly(H: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ STEPS = 30
 HALVINGS = 40  # of a step: where the loss is linear its curvature does not limit the length of a step
 F_ROUNDING = 1e-14  # of F: a smaller increase is rounding
 LAST_GAIN = 1e-11  # of F: steps converge quadratically, so after one that gains less there is nothing left to gain
+LAST_SHARE = 0.3  # of what is enough: by the same token
 QUADRATIC_PRECISION = 1e-12
 
 
@@ -23,10 +24,13 @@ def minimise_loss(
     fit_intercept: bool,
     v: np.ndarray,
     b: float,
+    enough: float = 0.0,
 ) -> tuple[np.ndarray, float]:
     """(v, b) at the minimum over the columns of A, from a start; `strengths` are l1, l2 and the least v_j.
 
     F = sum_i s_i loss(y_i, a_i . v + b) / sum(s) + sum_j l1_j |v_j| + l2_j / 2 v_j^2
+
+    It ends where a further step would hardly gain anything, or much less than `enough`.
     """
     l1, l2, lower = strengths
     code, least_curvature = code_of(loss), loss.least_curvature
@@ -56,6 +60,6 @@ def minimise_loss(
         else:
             break
         F, gain, v, b, z = F_new, F - F_new, v_new, b + share * b_step, z_new
-        if gain <= LAST_GAIN * F:
+        if gain <= max(LAST_GAIN * F, LAST_SHARE * enough):
             break
     return v, b

@@ -22,6 +22,8 @@ from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices
 
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
+NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
+WORTH_PRUNING = 0.75  # if what is left is at most this share of it
 STEP_PRECISION = 1e-13  # of a step that is followed by a pass
 STEP_FRACTIONS = 0.5 ** np.arange(1, 16)  # that are tried of a step that raises F
 DAMPING_FACTOR = 10.0  # on the curvature, after a step none of whose fractions lowers F
@@ -61,6 +63,14 @@ class WorkingSetState:
                             "idle": int, "steps": int, "slope_unit": float | None})  # fmt: skip
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
         return cls(arrays["w"], facts["b"], arrays["features"], curvature, facts.get("damping", 1.0))
+
+    def prune(self, problem: Problem, at: FirstOrder) -> None:
+        """Let features go that are not in the model and hardly pulled, where these are many."""
+        pull, threshold = pulls(problem.penalty, at.by_w)
+        W = self.features
+        kept = (self.w[W] != 0.0) | (pull[W] > NEARLY_PULLED * threshold[W])
+        if np.count_nonzero(kept) < WORTH_PRUNING * len(W):
+            self.features, self.curvature = W[kept], self.curvature.only(kept[: len(self.curvature.features)])
 
 
 Known = tuple[float, np.ndarray, float]  # (F, w, b) of a point that steps must not be worse than
