@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from riata.cli.wording import as_typed, on_one_line
+from riata.cli.wording import as_typed
 from riata.errors import OutputError, RiataError
 from riata.files import reason
 from riata.visible_text import on_one_line

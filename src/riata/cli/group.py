@@ -8,7 +8,7 @@ import click
 
 from riata.cli.command import Command, no_such_command
 from riata.cli.ending import ending_well
-from riata.cli.wording import as_typed, on_one_line
+from riata.cli.wording import as_typed
 from riata.kernels.announce import announcing
 from riata.visible_text import on_one_line
 

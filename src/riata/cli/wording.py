@@ -7,7 +7,6 @@
 import re
 from functools import cache
 from itertools import cycle
-from unicodedata import category
 
 from riata.training.parameters import PARAMETERS, Kind
 
@@ -28,13 +27,6 @@ def as_typed(sentence: str) -> str:
     sentence = re.sub(r"\((?:n_features|[a-z_]+=[^()]*?)(?:, or|;) (--[^()]*)\)", r"(\1)", sentence)
     parts = re.split(r"""('[^']*'(?!\w)|"[^"]*")""", _assignments(sentence))
     return "".join(part if quoted else _names(part) for part, quoted in zip(parts, cycle((False, True)), strict=False))
-
-
-def on_one_line(sentence: str) -> str:
-    """The sentence with line ends and escape sequences, which a file may hold, as Python writes them."""
-    return "".join(
-        one if one.isprintable() or category(one) == "Zs" else one.encode("unicode_escape").decode() for one in sentence
-    )
 
 
 def _assignments(sentence: str) -> str:
