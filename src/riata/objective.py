@@ -57,6 +57,7 @@ class Problem:
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
     start: "Start | None" = None  # the model of the largest alpha, where it has been found already
+    limit: float | None = None  # of coefficients of scaled columns: bounds on models of k features are for those within
 
     @property
     def standardised_strengths(self) -> tuple[float, float]:

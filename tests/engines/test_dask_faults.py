@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -201,3 +202,24 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch)
             data.sum(lambda chunk: chunk.n_rows)
         with pytest.raises(EngineError, match="has no worker; start one"):
             riata.open("digits49", engine=client)
+
+
+@pytest.mark.parametrize("address", ["foo://x", "tcp://", "tcp://127.0.0.1:abc", "tls://127.0.0.1:5"])
+def test_an_address_that_is_none_is_one_sentence(address):
+    with pytest.raises(EngineError, match=f"there is no scheduler at {address} .*start one with: dask scheduler"):
+        dask_cluster.connect(address)
+
+
+def test_a_port_that_says_nothing_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(EngineError, match=f"no scheduler at {address} .*said nothing that Dask understands"):
+            dask_cluster.connect(address)
+
+
+def test_a_part_whose_result_has_another_shape_is_noticed(path, client):
+    """NumPy would spread an array of length 1 over the others, and the sum would be wrong."""
+    data = opened(path, client)
+    with pytest.raises(EngineError, match="of shapes"):
+        data.sum(lambda chunk: np.ones(1 if get_worker().name == 0 and chunk.y[0] > 0 else 10))

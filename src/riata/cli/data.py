@@ -16,6 +16,7 @@ from riata.errors import OptionError
 from riata.files import writable
 from riata.outcome.folds_used import folds_in_words
 from riata.training.parameters import Heading
+from riata.visible_text import visible
 
 
 @main.command(examples=("riata profile flights.csv --target delay",))
@@ -99,7 +100,7 @@ def statistics(
     found = reduce(operator.sub, less, reduce(operator.add, more, found))
     found.save(out)
     folds = f" in {folds_in_words(found.plan.used)}" if len(found.folds) > 1 else ""
-    click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {out}", err=True)
+    click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {visible(str(out))}", err=True)
     say_next(words("fit", out, "--alpha", "auto"))
 
 

@@ -20,6 +20,7 @@ import click
 from riata.cli.wording import as_typed
 from riata.errors import OutputError, RiataError
 from riata.files import reason
+from riata.visible_text import on_one_line
 
 ERROR = 2  # the exit code
 OF_SIGNAL = 128  # plus the signal's number: the exit code
@@ -57,7 +58,7 @@ def ending_well(ctx: click.Context, say: Callable[[str], None]) -> Iterator[None
 
 def _say(ctx: click.Context, sentence: str, code: int) -> None:
     with suppress(OSError):  # nobody listens
-        click.echo(f"riata: {sentence}", err=True)
+        click.echo(f"riata: {on_one_line(sentence)}", err=True)
     ctx.exit(code)
 
 

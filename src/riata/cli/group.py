@@ -10,6 +10,7 @@ from riata.cli.command import Command, no_such_command
 from riata.cli.ending import ending_well
 from riata.cli.wording import as_typed
 from riata.kernels.announce import announcing
+from riata.visible_text import on_one_line
 
 STEPS = {  # the commands in the order in which one meets them
     "Look at data": ("profile", "datasets"),
@@ -50,13 +51,13 @@ class Group(click.Group):
 
 
 def say_note(sentence: str) -> None:
-    click.echo(f"note: {as_typed(sentence)}", err=True)
+    click.echo(f"note: {on_one_line(as_typed(sentence))}", err=True)
 
 
 def say_next(*lines: str) -> None:
     """What one would do next, on standard error, where it is in nobody's way."""
     for number, line in enumerate(lines):
-        click.echo(f"{'next:' if number == 0 else '     '} {line}", err=True)
+        click.echo(f"{'next:' if number == 0 else '     '} {on_one_line(line)}", err=True)
 
 
 def words(*parts: str | Path | None, target: str | None = None) -> str:

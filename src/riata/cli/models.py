@@ -24,8 +24,13 @@ from riata.training.parameters import Heading
     type=click.Path(path_type=Path),
     help="CSV or Parquet file [default: CSV on standard output]; a folder of them with an engine.",
 )
+@option(
+    "--for-spreadsheets",
+    is_flag=True,
+    help="Put an apostrophe before labels that a spreadsheet would take for formulas.",
+)
 @parameter_options("predict")
-def predict(model_file: str, data: str, out: Path | None, **how: Any) -> None:
+def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool, **how: Any) -> None:
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.remote import Remote
     from riata.model.model import load_model
@@ -39,9 +44,9 @@ def predict(model_file: str, data: str, out: Path | None, **how: Any) -> None:
     say_notes(rows)
     with row_progress(shows_progress(quiet=out is None)), interpreting(rows):
         if out is not None and isinstance(rows, Remote):
-            write_parts(model, rows, out)
+            write_parts(model, rows, out, for_spreadsheets)
         else:
-            write_predictions(predictions(model, rows), out)
+            write_predictions(predictions(model, rows), out, for_spreadsheets)
     if out is not None:
         say_next(words("evaluate", model_file, data) + "  # if it holds the answers, too")
 

@@ -91,6 +91,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         debias: bool = False,
         certify: bool | float | None = None,
         certify_time: str | float = "600s",
+        coef_limit: float | None = None,
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,
@@ -130,6 +131,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.debias = debias
         self.certify = certify
         self.certify_time = certify_time
+        self.coef_limit = coef_limit
         self.tol = tol
         self.max_passes = max_passes
         self.max_steps = max_steps

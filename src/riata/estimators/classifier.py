@@ -87,6 +87,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         debias: bool = False,
         certify: bool | float | None = None,
         certify_time: str | float = "600s",
+        coef_limit: float | None = None,
         tol: float = 1e-6,
         max_passes: int | None = None,
         max_steps: int | None = None,

@@ -83,6 +83,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         share of the objective. ``bound_`` says how far it came.
     certify_time : str or float, default="600s"
         Time for that search.
+    coef_limit : float, optional
+        Beside k, ``bound_`` and ``certify`` are then about models whose coefficients, of columns of unit standard
+        deviation (or as they are, without standardize), are at most so large. That gives a bound where there is no
+        ridge; the model itself is not limited.
     tol : float, default=1e-6
         Where to stop: the duality gap (or the change of the objective) relative to the empty model's loss.
     max_passes, max_steps : int, optional

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
@@ -42,7 +43,7 @@ def _columns(model: Model, z: np.ndarray) -> dict[str, np.ndarray]:
     return columns
 
 
-def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
+def write_parts(model: Model, data: Remote, folder: Path, for_spreadsheets: bool = False) -> list[str]:
     """Predictions of rows on a cluster: a file in the folder for every part, written by its worker."""
     _check_suffix(folder)
     if folder.exists() and any(folder.iterdir()):
@@ -53,17 +54,22 @@ def write_parts(model: Model, data: Remote, folder: Path) -> list[str]:
 
     def write(number: int, run: Iterator[tuple[int, Chunk]]) -> str:
         path = folder / f"part-{number:05d}{folder.suffix}"
-        write_predictions(_tables(model, (margins(chunk) for _, chunk in run)), path)
+        write_predictions(_tables(model, (margins(chunk) for _, chunk in run)), path, for_spreadsheets)
         return path.name
 
     return data.runs(write)
 
 
-def write_predictions(tables: Iterable[pa.Table], out: Path | None) -> None:
-    """To a CSV or Parquet file, complete or not at all; to standard output as CSV where `out` is None."""
+def write_predictions(tables: Iterable[pa.Table], out: Path | None, for_spreadsheets: bool = False) -> None:
+    """To a CSV or Parquet file, complete or not at all; to standard output as CSV where `out` is None.
+
+    A file `for_spreadsheets` has no label that one of these programs would take for a formula and compute.
+    """
     import pyarrow.csv
     import pyarrow.parquet
 
+    if for_spreadsheets:
+        tables = map(without_formulas, tables)
     if out is None:
         _write(tables, sys.stdout.buffer, pyarrow.csv.CSVWriter)
         return
@@ -71,6 +77,15 @@ def write_predictions(tables: Iterable[pa.Table], out: Path | None) -> None:
     _check_suffix(out)
     with replacing(out) as file:
         _write(tables, file, writers[out.suffix])
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """The table with an apostrophe, which spreadsheets do not show, before every text that would be a formula there."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+            safe = pc.replace_substring_regex(table.column(place), r"^([=+\-@\t\r])", r"'\1")
+            table = table.set_column(place, field, safe)
+    return table
 
 
 def _check_suffix(out: Path) -> None:

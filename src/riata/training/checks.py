@@ -105,7 +105,13 @@ def check_spec(spec: Spec, n_features: int) -> None:
 
 
 def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
-    """Whether there is something to certify, and how far."""
+    """Whether there is something to certify or to bound, and how far."""
+    if spec.coef_limit is not None:
+        limit = spec.coef_limit
+        if spec.solver_name != "best-k":
+            return [(True, f"coef_limit goes with k and solver 'best-k', not with solver {spec.solver_name!r}")]
+        if not (isinstance(limit, Real) and 0 < float(limit) < np.inf):
+            return [(True, f"coef_limit must be a positive number, not {limit!r}")]
     if spec.certify is None or spec.certify is False:
         return []
     gap = spec.certify is True or (isinstance(spec.certify, Real) and 0 <= float(spec.certify) < 1)

@@ -58,7 +58,7 @@ def bare_problem(data: Dataset, spec: Spec) -> Problem:
     """The problem of a spec; a penalty whose strength is alpha has strength 1 here."""
     scale = data.moments.scale if spec.standardize else 1.0
     penalty = spec.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
-    return Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale)
+    return Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale, limit=spec.coef_limit)
 
 
 def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:

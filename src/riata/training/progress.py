@@ -14,6 +14,7 @@ from riata.training.driver import Record
 from riata.training.fitting import solver_options
 from riata.training.model_events import watching_models
 from riata.training.spec import Spec
+from riata.visible_text import visible
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID  # slow to import
@@ -114,7 +115,7 @@ class Lines:
 
     def add_task(self, description: str, *, total: float | None, state: str) -> int:
         """Begin something; the number is its name."""
-        self._names.append(description)
+        self._names.append(visible(description))
         self._states.append(state)
         return len(self._names) - 1
 
@@ -144,7 +145,7 @@ class Bars:
 
     def add_task(self, description: str, *, total: float | None, state: str) -> "TaskID":
         """Begin something; the number is its name."""
-        return self._rich.add_task(description, total=total, state=state)
+        return self._rich.add_task(visible(description), total=total, state=state)
 
     def update(self, task: Any, *, completed: float, total: float | None, state: str) -> None:
         """Move the bar."""

@@ -42,6 +42,7 @@ class Spec:
     debias: bool = False
     certify: Any = None  # True, or the gap to stop at
     certify_time: str | float = "600s"
+    coef_limit: float | None = None
     tol: float = 1e-6
     max_passes: int | None = None
     max_steps: int | None = None

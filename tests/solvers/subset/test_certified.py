@@ -132,6 +132,28 @@ def test_an_interrupt_leaves_the_best_so_far_with_its_gap(rng):
     assert result.history[-1].bound == result.bound.value
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+def test_a_limit_on_coefficients_bounds_models_within_it(loss):
+    closed = 0
+    for seed in range(8):
+        case = small_subset(5000 + seed, loss, groups=False, ridge=0.0)
+        problem, _ = make_problem(case.data(), case.spec)
+        least, optima = every_optimum(case)
+        support = np.array(sorted(optima[0]))
+        best = Refits(problem, support).fit([support], [(np.zeros(len(support)), 0.0)])[0]
+        limit = 1.1 * float(np.abs(best.coef * np.broadcast_to(problem.scale, case.X.shape[1])[support]).max())
+        result = fit(case.data(), replace(case.spec, coef_limit=limit, certify=True)).result
+        if result.objective < 1e-6:
+            continue  # separated classes, which coefficients of any size tell apart
+        assert result.bound.value <= least * (1 + 1e-9), seed
+        assert fit(case.data(), replace(case.spec, coef_limit=limit)).result.bound.value <= least * (1 + 1e-9), seed
+        if isinstance(result.proof, SearchedAll):
+            closed += 1
+            assert result.objective <= least * (1 + ROUNDED), seed
+            assert result.bound.limit == limit
+    assert closed >= 4
+
+
 def test_without_a_ridge_more_features_than_rows_have_no_certificate(rng):
     X, y = correlated(rng, n=40)
     result = fit(InMemory(X, y), Spec(k=2, certify=True)).result
@@ -147,6 +169,8 @@ def test_without_a_ridge_more_features_than_rows_have_no_certificate(rng):
         ({"alpha": 0.1, "certify": True}, "certify goes with k"),
         ({"k": 2, "certify": True, "solver": "omp"}, "certify goes with k and solver 'best-k'"),
         ({"k": "auto", "certify": True}, "is not certified"),
+        ({"k": 2, "coef_limit": 0.0}, "coef_limit must be a positive number"),
+        ({"alpha": 0.1, "coef_limit": 1.0}, "coef_limit goes with k"),
         ({"k": 2, "certify": True, "groups": np.arange(60) // 2}, "single features"),
     ],
 )

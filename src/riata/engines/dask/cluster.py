@@ -1,8 +1,9 @@
 """Connecting to a Dask cluster or starting one, running tasks on it, and explaining its failures."""
 
+import asyncio
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
 from riata.engines.dask.payload import Carried
@@ -12,6 +13,8 @@ try:
     import dask.config
     from distributed import Client, Future, KilledWorker, LocalCluster, get_client, wait
     from distributed.comm import CommClosedError
+    from distributed.comm import connect as distributed_connect
+    from distributed.security import Security
 except ImportError as error:
     raise MissingPackageError(
         f"a cluster needs Dask, which is not installed ({error}); pip install 'riata[dask]'"
@@ -46,10 +49,38 @@ def connect(engine: Any) -> tuple[Client, bool]:
         raise EngineError(
             f"an engine is a Dask client, 'dask', or the address of a scheduler such as tcp://host:8786, not {engine!r}"
         )
+    _check_answers(engine)
     try:
         return Client(engine, timeout=CONNECT_TIMEOUT, set_as_default=False), True
-    except (OSError, TimeoutError) as error:
-        raise EngineError(f"there is no scheduler at {engine} ({error}); start one with: dask scheduler") from None
+    except (OSError, TimeoutError, ValueError) as error:
+        raise _no_scheduler(engine, str(error)) from None
+
+
+def _check_answers(scheduler: str) -> None:
+    """Refuse an address at which nobody answers in Dask's protocol: its own client may wait for an answer for ever."""
+
+    async def greet() -> None:
+        arguments = Security().get_connection_args("client")
+        there = await asyncio.wait_for(
+            distributed_connect(scheduler, timeout=CONNECT_TIMEOUT, **arguments), CONNECT_TIMEOUT + 1
+        )
+        there.abort()
+
+    if scheduler.startswith("inproc://"):
+        return  # of this process
+    try:
+        with ThreadPoolExecutor(1) as own_thread:  # this one may have an event loop: a notebook has
+            own_thread.submit(asyncio.run, greet()).result()
+    except TimeoutError:
+        raise _no_scheduler(
+            scheduler, f"whatever listens there said nothing that Dask understands within {CONNECT_TIMEOUT} s"
+        ) from None
+    except (OSError, ValueError, TypeError) as error:
+        raise _no_scheduler(scheduler, str(error)) from None
+
+
+def _no_scheduler(address: str, reason: str) -> EngineError:
+    return EngineError(f"there is no scheduler at {address} ({reason}); start one with: dask scheduler")
 
 
 def local_cluster(workers: int | None = None, threads: int = 1) -> LocalCluster:

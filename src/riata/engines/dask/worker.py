@@ -1,7 +1,7 @@
 """The tasks that workers run on a part: apply a view to its chunks, and sum a function over them."""
 
 from collections.abc import Callable, Iterator
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from riata.data.chunk import Chunk, add
 from riata.engines.dask.parts import Part, RowsInMemory
 from riata.engines.dask.payload import Carried
+from riata.errors import EngineError
 
 
 class Mapping(NamedTuple):
@@ -90,7 +91,18 @@ def run_of_part(part: Part, numbered: tuple[int, Starts], seen: Carried, carried
 def sum_of(values: list[Any]) -> Any:
     """The sum of the results of parts, in their order; None stands for a part without rows."""
     found = [value for value in values if value is not None]
-    return reduce(add, found) if found else None
+    return reduce(partial(add, plus=_plus), found) if found else None
+
+
+def _plus(a: Any, b: Any) -> Any:
+    """a + b of equal shapes: NumPy would spread a small array over a large one."""
+    shapes = np.shape(a), np.shape(b)
+    if shapes[0] != shapes[1]:
+        raise EngineError(
+            f"results of two parts are of shapes {shapes[0]} and {shapes[1]}: one of the workers runs other code; "
+            "restart all of them with this version of riata"
+        )
+    return a + b
 
 
 def chunks_in_part(part: Part, starts: Starts, carried: Carried) -> int:

@@ -1,8 +1,10 @@
 """The shell of a page: one file, with its style and its script inside, that asks nothing of any network."""
 
+from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 from markupsafe import Markup
@@ -32,6 +34,7 @@ class Tile:
 
 def page(title: str, lead: str, sections: Sequence[Section], *, tiles: Sequence[Tile] = ()) -> str:
     """A complete page."""
+    script = source("page.js")
     return rendered(
         "page.html",
         title=title,
@@ -39,7 +42,8 @@ def page(title: str, lead: str, sections: Sequence[Section], *, tiles: Sequence[
         sections=sections,
         tiles=tiles,
         style=source("page.css"),
-        script=source("page.js"),
+        script=script,
+        script_hash=b64encode(sha256(script.encode()).digest()).decode("ascii"),  # no other script may run
         version=__version__,
         made=datetime.now(UTC),
     )

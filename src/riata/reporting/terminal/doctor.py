@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from riata.reporting.terminal.summary import terminal
+from riata.reporting.terminal.user_text import escape
 
 
 def show_facts(facts: Mapping[str, Any], extras: Mapping[str, str]) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from rich.markup import escape
 from rich.table import Table
 
 from riata.model.model import Model
 from riata.reporting.terminal.aligned import aligned
+from riata.reporting.terminal.user_text import escape
 
 BAR = 20  # characters of the largest effect
 MOST_COLUMNS = 4  # classes that have a column each

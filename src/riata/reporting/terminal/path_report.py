@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from riata.errors import MissingPackageError, OptionError
 from riata.files import replacing
 from riata.plot.path_display import PathDisplay
 from riata.plot.selection_display import SelectionDisplay
+from riata.reporting.terminal.user_text import escape
 from riata.training.selection.path_choice import PathChoice
 
 SHOWN = 25  # models in the table on a terminal

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from riata.model.quality import ClassQuality, NumberQuality
 from riata.model.quality.classes import ClassScore
 from riata.reporting.terminal.aligned import aligned
+from riata.reporting.terminal.user_text import escape
 
 Quality = ClassQuality | NumberQuality
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from riata.data.columns.column_profile import ColumnProfile
@@ -15,6 +14,7 @@ from riata.outcome.folds_used import folds_in_words
 from riata.outcome.plain import bound_to_json, proof_to_json
 from riata.reporting.terminal.features import about_separated, features_table
 from riata.reporting.terminal.quality import Quality, class_table, explained, scores_table
+from riata.reporting.terminal.user_text import escape
 from riata.training.selection.stability import Stability
 
 TOP = 10

@@ -109,7 +109,7 @@ def certified(problem: Problem, fit: Fitted, options: Options, model: LocalQuadr
     ridge = Costs.of(problem).bounding
 
     def certificate(n_parts: int = 0, finished: bool = False) -> Certificate:
-        bound = GlobalBound(k, min(known.bound, fit.objective), fit.objective)
+        bound = GlobalBound(k, min(known.bound, fit.objective), fit.objective, limit=problem.limit)
         return Certificate(fit, bound, int(known.out.sum()), int(known.inside.sum()), n_parts, finished)
 
     if ridge and not (quadratic and d <= min(most, problem.data.n_rows)):

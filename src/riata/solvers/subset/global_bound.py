@@ -52,7 +52,8 @@ class Bounded(NamedTuple):
         if self.values is None:
             ridge = None if self.slopes is None else useful_ridge(problem, self.slopes, k, objective)
             return NoBound(k, counted, ridge)
-        return GlobalBound(k, float(self.values[min(k, len(self.values)) - 1]), float(objective), counted)
+        value = float(self.values[min(k, len(self.values)) - 1])
+        return GlobalBound(k, value, float(objective), counted, problem.limit)
 
 
 def quadratic_bounds(model: LocalQuadratic, sizes: Sequence[Size]) -> Bounded:

@@ -48,10 +48,10 @@ class Costs(NamedTuple):
     groups: np.ndarray | None = None  # the group of every feature
 
     @classmethod
-    def of(cls, problem: Problem, limit: float | None = None) -> "Costs":
-        """Those of a problem, in the units of the data; the limit is one of coefficients of scaled columns."""
+    def of(cls, problem: Problem) -> "Costs":
+        """Those of a problem, in the units of the data."""
         penalty, d = problem.cardinality, problem.data.n_features
-        limits = np.full(d, np.inf) if limit is None else np.broadcast_to(limit / problem.scale, d)
+        limits = np.full(d, np.inf) if problem.limit is None else np.broadcast_to(problem.limit / problem.scale, d)
         groups = penalty.groups if isinstance(penalty, GroupCardinality) else None
         return cls(np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), limits, groups)
 

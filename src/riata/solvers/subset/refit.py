@@ -167,7 +167,8 @@ def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> 
     data = cut_data(problem.data, cut, len(columns), MEMORY_UNTOLD if memory is None else memory)
     data.facts = data.facts.but(n_features=len(columns))
     l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
-    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2))
+    scale = problem.scale if np.ndim(problem.scale) == 0 else np.asarray(problem.scale)[columns]
+    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2), scale=scale)
 
 
 class _Newton:

@@ -148,7 +148,8 @@ class Subset:
 
         The two may come back by swaps only, so that others have their chance.
         """
-        best, reduction, pairs = self._saved(), self.reduction, self._cheapest_pairs()
+        best, reduction = self._saved(), self.reduction
+        pairs = self._cheapest_pairs() if self.size == k else []  # fewer leave nothing to explain
         while pairs:
             pair = pairs.pop(0)
             for column in pair:

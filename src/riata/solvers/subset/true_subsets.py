@@ -25,7 +25,7 @@ class TrueSubsets:
 
     exact = False  # a refit ends early where classes are separated
 
-    def __init__(self, problem: Problem, k: int, limit: float | None = None):
+    def __init__(self, problem: Problem, k: int):
         data, loss = problem.data, problem.loss
         self.k, self.n_columns, self._loss = k, data.n_features, loss
         chunks = list(data.visit())
@@ -35,7 +35,7 @@ class TrueSubsets:
         self._weight = weight / weight.sum()
         self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
         self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
-        costs = Costs.of(problem, limit)
+        costs = Costs.of(problem)
         self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale)
         self._b = empty_intercept(problem)
         self._refits = Refits(problem, np.arange(data.n_features))

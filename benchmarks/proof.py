@@ -1,0 +1,154 @@
+"""Best k with a proof: riata against OKRidge, l0bnb and el0ps, and the gaps it reaches on real data.
+
+    python benchmarks/proof.py [--peers PYTHON] [--only synthetic] [--large] [--seconds 10] [--append FILE]
+
+Synthetic: rows of an autoregressive normal process of correlation .5, k coefficients of 1, signal to noise 5, and the
+ridge of OKRidge's notebook, .1 in sums of squares. All methods get the same matrix; OKRidge gets k; l0bnb and el0ps,
+which penalise the number of features instead, get the price at which k features are best, as riata's certified
+objectives of k - 1 and k + 1 tell it, and l0bnb a limit on coefficients of 1.5 times the largest. Seconds are those of
+the processor in a second run, with all that a method does once it has the matrix; a gap of 1e-4 is enough for all.
+Real data: standardised, with a ridge; the gap at the end of a fit, and after `--seconds` of search.
+
+Peers run by the PYTHON of an environment that has `okridge`, `l0bnb` and `el0ps` (AGPL), which need NumPy 1.
+"""
+
+import argparse
+import json
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from problems import SHARED
+from riata.data.in_memory import InMemory
+from riata.outcome.proofs import GlobalBound
+from riata.training.fitting import fit
+from riata.training.spec import Spec
+
+SMALL = [(600, 300, 10), (2000, 1000, 10)]
+LARGE = [(6000, 3000, 10)]
+LIMIT = 60.0  # seconds of a peer
+
+
+def autoregressive(n, d, k, seed=0, loss="squared", rho=0.5, snr=5.0):
+    """(X, y): centred columns, evenly spaced coefficients of 1."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    for j in range(1, d):
+        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * X[:, j]
+    signal = X[:, np.linspace(0, d - 1, k).astype(int)].sum(axis=1)
+    y = signal + rng.normal(size=n) * signal.std() / np.sqrt(snr)
+    X -= X.mean(axis=0)
+    return X, np.sign(y) if loss == "logistic" else y - y.mean()
+
+
+def riata(X, y, k, loss, ridge):
+    spec = Spec(k=k, loss=loss, ridge=ridge, standardize=False, fit_intercept=False, certify=1e-4, certify_time=LIMIT)
+    return fit(InMemory(X, y), spec).result
+
+
+def synthetic(python, n, d, k, loss="squared", ridge=None):
+    """Lines of a table for one matrix."""
+    X, y = autoregressive(n, d, k, loss=loss)
+    ridge = 0.1 / n if ridge is None else ridge
+    fewer, more = (riata(X, y, size, loss, ridge).objective for size in (k - 1, k + 1))
+    started = time.process_time()
+    result = riata(X, y, k, loss, ridge)
+    seconds, support = time.process_time() - started, np.flatnonzero(result.coef)
+    name = f"{loss}, {n} x {d}, k = {k}"
+    lines = [f"| {name} | riata | {seconds:.2f} | {result.bound.gap:.0e} | |"]
+    price = 0.5 * (fewer - more)  # of a feature: between what the last one gains and the next one would
+    asked = {"k": k, "ridge": ridge, "price": price, "largest": float(np.abs(result.coef).max()), "loss": loss}
+    for peer in ("okridge", "l0bnb", "el0ps") if loss == "squared" else ("el0ps",):
+        if python is not None and (found := peers(python, peer, X, y, asked)) is not None:
+            same = "the same" if found["features"] == support.tolist() else f"others, {len(found['features'])} of them"
+            lines.append(f"| {name} | {peer} | {found['seconds']:.2f} | {found['gap']:.0e} | {same} |")
+    print(*lines, sep="\n", flush=True)
+    return lines
+
+
+def peers(python, method, X, y, asked):
+    """What a peer found; None if it failed."""
+    with tempfile.TemporaryDirectory() as folder:
+        matrix = Path(folder) / "matrix.npz"
+        np.savez(matrix, X=X, y=y)
+        command = [
+            python,
+            Path(__file__).with_name("proof_peers.py"),
+            method,
+            matrix,
+            json.dumps(asked | {"limit_s": LIMIT}),
+        ]
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode:
+        print(f"{method}: {done.stderr.strip().splitlines()[-1]}")
+        return None
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+REAL = {"covtype": "classification", "a9a": "classification", "riboflavin": "regression", "golub": "classification"}
+
+
+def real(name, seconds, most_rows=20_000):
+    """Lines of a table for a data set: the gap of a fit, and after some seconds of search."""
+    import scipy.sparse as sp
+
+    with np.load(SHARED / f"{name}.npz", allow_pickle=False) as file:
+        parts = dict(file)
+    if "data" in parts:
+        X = sp.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
+    else:
+        X = parts["X"]
+    y = parts["y"]
+    labels, counts = np.unique(y, return_counts=True)  # the largest class against the rest
+    y = np.where(y == labels[np.argmax(counts)], 1.0, -1.0) if REAL[name] == "classification" else y.astype(float)
+    rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
+    X, y, lines = X[np.sort(rows)], y[np.sort(rows)], []
+    for loss in ("squared", "logistic") if REAL[name] == "classification" else ("squared",):
+        for ridge in (0.01, 0.1, 1.0):
+            cells = []
+            for k in (5, 10, 20):
+                first = fit(InMemory(X, y), Spec(k=k, loss=loss, ridge=ridge)).result.bound
+                spec = Spec(k=k, loss=loss, ridge=ridge, certify=True, certify_time=seconds)
+                last = fit(InMemory(X, y), spec).result.bound
+                cells.append(" / ".join(_gap(bound) for bound in (first, last)))
+            lines.append(f"| {name}, {loss}, {X.shape[0]} x {X.shape[1]} | {ridge:g} | {' | '.join(cells)} |")
+            print(lines[-1], flush=True)
+    return lines
+
+
+def _gap(bound):
+    if not isinstance(bound, GlobalBound):
+        return "none"
+    return "best" if bound.is_best else f"{100 * bound.gap:.2g} %"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peers", metavar="PYTHON", help="of an environment that has the peers")
+    parser.add_argument("--only", choices=["synthetic", "real"])
+    parser.add_argument("--large", action="store_true", help="also 6000 x 3000, as in OKRidge's notebook")
+    parser.add_argument("--data", nargs="*", default=list(REAL), choices=list(REAL))
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--append", type=Path)
+    options = parser.parse_args()
+    lines = []
+    if options.only != "real":
+        lines += ["| problem | method | seconds | gap | features |", "| --- | --- | --- | --- | --- |"]
+        for size in SMALL + LARGE * options.large:
+            lines += synthetic(options.peers, *size)
+        lines += synthetic(options.peers, 500, 100, 5, "logistic", 0.01)
+    if options.only != "synthetic":
+        lines += ["", f"| data | ridge | k = 5: of the fit / after {options.seconds:g} s | k = 10 | k = 20 |"]
+        lines += ["| --- | --- | --- | --- | --- |"]
+        for name in options.data:
+            lines += real(name, options.seconds)
+    if options.append is not None:
+        with options.append.open("a", encoding="utf-8") as file:
+            file.write("\n".join(["", "## Best k with a proof", "", *lines, ""]))
+
+
+if __name__ == "__main__":
+    main()
