@@ -35,7 +35,7 @@ class NegativeBinomial(LogLinkLoss):
         return f"negative binomial loss (half the deviance of counts, theta {self.theta:g})"
 
     def value(self, y: Array, z: Array) -> Array:
-        """y log(y / m) - (y + theta) log((1 + y / theta) / (1 + m / theta)): few digits are lost, however large theta."""
+        """y log(y / m) - (y + theta) log((1 + y / theta) / (1 + m / theta)), which keeps its digits for large theta."""
         xp = namespace(z)
         x = z - float(np.log(self.theta))
         soft = xp.clip(x, 0.0, None) + xp.log1p(xp.exp(-abs(x)))  # log(1 + m / theta)
