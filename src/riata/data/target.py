@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
-from riata.data.columns.column import BadRow, as_floats, as_strings
+from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
@@ -54,7 +54,7 @@ class Target:
         unknown = np.isnan(codes) & ~missing
         if unknown.any():
             row = int(np.argmax(unknown))
-            said = f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes"
+            said = f"the label {shown(column[row].as_py())} in {self.column!r} is none of the model's classes"
             raise BadRow(row, f"{said}: correct it, or leave such rows out")
 
     @property

@@ -68,6 +68,10 @@ class Source(ABC):
         """The position of a row, for messages."""
         return f"row {row + 1}"
 
+    def place(self) -> str:
+        """Where the rows are, as part of a sentence; nothing where they have no name."""
+        return ""
+
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
     """The same rows, exactly `rows` at a time; the last batch may be shorter."""
@@ -131,6 +135,9 @@ class WithColumns(Source):
 
     def where(self, row: int) -> str:
         return self._source.where(row)
+
+    def place(self) -> str:
+        return self._source.place()
 
 
 class OneColumn(Source):
