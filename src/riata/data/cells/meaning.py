@@ -94,7 +94,7 @@ def _settled_dates(look: ColumnLook) -> list[DateFormat]:
 
 
 def _contradicted(look: ColumnLook, decimals: Collection[str], orders: Collection[str]) -> str | None:
-    """Why a column that may be read in two ways cannot be read as the model's files, if others of the file deny that."""
+    """Why a column that may be read in two ways is not read as in the model's files: others of this file deny it."""
     known = look.as_known()
     several = "which other columns of this file deny: say which (csv={"
     if isinstance(known, NumberFormat) and look.divided and decimals and known.decimal not in decimals:
@@ -106,8 +106,8 @@ def _contradicted(look: ColumnLook, decimals: Collection[str], orders: Collectio
         )
     if isinstance(known, DateFormat) and orders and known.order not in orders and not _settled_dates(look):
         return (
-            f"column {look.name!r} has dates such as {look.example!r}, which were {known.order} when the model was made, "
-            f"{several}'dates': 'day first'}} or 'month first'; --csv 'dates=day first')"
+            f"column {look.name!r} has dates such as {look.example!r}, which were {known.order} when the model was "
+            f"made, {several}'dates': 'day first'}} or 'month first'; --csv 'dates=day first')"
         )
     return None
 

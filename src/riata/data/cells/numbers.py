@@ -1,4 +1,4 @@
-"""Numbers with a decimal comma, with separators of thousands, with a percent or currency sign, with a minus anywhere."""
+"""Numbers with a decimal comma, separators of thousands, a percent or currency sign, or an odd minus."""
 
 import re
 from dataclasses import dataclass
