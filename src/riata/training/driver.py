@@ -103,9 +103,9 @@ def run(
         raise DataError("the squares of these numbers are beyond the range of floating-point numbers; scale them down")
     history: list[Record] = []
     if resumed is not None:
-        check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float})
+        check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float}, finite=True)
         try:
-            history = [build(Record, record, "its history", finite=False) for record in resumed.facts["history"]]
+            history = [build(Record, record, "its history") for record in resumed.facts["history"]]
         except SchemaError as error:
             raise CheckpointError(f"the checkpoint is damaged: {error}; start again without resuming") from error
         passes_before -= resumed.facts["passes"]

@@ -9,11 +9,13 @@ import pyarrow as pa
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.files import File
 from riata.data.formats.source import Source
-from riata.errors import DataError
+from riata.errors import DataError, RiataError
 
 
 class FileSource(Source):
     """Rows of several files, one file after the other."""
+
+    damage: tuple[type[Exception], ...] = DAMAGE  # what the library that reads them raises over damaged files
 
     def __init__(self, files: Sequence[File]) -> None:
         self.files = list(files)
@@ -44,7 +46,9 @@ class FileSource(Source):
             if file.path in str(error):
                 raise
             raise DataError(f"{file.path}: {error}") from error
-        except DAMAGE as error:
+        except RiataError:
+            raise
+        except self.damage as error:
             raise DataError(self.explain(file, error, columns)) from error
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
@@ -68,10 +72,14 @@ class FileSource(Source):
         before = 0
         for file, end in zip(self.files, self._ends, strict=False):
             if row < end:
-                return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+                return f"{file.path}, {self.nth(file, row - before)}"
             before = end
         file = self.files[min(len(self._ends), len(self.files) - 1)]
-        return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+        return f"{file.path}, {self.nth(file, row - before)}"
+
+    def nth(self, file: File, row: int) -> str:
+        """The place of a row of those read in a file, for messages."""
+        return f"row {self.rows_before(file) + row + 1}"
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.tables import flat, owners
-from riata.errors import DataError, MissingPackageError
+from riata.errors import MissingPackageError
 
 
 class Orc(FileSource):
@@ -22,12 +23,9 @@ class Orc(FileSource):
 
     def _footer(self, file: File) -> tuple[pa.Schema, int]:
         """The schema of a file, and how many rows it has."""
-        try:
-            with file.seekable() as handle:
-                reader = orc_file(handle)
-                return flat(reader.schema.empty_table()).schema.remove_metadata(), reader.nrows
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(self.explain(file, error, ())) from error
+        with self.door(file), file.seekable() as handle:
+            reader = orc_file(handle)
+            return flat(reader.schema.empty_table()).schema.remove_metadata(), reader.nrows
 
     def n_stripes(self, handle: pa.NativeFile) -> int:
         """Into how many stripes a file is cut."""
@@ -40,7 +38,7 @@ class Orc(FileSource):
             for i in range(*(file.span or (0, reader.nstripes))):
                 stripe = flat(pa.Table.from_batches([reader.read_stripe(i, columns=stored)])).select(list(columns))
                 wanted = pa.schema([self.schema.field(name) for name in columns])
-                yield from stripe.cast(wanted).combine_chunks().to_batches(max_chunksize=rows)
+                yield from map(validated, stripe.cast(wanted).combine_chunks().to_batches(max_chunksize=rows))
 
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle:
