@@ -194,7 +194,10 @@ def open_data(
         encoding = replace(encoding, weight=roles["weight"])
     rows.judge_by(_columns_used(rows, column_options, encoding, target_name))
     if remote_opener is not None:
-        return remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
+        remote = remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
+        if remote.profile is not None:
+            remote.profile.notes += _time_note(time, column_options)
+        return remote
     decoded = DecodedBatches(0 if rows.single_pass else in_memory_bytes(budget))
     if encoding is not None:
         profile = known_profile(rows, encoding, batch_rows, target_name, decoded)
@@ -202,6 +205,7 @@ def open_data(
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
         profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
+    profile.notes += _time_note(time, column_options)
     if profile.encoding.names_bytes > budget:
         raise DataError(
             f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
@@ -231,6 +235,14 @@ def _profile_of_stream(
     profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, options.task))
     profile.notes += _width_note(profile.encoding, n_features)
     return profile
+
+
+def _time_note(given: Any, options: ColumnOptions) -> list[str]:
+    """A note on a column of times that would have been a feature, had it not been named as such."""
+    if options.time is None or options.time != given or options.features is not None or options.time in options.drop:
+        return []
+    keeps = "naming it among the features keeps it (features=..., or --features)"
+    return [f"{options.time!r} orders the folds and is no feature; {keeps}"]
 
 
 def _width_note(encoding: Encoding, n_features: int | None) -> list[str]:

@@ -19,7 +19,7 @@ from riata.objective import FirstOrder, Problem, first_order_part, pulls, summar
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.iterate import Saved
-from riata.solvers.saved_checks import check_array, check_facts, check_indices
+from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
@@ -51,18 +51,22 @@ class WorkingSetState:
         return Saved(arrays, facts)
 
     @classmethod
-    def resumed(cls, saved: Saved) -> "WorkingSetState":
+    @restoring()
+    def resumed(cls, saved: Saved, d: int) -> tuple["WorkingSetState", "Known"]:
+        """The state and the point before it, of d features."""
         arrays, facts = saved
-        d, m = len(arrays["known"]), len(arrays["H.features"])
+        m = len(arrays["H.features"])
         shapes = {"w": (d,), "known": (d,), "H.mean": (m,), "H": (m, m)}
         for name, shape in shapes.items():
             check_array(arrays, name, np.float64, shape)
         for name in ("features", "H.features"):
             check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
+            check_set(arrays[name], name, np.arange(d))
         check_facts(facts, {"b": float, "H.weight": float, "known_F": float, "known_b": float, "least_gap": float,
-                            "idle": int, "steps": int, "slope_unit": float | None})  # fmt: skip
+                            "idle": int, "steps": int, "slope_unit": float | None, "damping": float})  # fmt: skip
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
-        return cls(arrays["w"], facts["b"], arrays["features"], curvature, facts.get("damping", 1.0))
+        state = cls(arrays["w"], facts["b"], arrays["features"], curvature, facts["damping"])
+        return state, (facts["known_F"], arrays["known"], facts["known_b"])
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
         """Let features go that are not in the model and hardly pulled, where these are many."""
