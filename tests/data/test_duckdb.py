@@ -80,7 +80,9 @@ def test_what_a_query_cannot_be_is_said(monkeypatch):
 
 def test_groups_belong_to_the_rows_of_a_query_without_an_order():
     """A query that gives its rows in another order each time, as one that sorts nothing may."""
-    relation = duckdb.connect().sql("SELECT i + 0.5 AS y, i % 7 AS x, i % 10 AS grp FROM range(300) t(i) ORDER BY random()")
+    relation = duckdb.connect().sql(
+        "SELECT i + 0.5 AS y, i % 7 AS x, i % 10 AS grp FROM range(300) t(i) ORDER BY random()"
+    )
     data = riata.open(relation, "y", groups="grp")
     numbers = np.concatenate([chunk.y for chunk in data.visit()]).astype(int)
     groups = data.facts.marks["groups"].numbers.all()

@@ -218,9 +218,7 @@ def open_data(
     return data.load(decoded) if fits else data
 
 
-def _columns_used(
-    rows: Source, options: ColumnOptions, encoding: Encoding | None, target: str | None
-) -> Sequence[str]:
+def _columns_used(rows: Source, options: ColumnOptions, encoding: Encoding | None, target: str | None) -> Sequence[str]:
     """The columns that any pass may read."""
     if encoding is None:
         return columns_read(rows, options)
