@@ -116,9 +116,9 @@ class MarksOfSource(Marks):
     def _read(self) -> dict[str, Mark]:
         if self._source.single_pass or self._source.unordered:
             why = "stream can be read only once" if self._source.single_pass else "query may give another order then"
+            names = " and ".join(map(repr, self.columns.values()))
             raise DataError(
-                f"folds by {' and '.join(map(repr, self.columns.values()))} need a second reading, and this {why}: keep "
-                "it while it is read (cache=True)"
+                f"folds by {names} need a second reading, and this {why}: keep it while it is read (cache=True)"
             )
         numbers = {role: RowNumbers(TYPES[role]) for role in self.columns}
         for found in marks_in(self._source, self._encoding, self.columns):

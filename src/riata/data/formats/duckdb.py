@@ -1,7 +1,7 @@
 """Answers of DuckDB: relations, and queries such as "duckdb:SELECT * FROM 'a/*.parquet'". Every pass runs them again.
 
-Rows come in the order that DuckDB gives them; a query that sorts nothing may give another one each time. Where rows must
-be told by their places in several passes, for folds by a column, they are stored in the first one.
+Rows come in the order that DuckDB gives them; a query that sorts nothing may give another one each time. Where rows
+must be told by their places in several passes, for folds by a column, they are stored in the first one.
 """
 
 import re
