@@ -51,10 +51,7 @@ class Csv(FileSource):
         look = CsvLook(block_bytes, self.asked, as_text, self._arrow)
         self._dialects = look.dialects
         schemas = [self._types(look, file) for file in files]
-        self._meaning, looks = look.meaning(files, schemas, known or {}, labels)
-        if skip_bad:  # rows with stray words are bad ones
-            self._meaning.formats |= {name: looks[name].almost for name in self._meaning.strays}
-            self._meaning.strays.clear()
+        self._meaning = look.meaning(files, schemas, known or {}, labels, skip_strays=skip_bad)
         self._formats = self._left_to_us(schemas)
         self.cells = self._meaning.formats
         self.refused, self.strays = self._meaning.refused, self._meaning.strays
@@ -228,6 +225,9 @@ class Csv(FileSource):
     def _line(self, file: File, row: int) -> int:
         """About which line of a file a row is, counted from one, of those read."""
         return (self.dialect(file).header_lines if file.span is None else file.lines_before()) + row
+
+    def nth(self, file: File, row: int) -> str:
+        return f"line {self._line(file, row + 1)}"
 
     def _about_cell(self, file: File, bad: BadCell, n_before: int) -> str:
         return (

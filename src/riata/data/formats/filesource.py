@@ -80,10 +80,14 @@ class FileSource(Source):
         before = 0
         for file, end in zip(self.files, self._ends, strict=False):
             if row < end:
-                return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+                return f"{file.path}, {self.nth(file, row - before)}"
             before = end
         file = self.files[min(len(self._ends), len(self.files) - 1)]
-        return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+        return f"{file.path}, {self.nth(file, row - before)}"
+
+    def nth(self, file: File, row: int) -> str:
+        """The place of a row of those read in a file, for messages."""
+        return f"row {self.rows_before(file) + row + 1}"
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:
