@@ -29,7 +29,7 @@ from riata.training.spec import Spec
 
 SMALL = [(600, 300, 10), (2000, 1000, 10)]
 LARGE = [(6000, 3000, 10)]
-LIMIT = 120.0  # seconds of a peer
+LIMIT = 60.0  # seconds of a peer
 
 
 def autoregressive(n, d, k, seed=0, loss="squared", rho=0.5, snr=5.0):
@@ -101,8 +101,9 @@ def real(name, seconds, most_rows=20_000):
         X = sp.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
     else:
         X = parts["X"]
-    y = parts["y"].astype(float)
-    y = np.where(y == y.max(), 1.0, -1.0) if REAL[name] == "classification" else y
+    y = parts["y"]
+    labels, counts = np.unique(y, return_counts=True)  # the largest class against the rest
+    y = np.where(y == labels[np.argmax(counts)], 1.0, -1.0) if REAL[name] == "classification" else y.astype(float)
     rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
     X, y, lines = X[np.sort(rows)], y[np.sort(rows)], []
     for loss in ("squared", "logistic") if REAL[name] == "classification" else ("squared",):

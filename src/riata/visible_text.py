@@ -2,8 +2,9 @@
 
 import re
 
-# C0 and C1 control characters but tab and newline, and those that change the direction of the text around them
-COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+# C0 and C1 control characters but tab and newline, other ends of lines, and those that change the direction of the text
+# around them
+COMMANDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:

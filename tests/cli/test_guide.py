@@ -231,6 +231,19 @@ def test_sentences_are_in_the_words_of_the_command_line(python, typed):
     assert as_typed(python) == typed
 
 
+@pytest.mark.parametrize("letter", ["\x0b", "\x1c", "\x1b[31m", "\x85", "\u2028", "\u202e", "\0"])
+def test_what_a_file_holds_breaks_no_sentence_over_lines(letter, tmp_path):
+    rows = "".join(f"{i % 9},{i * i % 7}\n" for i in range(60))
+    (tmp_path / "rows.csv").write_text(f"a,y\n1{letter}2,3\n{rows}", encoding="utf-8")
+    for target, word in (("y", "note: "), ("a", "riata: ")):
+        done = CliRunner().invoke(
+            main, ["fit", str(tmp_path / "rows.csv"), "--target", target, "--k", "1", "--out", str(tmp_path / "m.json")]
+        )
+        said = done.stderr.splitlines()
+        assert any(line.startswith(word) and "let such words count as missing" in line for line in said), said
+        assert all(line.startswith(("note: ", "next: ", "riata: ", "      ")) for line in said if line), said
+
+
 def test_every_option_is_known_to_the_words():
     for one in PARAMETERS:
         if one.flag is not None and "_" in one.name:

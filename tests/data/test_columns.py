@@ -111,7 +111,7 @@ def test_text_counts_words_and_pairs():
     X, _ = opened(frame, text=["review"])
     assert_allclose(X["review:good"], [1, 2, 0])
     assert_allclose(X["review:café"], [0, 1, 0])
-    pairs, _ = opened(frame, text=["review"], word_pairs=True)
+    pairs, _ = opened(frame, text=["review"], ngrams=2)
     assert_allclose(pairs["review:not good"], [1, 0, 0])
     assert_allclose(pairs["review:good good"], [0, 1, 0])
     assert_allclose(pairs["review:not"], X["review:not"])

@@ -8,11 +8,13 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
 import riata
+from fuzz.seeds import avro_file
 from riata.data.opening.convert import convert
 from riata.data.statistics import statistics_of
 from riata.errors import DataError, OptionError, RiataError
@@ -105,6 +107,20 @@ SPARSE = {
 @pytest.mark.parametrize("damage", SPARSE)
 def test_sparse_archives(damage, tmp_path):
     np.savez(tmp_path / "rows.npz", **parts() | SPARSE[damage])
+    refusal(tmp_path / "rows.npz")
+
+
+@pytest.mark.parametrize("shape", ["(True, 6)", "(30.0,)", "[2]", "('a',)", "(None,)", "2"])
+@pytest.mark.parametrize("name", ["shape", "indptr", "feature_names"])
+def test_an_archive_with_a_header_whose_shape_is_none(name, shape, tmp_path):
+    """NumPy takes some of them for shapes, until it counts."""
+    np.savez(tmp_path / "rows.npz", **parts() | {"feature_names": np.array(list("abcdef"))})
+    with zipfile.ZipFile(tmp_path / "rows.npz") as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    words = f"{{'descr': '<i8', 'fortran_order': False, 'shape': {shape}}}".encode()
+    with zipfile.ZipFile(tmp_path / "rows.npz", "w") as archive:
+        for member, content in (members | {f"{name}.npy": header(words)}).items():
+            archive.writestr(member, content)
     refusal(tmp_path / "rows.npz")
 
 
@@ -243,3 +259,62 @@ def test_an_archive_with_a_password_or_of_an_unknown_method(tmp_path):
         (tmp_path / "rows.npz").write_bytes(wrong)
         assert zipfile.is_zipfile(tmp_path / "rows.npz")
         refusal(tmp_path / "rows.npz")
+
+
+WORKBOOK = {
+    "a tag that does not end": ("xl/worksheets/sheet1.xml", b"</row>", b""),
+    "a cell beyond all columns": ("xl/worksheets/sheet1.xml", b'r="A2"', b'r="ZZZZZ2"'),
+    "a number that is none": ("xl/worksheets/sheet1.xml", b"<v>3</v>", b"<v>three</v>"),
+    "a style that there is not": ("xl/worksheets/sheet1.xml", b'<c r="A2"', b'<c s="99999" r="A2"'),
+    "a text that there is not": ("xl/worksheets/sheet1.xml", b't="inlineStr"><is><t>a<', b't="s"><v>99</v><is><t>a<'),
+    "no sheet": ("xl/workbook.xml", b"<sheet ", b"<shoot "),
+    "no workbook": ("[Content_Types].xml", b"workbook", b"workbench"),
+}
+
+
+@pytest.mark.parametrize("damage", WORKBOOK)
+def test_workbooks(damage, tmp_path):
+    workbook = openpyxl.Workbook()
+    for row in (["a", "b", "y"], *([i, i * i % 7, i % 5] for i in range(40))):
+        workbook.active.append(row)
+    workbook.save(tmp_path / "rows.xlsx")
+    with zipfile.ZipFile(tmp_path / "rows.xlsx") as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    name, old, new = WORKBOOK[damage]
+    assert old in members[name]
+    members[name] = members[name].replace(old, new)
+    with zipfile.ZipFile(tmp_path / "rows.xlsx", "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    try:  # openpyxl makes the best of some of them
+        riata.open(tmp_path / "rows.xlsx", target="y")
+    except DataError as error:
+        assert "rows.xlsx" in str(error)  # noqa: PT017
+
+
+AVRO = {
+    "a field that is no object": {"fields": [3]},
+    "a field without a type": {"fields": [{"name": "y"}]},
+    "a type that cannot be": {"fields": [{"name": "y", "type": {"type": {}}}]},
+    "no fields": {"fields": None},
+    "a type that there is not": {"fields": [{"name": "y", "type": "number"}]},
+    "a precision beyond all": {
+        "fields": [{"name": "y", "type": {"type": "bytes", "logicalType": "decimal", "precision": 10**6}}]
+    },
+    "no record": {"type": "map", "values": "long"},
+    "strings for numbers": {"fields": [{"name": "y", "type": "string"}]},
+}
+
+
+@pytest.mark.parametrize("damage", AVRO)
+def test_avro_files_whose_schema_is_none(damage, tmp_path):
+    schema = {"type": "record", "name": "Row", "fields": [{"name": "y", "type": "double"}]}
+    (tmp_path / "rows.avro").write_bytes(avro_file(json.dumps(schema | AVRO[damage]).encode(), b"\x04\x20" + bytes(16)))
+    refusal(tmp_path / "rows.avro", target="y")
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+def test_json_whose_names_are_no_text(ending, tmp_path):
+    record = b'{"a": 1, "\xff\xfe": 2, "y": 3}'
+    (tmp_path / f"rows.{ending}").write_bytes(b"[" + record + b"]" if ending == "json" else record + b"\n" + record)
+    refusal(tmp_path / f"rows.{ending}", target="y")

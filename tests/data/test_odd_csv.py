@@ -168,8 +168,9 @@ def test_files_that_are_written_in_two_ways_are_read_together(tmp_path):
 def test_free_text_is_suspected(tmp_path):
     reviews = [f"this is the review number {i} of a very long day" for i in range(60)]
     data = opened(tmp_path, odd(text(more={"review, long": reviews})))
-    assert any("'review, long' looks like free text" in note and "--text '\"review, long\"'" in note
+    assert any("'review, long' looks like free text" in note and "--categorical '\"review, long\"'" in note
                for note in data.profile.notes)  # fmt: skip
+    assert "review, long:review" in data.feature_names
 
 
 @pytest.mark.parametrize("quoted", [False, True])

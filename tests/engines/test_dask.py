@@ -113,6 +113,8 @@ SPECS = [
     Spec(k=3),
     Spec(k=3, loss="logistic"),
     Spec(k=2, ridge=0.1, solver="best-k"),
+    Spec(k=2, ridge=0.1, certify=True),
+    Spec(k=2, ridge=0.1, loss="huber", certify=True),
     Spec(k=3, solver="omp"),
     Spec(k=3, solver="htp"),
 ]

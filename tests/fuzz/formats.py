@@ -21,7 +21,16 @@ Rng = np.random.Generator
 Make = Callable[[Rng | None], bytes]
 MEMORY = "64MB"
 QUICK = ["--alpha-ratio", "0.1", "--max-passes", "4", "--memory", MEMORY, "--quiet"]
-SAVING = ("online", "ftrl", "svrg", "saga", "hsg-ht", "sketch")  # solvers whose checkpoints differ
+ALPHA, K = ("--alpha-ratio", "0.1"), ("--k", "2")
+SAVING: dict[str, tuple[str, ...]] = {  # solvers whose checkpoints differ, and what they are asked
+    **{solver: ("matrix", solver, *ALPHA) for solver in ("online", "ftrl", "svrg", "saga")},
+    **{solver: ("matrix", solver, *K) for solver in ("hsg-ht", "sketch")},
+    # small or narrow data would be done before anything is saved
+    "exact": ("wide", "exact", "--alpha-ratio", "0.01", "--loss", "huber"),
+    "exact squared": ("wide", "exact", "--alpha-ratio", "0.01", "--loss", "squared"),
+    "best-k": ("wide", "best-k", *K, "--loss", "huber"),
+    "best-k squared": ("wide", "best-k", *K, "--loss", "squared"),
+}
 
 
 @dataclass(frozen=True)
@@ -62,25 +71,27 @@ def use_model(rows: Path) -> Callable[[Path, Path], list[list[str]]]:
     return commands
 
 
-def resume(rows: Path, solver: str) -> Callable[[Path, Path], list[list[str]]]:
+def resume(workshop: Path, case: str) -> Callable[[Path, Path], list[list[str]]]:
     def commands(path: Path, out: Path) -> list[list[str]]:
-        return [[*checkpointing(rows, solver, path.parent), "--resume", "--out", str(out / "model.json")]]
+        return [[*checkpointing(workshop, case, path.parent), "--resume", "--out", str(out / "model.json")]]
 
     return commands
 
 
-def checkpointing(rows: Path, solver: str, folder: Path) -> list[str]:
+def checkpointing(workshop: Path, case: str, folder: Path) -> list[str]:
     """A fit that saves its state after every pass."""
-    strength = ["--k", "2"] if solver in ("sketch", "hsg-ht") else ["--alpha-ratio", "0.1"]
-    return ["fit", str(rows), "--target", "4", "--solver", solver, *strength, "--max-passes", "6", "--tol", "1e-12",
-            "--task", "regression", "--memory", MEMORY, "--quiet", "--checkpoint", str(folder),
-            "--every", "0"]  # fmt: skip
+    rows, solver, *strength = SAVING[case]
+    target = seeds.wide().shape[1] - 1 if rows == "wide" else 4
+    return ["fit", str(workshop / f"{rows}.npy"), "--target", str(target), "--solver", solver, *strength,
+            "--max-passes", "6", "--tol", "1e-14", "--task", "regression", "--memory", MEMORY, "--quiet",
+            "--checkpoint", str(folder), "--every", "0"]  # fmt: skip
 
 
 def catalogue(workshop: Path) -> list[Format]:
     """All formats; files that only riata writes are taken from the workshop."""
     plain, csr, tabbed = seeds.text_table(), seeds.svmlight(), seeds.text_table("\t")
     rows, matrix = seeds.table(), seeds.npy(np.column_stack([*seeds.numbers()]))
+    records, book = seeds.records(), seeds.excel()
     by_y = fit_and_predict("--target", "y")
     bare = fit_and_predict()
     found = [
@@ -90,6 +101,12 @@ def catalogue(workshop: Path) -> list[Format]:
             Format(f"csv.{name}", f"rows.csv.{name}", _compressed(pack, plain), by_y)
             for name, pack in COMPRESSIONS.items()
         ),
+        *(Format(f"csv {name}", "rows.csv", _text(data), by_y) for name, data in seeds.dialects().items()),
+        Format("json lines", "rows.jsonl", lambda rng: _json_lines(records, rng), by_y),
+        Format("json array", "rows.json", lambda rng: _json_array(records, rng), by_y),
+        Format("excel", "rows.xlsx", lambda rng: _excel(book, rng), by_y),
+        Format("orc", "rows.orc", lambda rng: _orc(seeds.table(plain=True), rng), by_y),
+        Format("avro", "rows.avro", lambda rng: _avro(rng), by_y),
         Format("svmlight", "rows.svm", _text(csr), bare),
         Format("svmlight.gz", "rows.svm.gz", _compressed(COMPRESSIONS["gz"], csr), bare),
         Format("npy", "rows.npy", lambda rng: _npy(matrix, rng), fit_and_predict("--target", "4")),
@@ -113,12 +130,12 @@ def catalogue(workshop: Path) -> list[Format]:
         ),
         *(
             Format(
-                f"checkpoint of {solver}",
+                f"checkpoint of {case}",
                 "checkpoint.npz",
-                _checkpoint(workshop / solver / "checkpoint.npz"),
-                resume(workshop / "matrix.npy", solver),
+                _checkpoint(workshop / case / "checkpoint.npz"),
+                resume(workshop, case),
             )
-            for solver in SAVING
+            for case in SAVING
         ),
     ]
     return found
@@ -139,17 +156,16 @@ def fill(workshop: Path, run: Callable[[list[str]], Any]) -> None:
     (workshop / "words.csv").write_bytes(seeds.text_table().replace(b",flag", b",kind").replace(b"True", b"maybe"))
     (workshop / "svm.svm").write_bytes(seeds.svmlight())
     (workshop / "matrix.npy").write_bytes(seeds.npy(np.column_stack([*seeds.numbers()])))
-    table, words, svm, matrix = (
-        str(workshop / name) for name in ("table.parquet", "words.csv", "svm.svm", "matrix.npy")
-    )
+    (workshop / "wide.npy").write_bytes(seeds.npy(seeds.wide()))
+    table, words, svm = (str(workshop / name) for name in ("table.parquet", "words.csv", "svm.svm"))
     run(["statistics", table, str(workshop / "statistics.npz"), "--target", "y", "--cv", "2"])
     run(["convert", table, str(workshop / "dense.arrow"), "--target", "y", "--drop", "doc_indices,doc_values"])
     run(["convert", svm, str(workshop / "sparse.arrow")])
     run(["fit", table, "--target", "y", *QUICK, "--out", str(workshop / "table.json")])
     run(["fit", words, "--target", "kind", *QUICK, "--out", str(workshop / "words.json")])
     run(["fit", svm, *QUICK, "--out", str(workshop / "svm.json")])
-    for solver in SAVING:
-        run([*checkpointing(Path(matrix), solver, workshop / solver), "--out", os.devnull])
+    for case in SAVING:
+        run([*checkpointing(workshop, case, workshop / case), "--out", os.devnull])
 
 
 def _text(plain: bytes) -> Make:
@@ -216,6 +232,58 @@ def _parquet(rows: pa.Table, rng: Rng | None) -> bytes:
             return mutated(seeds.parquet(rows), rng)
     options = {"compression": ("none", "snappy", "zstd", "gzip")[rng.integers(4)], "use_dictionary": rng.random() < 0.5}
     return mutated(seeds.parquet(rows, **options), rng)
+
+
+def _json_lines(records: list[dict[str, Any]], rng: Rng | None) -> bytes:
+    """Lines one of which is of wrong values, or text with wrong bytes."""
+    lines = [json.dumps(record).encode() for record in records]
+    if rng is None:
+        return b"\n".join(lines) + b"\n"
+    if rng.random() < 0.5:
+        at = int(rng.integers(len(lines)))
+        lines[at] = structured.document(lines[at], rng).replace(b"\n", b"")
+        return b"\n".join(lines)
+    return structured.text(b"\n".join(lines), rng)
+
+
+def _json_array(records: list[dict[str, Any]], rng: Rng | None) -> bytes:
+    plain = json.dumps(records, indent=1 if rng is None or rng.random() < 0.5 else None).encode()
+    if rng is None:
+        return plain
+    return structured.document(plain, rng) if rng.random() < 0.6 else structured.text(plain, rng)
+
+
+def _excel(book: bytes, rng: Rng | None) -> bytes:
+    if rng is None:
+        return book
+    what = rng.random()
+    if what < 0.3:
+        return mutated(book, rng)
+    return structured.archive(book, rng, structured.markup if what < 0.8 else mutated)
+
+
+def _orc(rows: pa.Table, rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.orc(rows)
+    if rng.random() < 0.3:
+        try:
+            return seeds.orc(structured.columns(rows, rng))
+        except (pa.ArrowException, NotImplementedError):  # a type that ORC has not
+            return mutated(seeds.orc(rows), rng)
+    return mutated(seeds.orc(rows, ("uncompressed", "snappy", "zstd", "zlib")[rng.integers(4)]), rng)
+
+
+def _avro(rng: Rng | None) -> bytes:
+    if rng is None:
+        return seeds.avro()
+    what = rng.random()
+    if what < 0.4:
+        return mutated(seeds.avro(("null", "deflate")[rng.integers(2)]), rng)
+    if what < 0.7:
+        schema, body = seeds.avro_parts()
+        return seeds.avro_file(json.dumps(structured.tree(json.loads(schema), rng)).encode(), body)
+    schema, body = seeds.avro_parts()
+    return seeds.avro_file(schema, mutated(body, rng))
 
 
 def _ipc(rows: pa.Table, rng: Rng | None) -> bytes:

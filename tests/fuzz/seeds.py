@@ -1,6 +1,8 @@
 """A small table, and the files that hold it: every mutation begins at one of these."""
 
 import io
+import json
+import re
 import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -20,19 +22,26 @@ def numbers() -> tuple[np.ndarray, np.ndarray]:
     return X, X[:, 0] - 2.0 * X[:, 1] + 0.1 * rng.normal(size=N_ROWS)
 
 
+def wide() -> np.ndarray:
+    """Many features and a target after them: more than best k looks at in its first round."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(40, 300))
+    return np.column_stack([X, X[:, :6].sum(axis=1) + rng.normal(size=40)])
+
+
 def csr() -> sp.csr_array:
     return sp.random_array((N_ROWS, 9), density=0.4, format="csr", rng=np.random.default_rng(3))
 
 
-def table() -> pa.Table:
-    """A column of every kind that becomes features, some values missing."""
+def table(plain: bool = False) -> pa.Table:
+    """A column of every kind that becomes features, some values missing; of those that all formats have, if plain."""
     X, y = numbers()
     S = csr()
     begin = datetime(2024, 1, 31, 22, tzinfo=UTC)
     words = ["red", "green", "blue sky", "grün", None, ""]
     rows = range(N_ROWS)
     offsets = pa.array(S.indptr, pa.int32())
-    return pa.table({
+    found = pa.table({
         "y": y,
         "a": X[:, 0],
         "b": pa.array([None if i % 7 == 3 else float(x) for i, x in enumerate(X[:, 1])]),
@@ -46,6 +55,7 @@ def table() -> pa.Table:
         "doc_indices": pa.ListArray.from_arrays(offsets, pa.array(S.indices, pa.int32())),
         "doc_values": pa.ListArray.from_arrays(offsets, pa.array(S.data)),
     })  # fmt: skip
+    return found.drop_columns(["level", "doc_indices", "doc_values"]) if plain else found
 
 
 def text_table(separator: str = ",") -> bytes:
@@ -58,6 +68,101 @@ def text_table(separator: str = ",") -> bytes:
 
 def _quoted(field: str, separator: str) -> str:
     return f'"{field}"' if separator in field or " " in field else field
+
+
+def dialects() -> dict[str, bytes]:
+    """Tables of text as other programs write them."""
+    plain = text_table().decode()
+    lines = [line.split(",") for line in plain.replace('"', "").splitlines()]
+    commas = "\n".join(";".join(field.replace(".", ",") for field in line) for line in lines) + "\n"
+    quoted = "\r\n".join(",".join(f'"{field.replace(" ", chr(10))}"' for field in line) for line in lines) + "\r\n"
+    return {
+        "of UTF-16": plain.encode("utf-16"),
+        "of Latin-1": plain.encode("latin-1"),
+        "with decimal commas": commas.encode(),
+        "with quoted lines": quoted.encode(),
+    }
+
+
+def records() -> list[dict[str, Any]]:
+    """The rows as JSON has them: dates are text, and some fields are objects and lists."""
+    kept = table(plain=True).to_pylist()
+    for row in kept:
+        row["when"], row["day"] = row["when"].isoformat(), row["day"].isoformat()
+        row["place"] = {"city": row["word"], "size": row["a"]}
+    return kept
+
+
+def excel() -> bytes:
+    """A workbook, but for the time of writing always the same."""
+    import openpyxl
+
+    book, out = openpyxl.Workbook(), io.BytesIO()
+    rows = table(plain=True).drop_columns(["vector"]).to_pylist()
+    book.active.append(list(rows[0]))
+    for row in rows:
+        book.active.append([v.replace(tzinfo=None) if isinstance(v, datetime) else v for v in row.values()])
+    book.save(out)
+    with zipfile.ZipFile(out) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    return zipped(
+        {name: re.sub(rb"\d{4}-\d\d-\d\dT[\d:]+Z", b"2024-01-01T00:00:00Z", text) for name, text in members.items()}
+    )
+
+
+def orc(rows: pa.Table, compression: str = "uncompressed") -> bytes:
+    from pyarrow import orc
+
+    out = pa.BufferOutputStream()
+    orc.write_table(rows, out, compression=compression)
+    return out.getvalue().to_pybytes()
+
+
+AVRO_SYNC = b"\xa5" * 16
+AVRO_FIELDS = {
+    "y": "double", "a": "float", "b": ["null", "double"], "whole": "int", "word": ["null", "string"],
+    "level": {"type": "enum", "name": "Level", "symbols": ["low", "high"]},
+    "when": {"type": "long", "logicalType": "timestamp-micros"}, "day": {"type": "int", "logicalType": "date"},
+    "flag": "boolean", "vector": {"type": "array", "items": "float"},
+    "place": {"type": "record", "name": "Place", "fields": [{"name": "city", "type": ["null", "string"]}]},
+}  # fmt: skip
+
+
+def avro(codec: str = "null") -> bytes:
+    import fastavro
+
+    fields = [{"name": name, "type": kind} for name, kind in AVRO_FIELDS.items()]
+    rows = table(plain=True).to_pylist()
+    more = [row | {"level": "low" if row["flag"] else "high", "place": {"city": row["word"]}} for row in rows]
+    out = io.BytesIO()
+    fastavro.writer(
+        out, {"type": "record", "name": "Row", "fields": fields}, more, codec, sync_marker=AVRO_SYNC, sync_interval=500
+    )
+    return out.getvalue()
+
+
+def avro_parts() -> tuple[bytes, bytes]:
+    """The schema of the file, and what follows its header."""
+    whole = avro()
+    fields = [{"name": name, "type": kind} for name, kind in AVRO_FIELDS.items()]
+    schema = json.dumps({"type": "record", "name": "Row", "fields": fields}).encode()
+    return schema, whole[whole.index(AVRO_SYNC) + len(AVRO_SYNC) :]
+
+
+def avro_file(schema: bytes, body: bytes) -> bytes:
+    """A file whose header has this schema."""
+    entries = {b"avro.codec": b"null", b"avro.schema": schema}
+    named = b"".join(_avro_long(len(part)) + part for entry in entries.items() for part in entry)
+    return b"Obj\x01" + _avro_long(len(entries)) + named + _avro_long(0) + AVRO_SYNC + body
+
+
+def _avro_long(number: int) -> bytes:
+    """A number in zigzag code, seven bits a byte."""
+    left, out = number << 1, bytearray()
+    while left >= 128:
+        out.append(left & 127 | 128)
+        left >>= 7
+    return bytes([*out, left])
 
 
 def svmlight() -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import zipfile
 from collections.abc import Callable
 from io import BytesIO
@@ -28,6 +29,12 @@ TOKENS = (
     b"2024-13-45", b"2024-02-30T25:00", b"9999999-01-01", b"true", b"=1+1", b"\xef\xbb\xbf", b"1 2", b"  ", b"\x1b[31m",
 )  # fmt: skip
 
+XML_WORDS = (
+    b"A1", b"ZZZ99", b"XFD1048576", b"A99999999", b"-1", b"s", b"n", b"b", b"d", b"e", b"str", b"inlineStr", b"99999",
+    b"&lt;", b"&#0;", b"&nope;", b"<a/>", b"2024-99-99T00:00:00", b"1e400", b"rId9", b"../../etc/passwd",
+    b"application/xml", b"1" * 400,
+)  # fmt: skip
+
 
 def text(data: bytes, rng: np.random.Generator) -> bytes:
     """A field, a separator or a line replaced by something that no field, separator or line should be."""
@@ -40,6 +47,23 @@ def text(data: bytes, rng: np.random.Generator) -> bytes:
         stop = after[-1] if after and rng.random() < 0.7 else at + 1
         token = TOKENS[rng.integers(len(TOKENS))] * (1 if rng.random() < 0.95 else int(rng.integers(2, 2000)))
         data = data[: at + int(rng.random() < 0.6)] + token + data[stop:]
+    return data
+
+
+def markup(data: bytes, rng: np.random.Generator) -> bytes:
+    """XML in which some text between tags, or within quotes, is another, or a tag is lost or there twice."""
+    for _ in range(rng.integers(1, 4)):
+        ends = [match.span() for match in re.finditer(rb'>[^<]+<|"[^"]*"|<[^>]*>', data)]
+        if not ends:
+            break
+        start, stop = ends[rng.integers(len(ends))]
+        what = rng.random()
+        if data[start : start + 1] == b"<":
+            new = data[start:stop] * (2 if what < 0.5 else 0)
+        else:
+            words = XML_WORDS if what < 0.4 else TOKENS
+            new = data[start : start + 1] + words[rng.integers(len(words))] + data[stop - 1 : stop]
+        data = data[:start] + new + data[stop:]
     return data
 
 

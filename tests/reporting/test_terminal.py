@@ -138,3 +138,20 @@ def test_files_larger_than_memory_are_scored_on_some_training_rows(here, rng):
     text = shown("fit", "X.npy", *options)
     assert "to score training rows" in text
     assert "seed 0" in text
+
+
+def test_effects_beyond_all_numbers_have_bars_that_end(tmp_path):
+    """A bar is a share of the largest effect, which may be subnormal, or so large that its multiples are infinite."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"]).assign(y=lambda t: t.a - t.b + t.c)
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    shown("fit", tmp_path / "rows.csv", "--target", "y", "--alpha-ratio", "0.1", "--out", tmp_path / "model.json")
+    document = json.loads((tmp_path / "model.json").read_text())
+    for coefs in ([1e308, -1e308, 5e-324], [5e-324, 5e-324, 0.0], [1e-310, 1e308, 1.0]):
+        for feature, coef in zip(document["features"], coefs, strict=False):
+            feature["coef"] = [coef]
+            feature["deviation"] = 1.0
+        (tmp_path / "odd.json").write_text(json.dumps(document))
+        lines = shown("inspect", tmp_path / "odd.json").splitlines()
+        assert all(line.count("█") <= 40 for line in lines)
+        assert any("█" in line for line in lines)

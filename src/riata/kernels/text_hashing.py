@@ -54,44 +54,6 @@ def joined_hashes(first: np.uint64, hashes: np.ndarray) -> np.ndarray:
 
 
 @compiled(nogil=True)
-def hash_words(
-    text: np.ndarray,
-    offsets: np.ndarray,
-    pairs: bool,
-    starts: np.ndarray,
-    ends: np.ndarray,
-    hashes: np.ndarray,
-    indptr: np.ndarray,
-) -> int:
-    """Words of every string (and, if asked, pairs of words that follow each other): where they are, and their hashes.
-
-    Fills the arrays, which must have room for every byte, twice with pairs; indptr tells the words of each string.
-    """
-    n = 0
-    indptr[0] = 0
-    for i in range(len(offsets) - 1):
-        h = OFFSET
-        start = previous_start = -1
-        previous = OFFSET
-        for p in range(offsets[i], offsets[i + 1] + 1):
-            c = 0 if p == offsets[i + 1] else _letter(text[p])
-            if c != 0:
-                if start < 0:
-                    start = p
-                h = (h ^ np.uint64(c)) * PRIME
-            elif start >= 0:
-                starts[n], ends[n], hashes[n] = start, p, _mixed(h)
-                n += 1
-                if pairs and previous_start >= 0:
-                    starts[n], ends[n], hashes[n] = previous_start, p, _mixed((previous ^ SHIFT) * PRIME ^ h)
-                    n += 1
-                previous, previous_start = h, start
-                h, start = OFFSET, -1
-        indptr[i + 1] = n
-    return n
-
-
-@compiled(nogil=True)
 def make_table(hashes: np.ndarray) -> np.ndarray:
     """An open-addressing table of positions in `hashes`, at most half full."""
     size = 1
@@ -106,17 +68,98 @@ def make_table(hashes: np.ndarray) -> np.ndarray:
     return table
 
 
+@compiled(inline="always")
+def _find(table: np.ndarray, known: np.ndarray, h: np.uint64) -> int:
+    """The position of a hash in `known`, -1 if it is not there."""
+    mask = np.int64(len(table) - 1)
+    slot = np.int64(h & np.uint64(mask))
+    while table[slot] >= 0:
+        if known[table[slot]] == h:
+            return table[slot]
+        slot = (slot + 1) & mask
+    return -1
+
+
 @compiled(nogil=True)
 def look_up(table: np.ndarray, known: np.ndarray, hashes: np.ndarray) -> np.ndarray:
     """The position of each hash in `known`, -1 for one that is not there."""
-    mask = np.uint64(len(table) - 1)
     found = np.empty(len(hashes), dtype=np.int64)
     for i in range(len(hashes)):
-        slot = np.int64(hashes[i] & mask)
-        found[i] = -1
-        while table[slot] >= 0:
-            if known[table[slot]] == hashes[i]:
-                found[i] = table[slot]
-                break
-            slot = (slot + 1) & np.int64(mask)
+        found[i] = _find(table, known, hashes[i])
     return found
+
+
+@compiled(nogil=True)
+def hash_words(
+    text: np.ndarray,
+    offsets: np.ndarray,
+    stop: np.ndarray,
+    stop_table: np.ndarray,
+    recent: np.ndarray,
+    recent_starts: np.ndarray,
+    starts: np.ndarray,
+    ends: np.ndarray,
+    hashes: np.ndarray,
+    indptr: np.ndarray,
+) -> int:
+    """Words of every string but stop words, each with the runs of words that it ends: where they are, and their hashes.
+
+    Fills the arrays, which must have room for all; indptr tells those of each string. `recent` and `recent_starts` have
+    room for the words of the longest run.
+    """
+    n = 0
+    longest = len(recent)
+    indptr[0] = 0
+    for i in range(len(offsets) - 1):
+        h = OFFSET
+        start, n_recent = -1, 0
+        for p in range(offsets[i], offsets[i + 1] + 1):
+            c = 0 if p == offsets[i + 1] else _letter(text[p])
+            if c != 0:
+                if start < 0:
+                    start = p
+                h = (h ^ np.uint64(c)) * PRIME
+            elif start >= 0:
+                if len(stop) == 0 or _find(stop_table, stop, _mixed(h)) < 0:
+                    if n_recent == longest:
+                        for m in range(longest - 1):
+                            recent[m], recent_starts[m] = recent[m + 1], recent_starts[m + 1]
+                        n_recent -= 1
+                    recent[n_recent], recent_starts[n_recent] = h, start
+                    n_recent += 1
+                    for first in range(n_recent - 1, -1, -1):
+                        run = recent[first]
+                        for m in range(first + 1, n_recent):
+                            run = (run ^ SHIFT) * PRIME ^ recent[m]
+                        starts[n], ends[n], hashes[n] = recent_starts[first], p, _mixed(run)
+                        n += 1
+                h, start = OFFSET, -1
+        indptr[i + 1] = n
+    return n
+
+
+@compiled(nogil=True)
+def rows_with(
+    hashes: np.ndarray, indptr: np.ndarray, table: np.ndarray, last: np.ndarray, first: np.ndarray, rows: np.ndarray
+) -> int:
+    """The different hashes of some rows: where each is first, and in how many rows it is; returns how many there are.
+
+    Fills the beginnings of `first` and `rows`. `table`, whose length is a power of two, must be all -1 and hold at most
+    half as many; `last` is for as many as there are.
+    """
+    mask = np.int64(len(table) - 1)
+    n = 0
+    for i in range(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            slot = np.int64(hashes[p] & np.uint64(mask))
+            while table[slot] >= 0 and hashes[first[table[slot]]] != hashes[p]:
+                slot = (slot + 1) & mask
+            k = table[slot]
+            if k < 0:
+                k = n
+                table[slot], first[k], rows[k], last[k] = k, p, 1, i
+                n += 1
+            elif last[k] != i:
+                rows[k] += 1
+                last[k] = i
+    return n

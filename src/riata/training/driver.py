@@ -105,7 +105,7 @@ def run(
     if resumed is not None:
         check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float})
         try:
-            history = [build(Record, record, "its history", finite=False) for record in resumed.facts["history"]]
+            history = [build(Record, record, "its history") for record in resumed.facts["history"]]
         except SchemaError as error:
             raise CheckpointError(f"the checkpoint is damaged: {error}; start again without resuming") from error
         passes_before -= resumed.facts["passes"]

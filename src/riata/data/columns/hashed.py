@@ -8,7 +8,7 @@ string.
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from typing import Self
 
 import numpy as np
@@ -18,8 +18,9 @@ import pyarrow as pa
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
-from riata.data.columns.strings import as_numbers, hashes_of, numbers_of, words_of
-from riata.data.columns.texts import phrase
+from riata.data.columns.strings import as_numbers, hashes_of, numbers_of
+from riata.data.columns.texts import ngrams_fault
+from riata.data.columns.words import WordRules
 from riata.kernels.text_hashing import joined_hashes
 from riata.scipy_later import sparse as sp
 
@@ -104,25 +105,32 @@ class Words(Unbounded):
     """How often each word occurs in the row."""
 
     column: str
-    pairs: bool
+    ngrams: int = 1
+    stop_words: tuple[str, ...] = ()
     per_row: float = field(default=1.0, compare=False)
     kind, separator = "words", ":"
+
+    def fault(self) -> str | None:
+        return ngrams_fault(self.ngrams)
+
+    @cached_property
+    def _rules(self) -> WordRules:
+        return WordRules(self.ngrams, self.stop_words)
 
     @property
     def nonzeros(self) -> float:
         return self.per_row
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
-        text, starts, ends, hashes, indptr = words_of(as_strings(columns[0]), self.pairs)
+        found = self._rules.words(as_strings(columns[0]))
         prefix = f"{self.column}:"
-        numbers = as_numbers(joined_hashes(hashes_of(pa.array([prefix]))[0], hashes))
+        numbers = as_numbers(joined_hashes(hashes_of(pa.array([prefix]))[0], found.hashes))
 
         def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
             known, first = np.unique(numbers, return_index=True)
-            raw = (text[starts[i] : ends[i]].tobytes().decode(errors="replace") for i in first)
-            return known, [prefix + phrase(word) for word in raw]
+            return known, [prefix + self._rules.name(raw) for raw in found.spelled(first)]
 
-        return Entries(indptr, numbers, np.ones(len(numbers), dtype), vocabulary)
+        return Entries(found.indptr, numbers, np.ones(len(numbers), dtype), vocabulary)
 
 
 class LevelsLearner(Learner):
@@ -147,13 +155,13 @@ class LevelsLearner(Learner):
 class WordsLearner(LevelsLearner):
     """Counts missing values and words per row."""
 
-    def __init__(self, column: str, pairs: bool) -> None:
+    def __init__(self, column: str, rules: WordRules) -> None:
         super().__init__(column)
-        self.pairs, self.n_words, self.n_rows = pairs, 0, 0
+        self.rules, self.n_words, self.n_rows = rules, 0, 0
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         super().add(columns, weight, y)
-        *_, indptr = words_of(as_strings(columns[0]), self.pairs)
+        indptr = self.rules.words(as_strings(columns[0])).indptr
         self.n_words, self.n_rows = self.n_words + int(indptr[-1]), self.n_rows + len(indptr) - 1
 
     def merge(self, later: Self) -> None:
@@ -161,7 +169,7 @@ class WordsLearner(LevelsLearner):
         self.n_words, self.n_rows = self.n_words + later.n_words, self.n_rows + later.n_rows
 
     def encoder(self, n_rows: int) -> Words:
-        return Words(self.column, self.pairs, self.n_words / max(self.n_rows, 1))
+        return Words(self.column, self.rules.ngrams, self.rules.stop_words, self.n_words / max(self.n_rows, 1))
 
     def summary(self) -> ColumnProfile:
         return replace(super().summary(), type="text")

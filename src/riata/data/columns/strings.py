@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
-from riata.kernels.text_hashing import hash_strings, hash_words
+from riata.kernels.text_hashing import hash_strings
 
 MOST_BITS = 24  # of hash buckets: each of them has a name
 
@@ -34,17 +34,6 @@ def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
 def as_numbers(hashes: np.ndarray) -> np.ndarray:
     """The upper 62 bits of 64-bit hashes, as positive integers."""
     return (hashes >> np.uint64(2)).astype(np.int64)
-
-
-def words_of(strings: pa.Array, pairs: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(bytes, starts, ends, hashes, indptr) of the words of every string; of pairs of neighbours too, if asked."""
-    text, offsets = buffers(strings)
-    room = int(offsets[-1] - offsets[0]) // 2 + len(strings) + 1  # a word takes at least a letter and a separator
-    room *= 2 if pairs else 1
-    starts, ends = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-    hashes, indptr = np.empty(room, dtype=np.uint64), np.empty(len(strings) + 1, dtype=np.int64)
-    n = hash_words(text, offsets, pairs, starts, ends, hashes, indptr)
-    return text, starts[:n], ends[:n], hashes[:n], indptr
 
 
 def bits_fault(bits: int) -> str | None:

@@ -1,4 +1,4 @@
-"""Free text: how often each word, and each pair of neighbouring words if asked, occurs in a row.
+"""Free text: how often each word, and each run of neighbouring words if asked, occurs in a row.
 
 Features are the words of a vocabulary, those found in most rows, or hash buckets. Words are identified by 64-bit
 hashes. While words are counted, those of fewest rows are dropped when there are too many (lossy counting), so that
@@ -18,14 +18,13 @@ import pyarrow.compute as pc
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
-from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, words_of
-from riata.kernels.text_hashing import look_up, make_table
+from riata.data.columns.strings import BucketNames, bits_fault, bucket_of
+from riata.data.columns.words import MOST_NGRAMS, WordRules
+from riata.kernels.text_hashing import look_up, make_table, rows_with
 from riata.scipy_later import sparse as sp
 
 ROOM = 8  # how many times the size of the vocabulary is kept while counting
-RARE_ROWS = 5  # a word of fewer rows does not become a feature
-
-
+RARE_ROWS = 5  # a word of fewer rows does not become a feature, if they are less than one per cent
 PROSE_WORDS = 4  # values of more words, on average, that hardly repeat are free text
 PROSE_VALUES = 20  # fewer different values do not tell
 
@@ -41,13 +40,20 @@ def look_like_prose(strings: pa.Array) -> bool:
 
 @dataclass(frozen=True)
 class Text(Encoder):
-    """Counts of the words of a vocabulary."""
+    """Counts of the words of a vocabulary; with `idf`, weighted by it and divided by the norm of the row."""
 
     column: str
     words: tuple[str, ...]
-    pairs: bool
+    ngrams: int = 1
+    stop_words: tuple[str, ...] = ()
+    idf: tuple[float, ...] | None = None
     per_row: float = field(default=1.0, compare=False)
     kind = "text"
+
+    def fault(self) -> str | None:
+        if self.idf is not None and len(self.idf) != len(self.words):
+            return f"has {len(self.idf)} weights for {len(self.words)} words"
+        return ngrams_fault(self.ngrams)
 
     @property
     def names(self) -> Sequence[str]:
@@ -58,17 +64,24 @@ class Text(Encoder):
         return self.per_row
 
     @cached_property
+    def _rules(self) -> WordRules:
+        return WordRules(self.ngrams, self.stop_words)
+
+    @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
         """The hashes of the vocabulary, and a hash table of their positions."""
-        *_, hashes, indptr = words_of(pa.array(self.words, pa.string()), self.pairs)
-        # with pairs, the entry "not good" is split into not, good and the pair: the last one is the entry itself
-        known = hashes[indptr[1:] - 1]
+        known = self._rules.own_hashes(self.words)
         return known, make_table(known)
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        *_, hashes, indptr = words_of(as_strings(columns[0]), self.pairs)
+        found = self._rules.words(as_strings(columns[0]))
         known, table = self._table
-        return counts(look_up(table, known, hashes), indptr, len(self.words), dtype)
+        X = counts(look_up(table, known, found.hashes), found.indptr, len(self.words), dtype)
+        if self.idf is not None:
+            X.data *= np.asarray(self.idf, dtype)[X.indices]
+            row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+            X.data /= np.sqrt(np.bincount(row, X.data**2, X.shape[0]))[row].astype(dtype)
+        return X
 
 
 @dataclass(frozen=True)
@@ -77,13 +90,14 @@ class HashedText(Encoder):
 
     column: str
     bits: int
-    pairs: bool
     bucket_names: dict[str, str] = field(hash=False)
+    ngrams: int = 1
+    stop_words: tuple[str, ...] = ()
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed text"
 
     def fault(self) -> str | None:
-        return bits_fault(self.bits)
+        return bits_fault(self.bits) or ngrams_fault(self.ngrams)
 
     @property
     def names(self) -> Sequence[str]:
@@ -93,9 +107,18 @@ class HashedText(Encoder):
     def nonzeros(self) -> float:
         return self.per_row
 
+    @cached_property
+    def _rules(self) -> WordRules:
+        return WordRules(self.ngrams, self.stop_words)
+
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
-        *_, hashes, indptr = words_of(as_strings(columns[0]), self.pairs)
-        return counts(bucket_of(hashes, self.bits), indptr, 2**self.bits, dtype)
+        found = self._rules.words(as_strings(columns[0]))
+        return counts(bucket_of(found.hashes, self.bits), found.indptr, 2**self.bits, dtype)
+
+
+def ngrams_fault(ngrams: int) -> str | None:
+    """What is wrong with a length of runs of words, if anything."""
+    return None if 1 <= ngrams <= MOST_NGRAMS else f"has runs of {ngrams} words, not 1 to {MOST_NGRAMS}"
 
 
 def counts(features: np.ndarray, indptr: np.ndarray, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":
@@ -108,70 +131,97 @@ def counts(features: np.ndarray, indptr: np.ndarray, width: int, dtype: npt.DTyp
     return X
 
 
+@dataclass(frozen=True)
+class Vocabulary:
+    """Which words of a text become features, and how they count."""
+
+    rules: WordRules
+    max_words: int = 50_000
+    min_rows: int | None = None  # a word of fewer rows does not become a feature
+    tfidf: bool = False
+    bits: int | None = None  # of hashes, in place of a vocabulary
+
+
 class TextLearner(Learner):
     """The number of rows with each word, and its spelling."""
 
-    def __init__(self, column: str, max_words: int, pairs: bool, bits: int | None) -> None:
-        self.column, self.max_words, self.pairs, self.bits = column, max_words, pairs, bits
+    def __init__(self, column: str, vocabulary: Vocabulary) -> None:
+        self.column, self.vocabulary = column, vocabulary
+        self.single = not vocabulary.tfidf  # counts are exact
         self.hashes = np.zeros(0, dtype=np.uint64)
         self.rows = np.zeros(0, dtype=np.int64)
-        self.names: dict[int, str] = {}
+        self.spellings: dict[int, bytes] = {}  # as they were first found; names are made of those that are needed
         self.n_rows = self.n_words = self.n_missing = 0
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
         strings = as_strings(columns[0])
         self.n_missing += strings.null_count
-        text, starts, ends, hashes, indptr = words_of(strings, self.pairs)
+        found = self.vocabulary.rules.words(strings)
         self.n_rows += len(strings)
-        row = np.repeat(np.arange(len(strings)), np.diff(indptr))
-        order = np.lexsort((row, hashes))
-        once = np.ones(len(order), dtype=bool)  # counts a word once per row
-        once[1:] = (hashes[order][1:] != hashes[order][:-1]) | (row[order][1:] != row[order][:-1])
-        self.n_words += int(once.sum())
-        found, first, rows = np.unique(hashes[order[once]], return_index=True, return_counts=True)
-        at = order[once][first]
-        for i in np.flatnonzero(~np.isin(found, self.hashes)).tolist():
-            raw = text[starts[at[i]] : ends[at[i]]].tobytes().decode(errors="replace")
-            self.names[int(found[i])] = phrase(raw)
-        self._merge(found, rows)
+        first, rows = different(found.hashes, found.indptr)
+        self.n_words += int(rows.sum())
+        hashes = found.hashes[first]
+        new = first[~_contains(self.hashes, hashes)]
+        self.spellings.update(zip(found.hashes[new].tolist(), found.spelled(new), strict=True))
+        self._merge(hashes, rows)
 
     def _merge(self, found: np.ndarray, rows: np.ndarray) -> None:
         both = np.concatenate([self.hashes, found])
         self.hashes, inverse = np.unique(both, return_inverse=True)
         self.rows = np.bincount(inverse, np.concatenate([self.rows, rows]), len(self.hashes)).astype(np.int64)
-        if len(self.hashes) > 2 * ROOM * self.max_words:
-            self._keep(np.argsort(-self.rows, kind="stable")[: ROOM * self.max_words])
+        if len(self.hashes) > 2 * ROOM * self.vocabulary.max_words:
+            self._keep(np.argsort(-self.rows, kind="stable")[: ROOM * self.vocabulary.max_words])
 
     def merge(self, later: Self) -> None:
         for name in ("n_rows", "n_words", "n_missing"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        self.names = later.names | self.names
+        self.spellings = later.spellings | self.spellings
         self._merge(later.hashes, later.rows)
 
     def _keep(self, chosen: np.ndarray) -> None:
         chosen = np.sort(chosen)
         self.hashes, self.rows = self.hashes[chosen], self.rows[chosen]
-        self.names = {h: self.names[h] for h in self.hashes.tolist()}
+        self.spellings = {h: self.spellings[h] for h in self.hashes.tolist()}
+
+    def _names(self, positions: np.ndarray) -> list[str]:
+        return [self.vocabulary.rules.name(self.spellings[h]) for h in self.hashes[positions].tolist()]
 
     def encoder(self, n_rows: int) -> Text | HashedText:
         per_row = self.n_words / max(self.n_rows, 1)
-        if self.bits is not None:
-            buckets = BucketNames()
-            order = np.argsort(-self.rows, kind="stable")
-            buckets.add(bucket_of(self.hashes[order], self.bits), [self.names[h] for h in self.hashes[order].tolist()])
-            return HashedText(self.column, self.bits, self.pairs, buckets.to_json(), per_row)
-        frequent = self.rows >= min(RARE_ROWS, 0.01 * n_rows)
+        asked, rules = self.vocabulary, self.vocabulary.rules
         order = np.argsort(-self.rows, kind="stable")
-        chosen = [self.names[h] for h in self.hashes[order[frequent[order]]][: self.max_words].tolist()]
-        return Text(self.column, tuple(sorted(chosen)), self.pairs, per_row)
+        if asked.bits is not None:
+            buckets = BucketNames()
+            buckets.add(bucket_of(self.hashes[order], asked.bits), self._names(order))
+            return HashedText(
+                self.column, asked.bits, buckets.to_json(), rules.ngrams, rules.stop_words, per_row=per_row
+            )
+        fewest = min(RARE_ROWS, 0.01 * n_rows) if asked.min_rows is None else asked.min_rows
+        chosen = order[self.rows[order] >= fewest][: asked.max_words]
+        rows_of = dict(zip(self._names(chosen), self.rows[chosen].tolist(), strict=True))
+        words = tuple(sorted(rows_of))
+        idf = None
+        if asked.tfidf:
+            idf = tuple(float(np.log((1 + self.n_rows) / (1 + rows_of[word])) + 1) for word in words)
+        return Text(self.column, words, rules.ngrams, rules.stop_words, idf, per_row)
 
     def summary(self) -> ColumnProfile:
         top = np.argsort(-self.rows, kind="stable")[:3]
-        frequent = [self.names[h] for h in self.hashes[top].tolist()]
-        return ColumnProfile("text", self.n_missing, levels=len(self.hashes), most_frequent=frequent)
+        return ColumnProfile("text", self.n_missing, levels=len(self.hashes), most_frequent=self._names(top))
 
 
-def phrase(raw: str) -> str:
-    """A word or pair as it is counted: in lower case, with one space between words."""
-    letters = "".join(c.lower() if c.isascii() else c for c in raw)
-    return " ".join("".join(c if c.isalnum() or not c.isascii() else " " for c in letters).split())
+def _contains(known: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """Which of the hashes are among the known ones, which are in order."""
+    if len(known) == 0:
+        return np.zeros(len(hashes), dtype=bool)
+    found: np.ndarray = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
+    return found
+
+
+def different(hashes: np.ndarray, indptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different hashes among those of some rows: where each is first, and in how many rows it is."""
+    size = 1 << (2 * len(hashes) + 2).bit_length()
+    table = np.full(size, -1, dtype=np.int64)
+    last, first, rows = (np.empty(len(hashes), dtype=np.int64) for _ in range(3))
+    n = rows_with(hashes, indptr, table, last, first, rows)
+    return first[:n], rows[:n]

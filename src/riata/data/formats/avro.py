@@ -28,17 +28,17 @@ NUMBERS = {"int", "long", "float", "double"}
 class Avro(FileSource):
     """Rows of Avro files."""
 
+    damage = (Exception,)  # fastavro raises whatever the bytes lead to: KeyError, IndexError, struct.error, ...
+
     def __init__(self, files: Sequence[File]) -> None:
         super().__init__(files)
         self._nested = {file.path: self._schema(file) for file in files}
-        self.schema = one_schema(files, [flat(nested.empty_table()).schema for nested in self._nested.values()])
+        with self.door(files[0]):
+            self.schema = one_schema(files, [flat(nested.empty_table()).schema for nested in self._nested.values()])
 
     def _schema(self, file: File) -> pa.Schema:
-        try:
-            with file.stream() as stream:
-                found = as_type(_reader(stream).writer_schema, {})
-        except (ValueError, EOFError, OSError) as error:
-            raise DataError(self.explain(file, error, ())) from error
+        with self.door(file), file.stream() as stream:
+            found = as_type(_reader(stream).writer_schema, {})
         if not pa.types.is_struct(found):
             raise DataError(f"{file.path} holds {found}, and no records with named fields")
         return pa.schema(list(found))
@@ -47,7 +47,7 @@ class Avro(FileSource):
         nested = pa.schema(owners(self._nested[file.path], columns))
         wanted = pa.schema([self.schema.field(name) for name in columns])
         with file.stream() as stream:
-            records = _records(_reader(stream), file)
+            records = iter(_reader(stream))
             while some := list(islice(records, rows)):
                 arrays = [_column([one[field.name] for one in some], field.type) for field in nested]
                 table = flat(pa.table(arrays, schema=nested)).select(list(columns)).cast(wanted)
@@ -58,17 +58,6 @@ def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
     if isinstance(kind, NoFeature):
         return pa.ExtensionArray.from_storage(kind, pa.nulls(len(values)))
     return pa.array(values, kind)
-
-
-def _records(reader: Any, file: File) -> Iterator[dict[str, Any]]:
-    """All records; damage is told in the words of other formats."""
-    try:
-        yield from reader
-    except Exception as error:  # fastavro raises whatever the bytes lead to: KeyError, IndexError, struct.error, ...
-        raise DataError(
-            f"{file.path} is damaged or cut short ({str(error).strip() or type(error).__name__}); write or fetch it "
-            "again, or leave it out"
-        ) from error
 
 
 def _reader(stream: Any) -> Any:

@@ -18,6 +18,7 @@ from riata.data.cells.column_look import ColumnLook
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import Meaning, decide, note_of
 from riata.data.cells.missing import MISSING_WORDS
+from riata.data.formats.damage import reason_of
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.errors import DataError, MissingPackageError
@@ -38,6 +39,8 @@ Row = tuple[int, Sequence[Any]]  # its number in the sheet, and its cells
 
 class Excel(FileSource):
     """Rows of a sheet of every workbook: of the first one, unless a name is given."""
+
+    damage = (Exception,)  # of the zip file, of its XML, or of what openpyxl expects in it
 
     def __init__(
         self,
@@ -65,9 +68,12 @@ class Excel(FileSource):
     def fingerprint(self) -> list[object]:
         return [*super().fingerprint(), self._sheet, repr(self._asked)]
 
+    def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
+        return f"{file.path} is damaged or no workbook that can be read ({reason_of(error)}); save it again"
+
     def _head(self, file: File) -> dict[str, list[Any]]:
         """The cells of the first rows, by columns."""
-        with self._rows(file) as (names, rows):
+        with self.door(file), self._rows(file) as (names, rows):
             some = [cells for _, cells in islice(rows, FIRST_ROWS)]
         return {name: [self._value(cells, j) for cells in some] for j, name in names.items()}
 
@@ -145,7 +151,7 @@ class Excel(FileSource):
     def _rows(self, file: File) -> Iterator[tuple[dict[int, str], Iterator[Row]]]:
         """The names of columns by their places, and all rows below them that are not empty."""
         with file.seekable() as handle:
-            book = _workbook(handle, file)
+            book = _workbook(handle)
             try:
                 rows = self._numbered(book, file)
                 header = next(rows, None)
@@ -171,15 +177,12 @@ class Excel(FileSource):
                 yield number, cells
 
 
-def _workbook(handle: Any, file: File) -> Any:
+def _workbook(handle: Any) -> Any:
     try:
         import openpyxl
     except ImportError:
         raise MissingPackageError("Excel workbooks need openpyxl: pip install 'riata[excel]'") from None
-    try:
-        return openpyxl.load_workbook(handle, read_only=True, data_only=True)
-    except Exception as error:  # of the zip file, of its XML, or of what openpyxl expects in it
-        raise DataError(f"{file.path} is damaged or no workbook that can be read ({error}); save it again") from error
+    return openpyxl.load_workbook(handle, read_only=True, data_only=True)
 
 
 def _names(header: Sequence[Any], file: File) -> dict[int, str]:

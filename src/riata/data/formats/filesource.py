@@ -9,11 +9,13 @@ import pyarrow as pa
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.files import File
 from riata.data.formats.source import Source
-from riata.errors import DataError
+from riata.errors import DataError, RiataError
 
 
 class FileSource(Source):
     """Rows of several files, one file after the other."""
+
+    damage: tuple[type[Exception], ...] = DAMAGE  # what the library that reads them raises over damaged files
 
     def __init__(self, files: Sequence[File]) -> None:
         self.files = list(files)
@@ -44,7 +46,9 @@ class FileSource(Source):
             if file.path in str(error):
                 raise
             raise DataError(f"{file.path}: {error}") from error
-        except DAMAGE as error:
+        except RiataError:
+            raise
+        except self.damage as error:
             raise DataError(self.explain(file, error, columns)) from error
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:

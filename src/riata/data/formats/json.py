@@ -34,14 +34,18 @@ class Json(FileSource):
         super().__init__(files)
         self._block_bytes, self._as_text, self._skip_bad = block_bytes, as_text, skip_bad
         self._arrays = {file.path: is_array(file.head()) for file in files}
-        found = self._infer(files[0])
+        with self.door(files[0]):
+            found = self._infer(files[0])
         for file in files[1:]:
+            with self.door(file):
+                more = self._infer(file)
             try:
-                found = pa.unify_schemas([found, self._infer(file)], promote_options="permissive")
+                found = pa.unify_schemas([found, more], promote_options="permissive")
             except pa.ArrowException as error:
                 raise DataError(f"{file.path} has a column of another type than {files[0].path} ({error})") from error
-        self._nested = pa.schema([pa.field(field.name, self._read_as(field.type, field.name)) for field in found])
-        self.schema = flat(self._nested.empty_table()).schema
+        with self.door(files[0]):  # names may be of bytes that are no text
+            self._nested = pa.schema([pa.field(field.name, self._read_as(field.type, field.name)) for field in found])
+            self.schema = flat(self._nested.empty_table()).schema
 
     def can_be_cut(self, file: File) -> bool:
         """Whether parts of a file can be read without what is before them."""

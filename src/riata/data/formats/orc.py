@@ -8,7 +8,7 @@ import pyarrow as pa
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.tables import flat, owners
-from riata.errors import DataError, MissingPackageError
+from riata.errors import MissingPackageError
 
 
 class Orc(FileSource):
@@ -22,12 +22,9 @@ class Orc(FileSource):
 
     def _footer(self, file: File) -> tuple[pa.Schema, int]:
         """The schema of a file, and how many rows it has."""
-        try:
-            with file.seekable() as handle:
-                reader = orc_file(handle)
-                return flat(reader.schema.empty_table()).schema.remove_metadata(), reader.nrows
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(self.explain(file, error, ())) from error
+        with self.door(file), file.seekable() as handle:
+            reader = orc_file(handle)
+            return flat(reader.schema.empty_table()).schema.remove_metadata(), reader.nrows
 
     def n_stripes(self, handle: pa.NativeFile) -> int:
         """Into how many stripes a file is cut."""

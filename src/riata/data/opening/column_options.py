@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from riata.data.column_names import no_column
+from riata.data.columns.stop_words import stop_words_of
 from riata.data.columns.strings import bits_fault
+from riata.data.columns.texts import Vocabulary
+from riata.data.columns.words import MOST_NGRAMS, WordRules
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
@@ -29,7 +32,10 @@ class ColumnOptions:
     task: str = "auto"
     max_levels: int = 10_000
     max_words: int = 50_000
-    word_pairs: bool = False
+    ngrams: int = 1
+    stop_words: tuple[str, ...] = ()
+    min_rows: int | None = None
+    tfidf: bool = False
     hash_bits: int = 16
     hash_text: bool = False
     crosses: tuple[tuple[str, ...], ...] = ()
@@ -39,6 +45,12 @@ class ColumnOptions:
     def __post_init__(self) -> None:
         if (fault := bits_fault(self.hash_bits)) is not None:
             raise OptionError(f"hash_bits {fault}")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """How words of texts become features."""
+        rules = WordRules(self.ngrams, stop_words_of(self.stop_words))
+        return Vocabulary(rules, self.max_words, self.min_rows, self.tfidf, self.hash_bits if self.hash_text else None)
 
     @property
     def marks(self) -> dict[str, str]:
@@ -68,6 +80,19 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     for role, name in options.marks.items():
         if name in (options.target, options.weight):
             raise DataError(f"{name!r} is the target or the weight, and cannot be the column of {role}, too")
+
+
+def check_words(options: ColumnOptions) -> None:
+    """Refuse options of texts that make no sense, or would do nothing."""
+    if not (isinstance(options.ngrams, int) and 1 <= options.ngrams <= MOST_NGRAMS):
+        raise OptionError(f"ngrams must be 1 (words alone) to {MOST_NGRAMS} words, not {options.ngrams!r}")
+    if options.min_rows is not None and options.min_rows < 1:
+        raise OptionError(f"min_rows must be one row or more, not {options.min_rows!r}")
+    for name, given in (("tfidf", options.tfidf), ("min_rows", options.min_rows is not None)):
+        if given and (options.hash_text or options.hashed):
+            raise OptionError(
+                f"{name} asks in how many rows a word is, and hashed words are not counted: leave one out"
+            )
 
 
 def check_cells(source: Source, options: ColumnOptions, columns: Sequence[str]) -> None:

@@ -23,7 +23,14 @@ from riata.data.encoding import MATRICES, Encoding, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source
-from riata.data.opening.column_options import ColumnOptions, check_cells, check_columns, feature_columns, is_index
+from riata.data.opening.column_options import (
+    ColumnOptions,
+    check_cells,
+    check_columns,
+    check_words,
+    feature_columns,
+    is_index,
+)
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
 from riata.data.parallel import in_parallel
@@ -66,6 +73,7 @@ class FirstPass:
 
     def __init__(self, source: Source, options: ColumnOptions) -> None:
         check_columns(source.schema, options)
+        check_words(options)
         self.source, self.options, self.features = source, options, feature_columns(source, options)
         check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
@@ -160,18 +168,18 @@ class FirstPass:
         options = self.options
         return LevelsLearner(name) if options.hashed else CategoryLearner(name, options.max_levels, options.hash_bits)
 
+    def _words(self, name: str) -> Learner:
+        asked = self.options.vocabulary
+        return WordsLearner(name, asked.rules) if self.options.hashed else TextLearner(name, asked)
+
     def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
         numeric = tuple(is_number(batch.column(name).type) for name in cross)
         return CrossLearner(cross, numeric, self._categories("^".join(cross)))
 
     def _learner(self, name: str, column: pa.Array) -> Learner | None:
         kind, options = column.type, self.options
-        if name in options.text and options.hashed:
-            return WordsLearner(name, options.word_pairs)
         if name in options.text:
-            return TextLearner(
-                name, options.max_words, options.word_pairs, options.hash_bits if options.hash_text else None
-            )
+            return self._words(name)
         if name in options.categorical:
             return self._categories(name)
         if is_list(kind):
@@ -182,9 +190,10 @@ class FirstPass:
                 return DateLearner(name)
             if look_like_prose(strings):
                 self.notes.append(
-                    f"column {name!r} looks like free text, and is read as levels: say that it is text "
-                    f"(text=[{name!r}], or --text {typed(name)}), or drop it"
+                    f"column {name!r} looks like free text: its words are counted (--categorical {typed(name)} makes "
+                    f"levels of it)"
                 )
+                return self._words(name)
             return self._categories(name)
         if pa.types.is_dictionary(kind):
             return self._categories(name)

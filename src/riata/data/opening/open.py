@@ -118,8 +118,14 @@ def open_data(
         keys are those of `riata.data.formats.csv_options`.
     max_levels, max_words : int, default=10,000 and 50,000
         Levels of a column, and words of a column of text, that are kept apart.
-    word_pairs : bool, default=False
-        Whether pairs of neighbouring words in text are counted, too.
+    ngrams : int, default=1
+        The longest runs of neighbouring words that are counted, too: 2 for pairs.
+    stop_words : sequence of str, default=()
+        Words that are passed over; "english" stands for a list of them.
+    min_rows : int, optional
+        The rows that a word is in, at least, to be a feature: 5 by default, or 1 % of few rows.
+    tfidf : bool, default=False
+        Whether words count less the more rows have them, and rows of words have length 1.
     hash_text, hash_bits : bool, default=False, and int, default=16
         Whether words are numbered by a hash of so many bits, without a list of them.
     hashed : bool, default=False

@@ -77,8 +77,9 @@ def certified_iterates(
     bound: Callable[[], Bound],
 ) -> Iterates:
     """Iterates of a fit that is certified from here on; `proof` and `bound` are what it has already."""
-    found = None
-    for found in certified(problem, fit, options, model):
+    found, first = None, bound()
+    least = first.value if isinstance(first, GlobalBound) else 0.0
+    for found in certified(problem, fit, options, model, least):
         w = np.zeros(problem.data.n_features)
         w[found.fit.support] = found.fit.coef
         searched = Searched(found.bound.value, found.n_parts)
@@ -91,7 +92,7 @@ def certified_iterates(
     if found is None:  # there is no bound to begin with
         w = np.zeros(problem.data.n_features)
         w[fit.support] = fit.coef
-        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=bound)
+        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=partial(_same, first))
     return StopReason.SEARCH_LIMIT
 
 
@@ -99,13 +100,18 @@ def _same(bound: Bound) -> Bound:
     return bound
 
 
-def certified(problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None) -> Iterator[Certificate]:
-    """Certificates, each better than the last; `model` has the candidates of a search, where the loss is quadratic."""
+def certified(
+    problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, least: float = 0.0
+) -> Iterator[Certificate]:
+    """Certificates, each better than the last; `model` has the candidates of a search, where the loss is quadratic.
+
+    No model is known to have an objective below `least`.
+    """
     k, d, quadratic = problem.cardinality.k, problem.data.n_features, problem.loss.quadratic
     memory = MEMORY_UNTOLD if options.memory is None else options.memory
     budget = Budget(options.certify or 0.0, options.certify_seconds, SHARE_OF_MEMORY * memory)
     most = int(np.sqrt(memory / (8 * PRODUCT_COPIES)))  # columns whose products fit
-    known = _Known(0.0, np.zeros(d, dtype=bool), np.zeros(d, dtype=bool))
+    known = _Known(least, np.zeros(d, dtype=bool), np.zeros(d, dtype=bool))
     ridge = Costs.of(problem).bounding
 
     def certificate(n_parts: int = 0, finished: bool = False) -> Certificate:
