@@ -51,7 +51,6 @@ class _Limit:
                 for library, threads in self._before:
                     library.set_num_threads(threads)
 
-
     def forget_other_threads(self) -> None:
         """In a forked process, which has this one thread only: another one may have held the lock in its parent.
 

@@ -78,7 +78,7 @@ def trials() -> list[Trial]:
         *found,
         Trial("fit", ("fit", *DATA, "--k", "4", "--out", "m.json", "--quiet"), "m.json", model),
         Trial("selection", ("fit", *DATA, "--k", "auto", "--out", "m.json", "--quiet"), "m.json", model),
-        Trial("report", ("fit", *DATA, "--k", "4", "--out", "other.json", "--quiet", "--report", "p.html"), "p.html", page),
+        Trial("report", ("fit", *DATA, "--k", "4", "--out", "m.json", "--quiet", "--report", "p.html"), "p.html", page),
         Trial("path", ("path", *DATA, "--n-alphas", "20", "--json", "--out", "path.csv"), "path.csv", text),
         Trial("convert", ("convert", *DATA, "rows.arrow"), "rows.arrow", arrow),
         Trial("statistics", ("statistics", *DATA, "rows.npz"), "rows.npz", archive),
