@@ -29,7 +29,7 @@ REGRESSION = [*FIT, "--task", "regression"]
 
 CASES = {
     "NaN in an array": (["fit", "nan.npy", "--target", "0", "--alpha", "1"], "nan.npy, row 2: column 0"),
-    "infinite": (["fit", "infinite.csv", *FIT], "infinite.csv, row 2: column 'b' holds an infinite number"),
+    "infinite": (["fit", "infinite.csv", *FIT], "infinite.csv, line 3: column 'b' holds an infinite number"),
     "target missing in all rows": (["fit", "no_target.csv", *FIT], "3 have no target"),
     "one class": (["fit", "one_class.csv", *FIT], "one class"),
     "constant target": (["fit", "constant.csv", *REGRESSION], "same value, 7"),
@@ -66,7 +66,7 @@ CASES = {
     "output without folder": (["fit", "good.csv", *FIT, "--out", "absent/m.json"], "no folder absent"),
     "no such model": (["predict", "absent.json", "good.csv"], "cannot read the model absent.json"),
     "not a model": (["inspect", "good.csv"], "not a riata model"),
-    "bad test data": (["fit", "good.csv", *FIT, "--test", "infinite.csv"], "infinite.csv, row 2: column 'b'"),
+    "bad test data": (["fit", "good.csv", *FIT, "--test", "infinite.csv"], "infinite.csv, line 3: column 'b'"),
     "predictions in an unknown format": (["predict", "model.json", "good.csv", "--out", "p.xyz"], ".csv or .parquet"),
 }  # fmt: skip
 

@@ -105,6 +105,15 @@ FILES: dict[str, Odd] = {
     ),
     "swiss": odd(text(lambda x: thousands(x).replace(",", "'")), notes=['thousands divided by "\'"']),
     "dollars": odd(text(lambda x: f"${thousands(x)}".replace("$-", "-$")), notes=["amounts in $"]),
+    "accountants' dollars": odd(text(lambda x: f"(${-x:,.2f})" if x < 0 else f"${x:,.2f}"),
+                                notes=["thousands divided by ',' and amounts in $ and (5) for -5"]),
+    "accountants' numbers": odd(text(lambda x: f"({-x:.2f})" if x < 0 else point(x)), notes=["(5) for -5"]),
+    "minus behind": odd(text(lambda x: comma(abs(x)) + ("-" if x < 0 else ""), sep=";"),
+                        notes=["decimal commas and 5- for -5"]),
+    "minus and euros behind": odd(text(lambda x: continental(abs(x)) + ("-" if x < 0 else "") + " €", sep=";"),
+                                  notes=["amounts in € and 5- for -5"]),
+    "codes in brackets": odd(text(more={"area": ["(212)", "(415)", "(617)"] * (N_ROWS // 3)}), exactly=False,
+                             kinds={"area": "category"}),
     "euros behind": odd(text(lambda x: continental(x) + " €", sep=";"), notes=["amounts in €"]),
     "euros in windows-1252": odd(
         text(lambda x: continental(x) + " €", sep=";"), "windows-1252", notes=["windows-1252 letters", "amounts in €"]
@@ -183,6 +192,18 @@ FILES: dict[str, Odd] = {
     "words among numbers": odd(text(more={"c": [str(i) if i % 20 else "unknown" for i in range(N_ROWS)]}),
                                exactly=False, notes=["'c' looks like numbers but for 'unknown' (3) of 60 values"],
                                coefficients=False),
+    **{
+        f"a word among {what}": odd(
+            text(sep=sep, number=number, more={"c": [number(a) for a in A[1:]] + ["pending"]}), exactly=False,
+            notes=["'c' looks like numbers but for 'pending' (1) of 60 values"],
+        )
+        for what, sep, number in (
+            ("dollars", ",", lambda x: f"-${thousands(-x)}" if x < 0 else f"${thousands(x)}"),
+            ("accountants' dollars", ",", lambda x: f"(${thousands(-x)})" if x < 0 else f"${thousands(x)}"),
+            ("percentages", ",", lambda x: f"{x:.2f}%"), ("euros", ";", lambda x: continental(x) + " €"),
+            ("decimal commas", ";", comma), ("swiss numbers", ",", lambda x: thousands(x).replace(",", "'")),
+        )
+    },
     "a day that is none": odd(text(more={"d": [f"{d:%d/%m/%Y}" for d in DAYS[1:]] + ["31/02/2014"]}), exactly=False,
                               notes=["'d' looks like dates but for '31/02/2014' (1) of 60 values"], coefficients=False),
 }  # fmt: skip

@@ -5,13 +5,16 @@ import gzip
 import json
 import lzma
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import openpyxl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from pyarrow import orc
 
 import riata
 from fuzz.seeds import avro_file
@@ -311,6 +314,23 @@ def test_avro_files_whose_schema_is_none(damage, tmp_path):
     schema = {"type": "record", "name": "Row", "fields": [{"name": "y", "type": "double"}]}
     (tmp_path / "rows.avro").write_bytes(avro_file(json.dumps(schema | AVRO[damage]).encode(), b"\x04\x20" + bytes(16)))
     refusal(tmp_path / "rows.avro", target="y")
+
+
+@pytest.mark.parametrize("ending", ["orc", "parquet", "arrow"])
+def test_columns_of_text_that_is_none(ending, tmp_path):
+    """Arrow's readers of ORC and Parquet take any bytes for text."""
+    words = pa.array(["red", "green", "blüe"] * 20)
+    table = pa.table({"y": np.arange(60.0), "word": words})
+    path = tmp_path / f"rows.{ending}"
+    if ending == "arrow":
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        write = {"orc": orc.write_table, "parquet": partial(pq.write_table, compression="none")}[ending]
+        write(table, path)
+    riata.open(path, target="y")
+    path.write_bytes(path.read_bytes().replace("ü".encode(), b"\xc0a"))
+    refusal(path, target="y")
 
 
 @pytest.mark.parametrize("ending", ["json", "jsonl"])

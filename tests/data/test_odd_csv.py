@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import fs
-from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, odd, text, thousands
+from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, continental, odd, text, thousands
 
 import riata
+from riata.data.encoding import Encoding
 from riata.data.formats.csv import Csv
+from riata.data.formats.csv_options import csv_options
 from riata.data.formats.files import find_files
 from riata.data.formats.parts import parts_of
 from riata.errors import DataError, OptionError
@@ -67,6 +69,14 @@ REFUSED = {
         odd("n,y\n" + "".join(f"{i},{i if i % 20 else 'sold'}\n" for i in range(100))),
         "the target would have classes: column 'y' looks like numbers but for 'sold' \\(5\\) of 100 values",
     ),
+    "a target of dollars with a word": (
+        odd("n,y\n" + "".join(f"{i},${i if i != 50 else 'pending'}\n" for i in range(100))),
+        r"the target would have classes: column 'y' looks like numbers but for '\$pending' \(1\) of 100 values",
+    ),
+    "a target with many words": (
+        odd("n,y\n0,5\n" + "".join(f"{i},n{i}\n" for i in range(2000))),
+        "rows.csv, line 3: the target 'y' is 'n0' here, which is text, and it has more than 1000 values",
+    ),
     "a quote that is not closed": (odd('t,y\nx,1\n"z,2\nx,3\nx,4\n'), "."),
     "a quote that is not closed, in the last column": (
         odd('y,t\n1,x\n2,"z\n3,x\n4,x\n'), "a quote is opened before 'z.* and never closed"
@@ -94,6 +104,31 @@ def test_a_later_file_is_read_as_the_one_that_was_learnt_from(tmp_path):
         lines = [list(later), *zip(*later.values(), strict=True)]
         (tmp_path / "later.csv").write_text("\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines))
         assert model.predict(tmp_path / "later.csv") == pytest.approx(model.predict(pa.table(plain)))
+
+
+@pytest.mark.parametrize("asked", [None, ",", "."])
+def test_what_the_model_and_a_later_file_tell_differently_is_refused(asked, tmp_path):
+    """1.250 had a point between thousands in training, and lies now beside 0.500."""
+    german = odd(text(continental, sep=";"))
+    model = riata.SparseRegressor(k=2).fit(opened(tmp_path, german)).to_model()
+    path = tmp_path / "later.csv"
+    path.write_text("a,b\n0.500,1.250\n0.700,2.250\n")
+    if asked is None:
+        with pytest.raises(DataError, match=r"'b' has numbers such as '1.250'.*--csv decimal=, or --csv decimal=\."):
+            model.predict(path)
+    path.write_text("a;b\n1;1.250\n2;2.250\n")
+    known = Encoding.from_json(model.encoding).cells
+    source = Csv(find_files(str(path)), block_bytes=1 << 20, known=known, options=csv_options({"decimal": asked}))
+    found = [b for batch in source.batches(["b"], 100) for b in batch.column("b").to_pylist()]
+    assert found == ([1.25, 2.25] if asked == "." else [1250.0, 2250.0])
+
+
+def test_rows_with_a_word_among_dollars_are_skipped(tmp_path):
+    rows = "".join(f"{i},${1000 + i:,.2f}\n" for i in range(60))
+    (tmp_path / "x.csv").write_text("n;y\n" + rows.replace(",$", ";$").replace("30;$1,030.00", "30;pending"))
+    data = riata.open(tmp_path / "x.csv", target="y", on_error="skip")
+    assert data.n_rows == 59
+    assert data.profile.columns["y"].mean == pytest.approx((sum(range(1000, 1060)) - 1030) / 59)
 
 
 def test_a_later_file_may_be_written_in_another_way(tmp_path):

@@ -19,7 +19,7 @@ from riata.errors import CheckpointError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Saved
 from riata.training.checkpoint import Checkpoints
-from riata.training.fitting import fit
+from riata.training.fitting import checkpoints_of, fit
 from riata.training.spec import Spec
 from riata.units import parse_seconds
 
@@ -247,3 +247,68 @@ def test_history_holds_progressive_validation(rng):
     losses = [record.progressive_loss for record in history]
     assert losses == sorted(losses, reverse=True)
     assert 0 < losses[-1] < np.log(2)
+
+
+def best_k_checkpoint(folder, rng):
+    """A fit of best k of the squared loss that was broken off, and its spec."""
+    X = rng.normal(size=(60, 300))
+    data = InMemory(X, X[:, :6].sum(axis=1) + rng.normal(size=60))
+    spec = Spec(k=4, solver="best-k", loss="squared", checkpoint=folder, every=0.0, tol=0.0, max_passes=30)
+    fit(data, spec)
+    return data, spec
+
+
+def wrong_arrays(arrays):
+    """Each array of a checkpoint, as a solver would not have saved it."""
+    for name, values in arrays.items():
+        yield name, values.reshape(-1)[:-1] if values.size else np.zeros((3, 3))
+        yield name, values.astype(np.float32)
+        yield name, values[..., None]
+        if values.dtype == np.int64 and values.size:
+            for index in (10**9, -2) if "partners" not in name else ():
+                yield name, np.where(np.arange(values.size) == values.size // 2, index, values)
+            if values.size > 1 and name in ("support", "model.candidates"):
+                yield name, np.full_like(values, values[0])
+
+
+def test_made_up_checkpoints_of_best_k_are_refused_before_compiled_code_sees_them(tmp_path, rng):
+    data, spec = best_k_checkpoint(tmp_path, rng)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    for name, wrong in wrong_arrays(good.arrays):
+        checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
+        with pytest.raises(CheckpointError, match="damaged"):
+            fit(data, replace(spec, resume=True))
+    for name in ("rounds", "reduction"):
+        checkpoints.save(Saved(good.arrays, good.facts | {name: "many"}))
+        with pytest.raises(CheckpointError, match=name):
+            fit(data, replace(spec, resume=True))
+
+
+def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data):
+    """A search in its table ends at a place that is free: there must be one."""
+    spec = Spec(k=3, solver="sketch", loss="logistic", max_passes=3, seed=0, tol=0.0, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    full = np.zeros_like(good.arrays["memory.table"])
+    more = np.append(good.arrays["memory.free"][:-1], len(good.arrays["memory.ids"])).astype(np.int32)
+    for name, wrong in (("table", full), ("free", more)):
+        checkpoints.save(Saved(good.arrays | {f"memory.{name}": wrong}, good.facts))
+        with pytest.raises(CheckpointError, match=f"damaged: '{name}'"):
+            fit(data, replace(spec, resume=True))
+    for name, wrong in (("seconds", -np.inf), ("passes", np.inf)):
+        checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
+        with pytest.raises(CheckpointError, match=name):
+            fit(data, replace(spec, resume=True))
+
+
+def test_errors_that_are_not_the_checkpoints_are_not_called_so(tmp_path, rng):
+    """A fault of a callback, or of the data, in a resumed fit stays what it is."""
+    data, spec = best_k_checkpoint(tmp_path, rng)
+
+    def fault(record):
+        raise TypeError("of the caller")
+
+    with pytest.raises(TypeError, match="of the caller"):
+        fit(data, replace(spec, resume=True), fault)

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main, say_next, words
+from riata.cli.group import main
+from riata.cli.next_command import say_next, with_options, words
 from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.rows import open_rows, opening, say_notes
 from riata.errors import OptionError
@@ -39,7 +40,9 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
         click.echo(json.dumps(rows.profile.to_json()))
     else:
         show_profile(data, rows)
-        say_next(words("fit", data, "--k", "5", target=options["target"] or "COLUMN"))
+        named = [] if options["target"] else ["--target", "COLUMN"]
+        most = rows.n_features - len(named) // 2  # the target is no feature
+        say_next(with_options("fit", data, "--k", str(max(1, min(5, most))), *named))
 
 
 @main.command(examples=("riata convert 'sales/*.csv' sales.arrow --target price",))
@@ -59,7 +62,7 @@ def convert(data: str, out: Path, **options: Any) -> None:
         rows = open_data(data, **how)
         write(rows, out)
     say_notes(rows)
-    say_next(words("fit", out, "--k", "5"))
+    say_next(words("fit", out, "--k", str(min(5, rows.n_features))))
 
 
 @main.command(examples=("riata statistics monday.csv monday.stats --target price",))

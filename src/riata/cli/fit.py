@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main, say_next, words
+from riata.cli.group import main
+from riata.cli.next_command import say_next, with_options
 from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
 from riata.cli.rows import Notes, make_spec, open_rows, say_notes, target_of
@@ -112,7 +113,7 @@ def fit(
         more = {"--test OTHER to score it on other rows": test_data, "--report page.html for a page about it": report}
         wanting = " and ".join(option for option, given in more.items() if given is None)
         again = [f"the same command with {wanting}"] if wanting else []
-        say_next(words("predict", out, "NEW", "--out", "predictions.csv"), *again)
+        say_next(with_options("predict", out, "NEW", "--out", "predictions.csv"), *again)
 
 
 def is_one_fit(rows: Any, spec: Any) -> bool:

@@ -1,7 +1,5 @@
 """The command `riata` itself: its subcommands are in the files beside this one."""
 
-import shlex
-from pathlib import Path
 from typing import Any
 
 import click
@@ -52,18 +50,6 @@ class Group(click.Group):
 
 def say_note(sentence: str) -> None:
     click.echo(f"note: {on_one_line(as_typed(sentence))}", err=True)
-
-
-def say_next(*lines: str) -> None:
-    """What one would do next, on standard error, where it is in nobody's way."""
-    for number, line in enumerate(lines):
-        click.echo(f"{'next:' if number == 0 else '     '} {on_one_line(line)}", err=True)
-
-
-def words(*parts: str | Path | None, target: str | None = None) -> str:
-    """A command to type, its parts quoted where a shell would take them apart."""
-    said = [shlex.quote(str(part)) for part in parts if part is not None]
-    return " ".join(["riata", *said] + ([] if target is None else ["--target", shlex.quote(target)]))
 
 
 def nothing(sentence: str) -> None:

@@ -6,7 +6,8 @@ from importlib.util import find_spec
 
 import click
 
-from riata.cli.group import main, say_next
+from riata.cli.group import main
+from riata.cli.next_command import say_next
 from riata.cli.options import json_option
 
 NEEDED = ("riata", "numpy", "scipy", "scikit-learn", "numba", "pyarrow", "click", "rich")

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main, say_next, words
+from riata.cli.group import main
+from riata.cli.next_command import say_next, with_options, words
 from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import reading, say_notes
@@ -48,7 +49,7 @@ def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool
         else:
             write_predictions(predictions(model, rows), out, for_spreadsheets)
     if out is not None:
-        say_next(words("evaluate", model_file, data) + "  # if it holds the answers, too")
+        say_next(with_options("evaluate", model_file, data) + "  # if it holds the answers, too")
 
 
 @main.command(examples=("riata evaluate flights.riata.json later.csv --report later.html",))
@@ -82,9 +83,9 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     else:
         show_scores(model, found)
         if report is None:
-            say_next(words("evaluate", model_file, data, "--report", "page.html", target=target))
+            say_next(with_options("evaluate", model_file, data, "--report", "page.html"))
         else:
-            say_next(words("predict", model_file, "NEW", "--out", "predictions.csv"))
+            say_next(with_options("predict", model_file, "NEW", "--out", "predictions.csv"))
 
 
 @main.command(examples=("riata inspect flights.riata.json",))

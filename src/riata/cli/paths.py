@@ -8,13 +8,19 @@ from typing import Any
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main, say_next, words
+from riata.cli.group import main
+from riata.cli.next_command import say_next, with_options
 from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
 from riata.cli.report import Stopwatch, check_report, report_option, write_fit_report
 from riata.cli.rows import Notes, make_spec, names_of, open_rows, say_notes
 from riata.errors import OptionError
 from riata.files import writable
-from riata.training.parameters import Heading
+from riata.training.parameters import PARAMETERS, Heading, Section
+
+CHOOSING = (
+    "validation",
+    *(one.key for one in PARAMETERS if one.section is Section.SELECTION),
+)  # of no use to one model
 
 
 @main.command(examples=("riata path flights.csv --target delay --k-max 20 --plot path.png",))
@@ -70,7 +76,8 @@ def path(
     click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
     by, value = course.searched[0].path.by, course.searched[0].chosen
     strength = f"{value:.6g}" if len(course.searched) == 1 else "auto"
-    say_next(words("fit", data, f"--{by}", strength, target=options["target"]))
+    no_choice = () if strength == "auto" else CHOOSING
+    say_next(with_options("fit", data, f"--{by}", strength, without=no_choice))
 
 
 @main.command(examples=("riata stability flights.csv --target delay --k 5",))
@@ -113,4 +120,5 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
     show_stability(found, names_of(rows), as_json)
     if not as_json:
         size = str(max(1, len(found.stable)))
-        say_next(words("fit", data, "--k", size, "--report", "page.html", target=options["target"]))
+        strengths = ("k", "alpha", "alpha_ratio")
+        say_next(with_options("fit", data, "--k", size, "--report", "page.html", without=strengths))

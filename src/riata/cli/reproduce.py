@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main, say_next
+from riata.cli.group import main
+from riata.cli.next_command import say_next
 from riata.cli.options import shows_progress
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main, nothing, say_next, words
+from riata.cli.group import main, nothing
+from riata.cli.next_command import say_next, words
 from riata.cli.options import shows_progress
 from riata.kernels.announce import announcing
 from riata.training.parameters import Heading
@@ -46,7 +47,7 @@ def warmup(solvers: tuple[str, ...]) -> None:
     if folder is None or not folder.is_dir():
         raise OptionError("compiled code could not be kept: $RIATA_CACHE names a folder for it")
     click.echo(f"compiled code is in {folder}")
-    say_next(words("fit", "DATA", "--k", "5", target="COLUMN"))
+    say_next(words("fit", "DATA", "--target", "COLUMN", "--k", "5"))
 
 
 def compiling(solvers: tuple[str, ...]) -> Iterator[str]:

@@ -52,7 +52,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
-    loss : {"squared", "huber", "poisson"} or riata.losses.Loss
+    loss : {"squared", "huber", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
@@ -168,7 +168,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.intercept_ = float(trained.intercept[0])
 
     def predict(self, X: Any) -> Predictions:
-        """``X @ coef_ + intercept_``, or its exponential with the Poisson loss.
+        """``X @ coef_ + intercept_``, or its exponential with the losses of counts, amounts and totals.
 
         X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
         """

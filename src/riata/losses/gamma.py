@@ -1,18 +1,15 @@
 """Amounts: claims, prices, durations, whose spread grows with their mean."""
 
-from typing import Any
-
 from riata.arrays import Array, namespace
 from riata.losses.functions import xlogx
-from riata.losses.link import EXP
-from riata.losses.loss import Loss
+from riata.losses.log_link import LogLinkLoss
 
 
-class Gamma(Loss):
+class Gamma(LogLinkLoss):
     """y exp(-z) + z - log(y) - 1, half the deviance of amounts y > 0 of mean exp(z)."""
 
     name = "gamma"
-    link = EXP
+    predicted = "amount"
     words = "gamma loss (half the deviance of positive amounts)"
     refusal = (
         "the target has values of 0 or less, and the gamma loss is for positive amounts: leave such rows out, or take "
@@ -41,11 +38,5 @@ class Gamma(Loss):
         v = xp.clip(1.0 - u, 0.0, None)
         return xlogx(v) - v + 1.0 + u * xp.log(y)
 
-    def constant(self, mean_y: Any) -> Any:
-        return self.link.inverse(mean_y)
-
     def takes(self, y: Array) -> Array:
         return y > 0
-
-    def reading(self, of: str | None = None) -> str:
-        return "the logarithm of the expected amount"

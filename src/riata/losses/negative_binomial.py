@@ -1,20 +1,17 @@
 """Counts that vary more than Poisson's."""
 
-from typing import Any
-
 import numpy as np
 
 from riata.arrays import Array, namespace
 from riata.errors import OptionError
 from riata.losses.functions import expit, xlogx
-from riata.losses.link import EXP
-from riata.losses.loss import Loss
+from riata.losses.log_link import LogLinkLoss
 
 
-class NegativeBinomial(Loss):
+class NegativeBinomial(LogLinkLoss):
     """Half the deviance of counts y >= 0 of mean m = exp(z) and variance m + m^2 / theta; theta is given."""
 
-    link = EXP
+    predicted = "count"
     half_deviance = True
     refusal = "the target has negative values, and the negative binomial loss is for counts: take loss 'squared'"
     formula = (
@@ -31,18 +28,18 @@ class NegativeBinomial(Loss):
                 "Poisson's do, take loss 'poisson'"
             )
         self.theta = float(theta)
-        self.name = f"negative-binomial:{self.theta:g}"
+        self.name = f"negative-binomial:{self.theta!r}"
 
     @property
     def words(self) -> str:
         return f"negative binomial loss (half the deviance of counts, theta {self.theta:g})"
 
     def value(self, y: Array, z: Array) -> Array:
+        """y log(y / m) - (y + theta) log((1 + y / theta) / (1 + m / theta)), which keeps its digits for large theta."""
         xp = namespace(z)
         x = z - float(np.log(self.theta))
-        soft = xp.clip(x, 0.0, None) + xp.log1p(xp.exp(-abs(x)))  # log(1 + exp(x))
-        all_of_it = y + self.theta
-        return xlogx(y) - y * z - all_of_it * (xp.log(all_of_it) - float(np.log(self.theta)) - soft)
+        soft = xp.clip(x, 0.0, None) + xp.log1p(xp.exp(-abs(x)))  # log(1 + m / theta)
+        return xlogx(y) - y * z + (y + self.theta) * (soft - xp.log1p(y / self.theta))
 
     def derivative(self, y: Array, z: Array) -> Array:
         return (y + self.theta) * expit(z - float(np.log(self.theta))) - y
@@ -55,12 +52,3 @@ class NegativeBinomial(Loss):
         share = np.clip((u + y) / (y + self.theta), 0.0, 1.0)  # of theta / (mean + theta), what is left of 1
         entropy = xlogx(share) + xlogx(1.0 - share)
         return (y + self.theta) * (entropy + np.log(y + self.theta)) + (u - self.theta) * np.log(self.theta) - xlogx(y)
-
-    def constant(self, mean_y: Any) -> Any:
-        return self.link.inverse(mean_y)
-
-    def takes(self, y: Array) -> Array:
-        return y >= 0
-
-    def reading(self, of: str | None = None) -> str:
-        return "the logarithm of the expected count"

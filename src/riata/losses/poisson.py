@@ -1,21 +1,18 @@
 """Counts."""
 
-from typing import Any
-
 import numpy as np
 
 from riata.arrays import Array, namespace
 from riata.losses.functions import xlogx
-from riata.losses.link import EXP
-from riata.losses.loss import Loss
+from riata.losses.log_link import LogLinkLoss
 
 
-class Poisson(Loss):
+class Poisson(LogLinkLoss):
     """exp(z) - y z + (y log y - y), half the deviance of counts y >= 0 of mean exp(z)."""
 
     name = "poisson"
     code = 4
-    link = EXP
+    predicted = "count"
     half_deviance = True
     words = "Poisson loss (half the deviance of counts)"
     refusal = "the target has negative values, and the Poisson loss is for counts: take loss 'squared'"
@@ -36,12 +33,3 @@ class Poisson(Loss):
     def conjugate(self, y: Array, u: Array) -> Array:
         v = np.maximum(u + y, 0.0)
         return xlogx(v) - v - (xlogx(y) - y)
-
-    def constant(self, mean_y: Any) -> Any:
-        return self.link.inverse(mean_y)
-
-    def takes(self, y: Array) -> Array:
-        return y >= 0
-
-    def reading(self, of: str | None = None) -> str:
-        return "the logarithm of the expected count"

@@ -1,22 +1,19 @@
 """Totals: sums of a random number of amounts, such as the cost of a year's claims, of which many are exactly 0."""
 
-from typing import Any
-
 import numpy as np
 
 from riata.arrays import Array, namespace
 from riata.errors import OptionError
 from riata.losses.formulas import fraction, row
-from riata.losses.link import EXP
-from riata.losses.loss import Loss
+from riata.losses.log_link import LogLinkLoss
 
 NEWTON_STEPS = 100  # to where the slope is u; each is at most 1 long, and the last ones double the digits
 
 
-class Tweedie(Loss):
+class Tweedie(LogLinkLoss):
     """Half the Tweedie deviance of y >= 0 of mean exp(z), whose variance is in proportion to mean**power."""
 
-    link = EXP
+    predicted = "total"
     refusal = "the target has negative values, and the Tweedie loss is for totals of 0 or more: take loss 'squared'"
     formula = (
         fraction(
@@ -43,7 +40,7 @@ class Tweedie(Loss):
                 "at 2 'gamma'"
             )
         self.power = float(power)
-        self.name = f"tweedie:{self.power:g}"
+        self.name = f"tweedie:{self.power!r}"
 
     @property
     def words(self) -> str:
@@ -73,12 +70,3 @@ class Tweedie(Loss):
             step = (self.derivative(y, z) - u) / self.second_derivative(y, z)
             z = z - np.clip(step, -1.0, 1.0)
         return np.where(inside, u * z - self.value(y, z), np.where(u < 0.0, np.inf, 0.0))
-
-    def constant(self, mean_y: Any) -> Any:
-        return self.link.inverse(mean_y)
-
-    def takes(self, y: Array) -> Array:
-        return y >= 0
-
-    def reading(self, of: str | None = None) -> str:
-        return "the logarithm of the expected total"

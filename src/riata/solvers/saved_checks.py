@@ -1,13 +1,26 @@
 """Checks of what is restored from a checkpoint: compiled loops trust the types, lengths and indices of their arrays."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from riata.errors import CheckpointError
+from riata.errors import CheckpointError, RiataError
 from riata.schema import SchemaError, checked
 
 Shape = tuple[int | None, ...]  # None: any length
+
+
+@contextmanager
+def restoring() -> Iterator[None]:
+    """Whatever the reading of a checkpoint trips over is the checkpoint's fault; also a decorator of what reads one."""
+    try:
+        yield
+    except RiataError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise _damaged(" ".join(str(error).split()) or type(error).__name__) from error
 
 
 def check_alike(arrays: dict[str, np.ndarray], alike: dict[str, np.ndarray]) -> None:
@@ -35,11 +48,17 @@ def check_indices(values: np.ndarray, name: str, least: int, below: int) -> None
         raise _damaged(f"{name!r} holds an index that there is not")
 
 
-def check_facts(facts: dict[str, Any], kinds: dict[str, Any]) -> None:
+def check_set(values: np.ndarray, name: str, among: np.ndarray) -> None:
+    """Refuse indices that are there twice, or not among these."""
+    if len(np.unique(values)) < len(values) or not np.isin(values, among).all():
+        raise _damaged(f"{name!r} holds an index twice, or one that should not be there")
+
+
+def check_facts(facts: dict[str, Any], kinds: dict[str, Any], finite: bool = False) -> None:
     """Refuse facts that are missing, or of other types."""
     try:
         for name, kind in kinds.items():
-            checked(kind, facts.get(name), f"its {name!r}", finite=False)
+            checked(kind, facts.get(name), f"its {name!r}", finite)
     except SchemaError as error:
         raise _damaged(str(error)) from error
 

@@ -10,8 +10,6 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -21,10 +19,10 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.formats.damage import DAMAGE, reason_of
+from riata.data.formats.damage import DAMAGE
 from riata.data.remote import Remote
 from riata.engines.cuda.on_device import OnDevice
-from riata.errors import CheckpointError, OutputError, RiataError
+from riata.errors import CheckpointError, OutputError
 from riata.files import reason, remove_stale, replacing
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
@@ -108,19 +106,6 @@ class Checkpoints:
                 f"{path} is of another fit: its {name} is {there.get(name)!r}, here it is {mine.get(name)!r}; "
                 "use the same data and options, another folder, or do not resume"
             )
-
-
-@contextmanager
-def resuming() -> Iterator[None]:
-    """What a solver trips over that went on from a checkpoint is taken for the checkpoint's fault."""
-    try:
-        yield
-    except RiataError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise CheckpointError(
-            f"the checkpoint is damaged, or was made up ({reason_of(error)}): start again without resuming"
-        ) from error
 
 
 def _digest(facts: np.ndarray, arrays: dict[str, np.ndarray]) -> bytes:

@@ -103,7 +103,7 @@ def run(
         raise DataError("the squares of these numbers are beyond the range of floating-point numbers; scale them down")
     history: list[Record] = []
     if resumed is not None:
-        check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float})
+        check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float}, finite=True)
         try:
             history = [build(Record, record, "its history") for record in resumed.facts["history"]]
         except SchemaError as error:

@@ -1,7 +1,6 @@
 """One margin: from a dataset and a spec to a fitted linear function. Check, assemble, delegate."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Options
 from riata.solvers.registry import SOLVERS
-from riata.training.checkpoint import Checkpoints, data_fingerprint, resuming
+from riata.training.checkpoint import Checkpoints, data_fingerprint
 from riata.training.checks import check_rows, check_spec
 from riata.training.driver import Record, Result, run
 from riata.training.spec import Spec
@@ -85,11 +84,10 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     checkpoints = checkpoints_of(data, spec)
     resumed = checkpoints.load() if checkpoints is not None and spec.resume else None
     options = replace(solver_options(spec), resume=resumed)
-    with nullcontext() if resumed is None else resuming():
-        result = run(
-            problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
-            checkpoints=checkpoints, resumed=resumed,
-        )  # fmt: skip
+    result = run(
+        problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
+        checkpoints=checkpoints, resumed=resumed,
+    )  # fmt: skip
     return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
 
 

@@ -26,7 +26,7 @@ from riata.training.progress import pass_progress, path_progress
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
-from riata.training.selection.search import search_of
+from riata.training.selection.search import Search, search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
@@ -121,6 +121,15 @@ def _folds(data: Dataset, spec: Spec) -> Folds | None:
     return None if search is None or not search.needs_folds or data.is_summary else folds_asked(data, spec)
 
 
+def _within(search: Search, spec: Spec, data: Dataset, warn: Warn) -> Search:
+    """A search for no more features than there are, with a note where it was asked to go further."""
+    most = spec.n_choices(data.n_features)
+    if not isinstance(search.k_max, int) or search.k_max <= most:
+        return search
+    warn(f"there are {most} {spec.counted}: the path ends there, and not at k_max={search.k_max}")
+    return replace(search, k_max=most)
+
+
 def _fit_margin(
     data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
 ) -> Fit:
@@ -137,7 +146,7 @@ def _fit_margin(
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
-            search = replace(search, folds=folds)
+            search = replace(_within(search, spec, data, warn), folds=folds)
             fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
     elif validation is not None:
         raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")

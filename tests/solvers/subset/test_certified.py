@@ -17,6 +17,7 @@ from riata.errors import OptionError
 from riata.outcome.proofs import NoBound, SearchedAll, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Options
+from riata.solvers.subset import branch_and_bound
 from riata.solvers.subset import certified as module
 from riata.solvers.subset.best_k import best_k
 from riata.solvers.subset.certified import certified
@@ -103,6 +104,21 @@ def test_a_gap_that_is_allowed_ends_the_search_earlier(rng):
     assert closed.bound.is_best
     assert 0.0 <= open_.bound.gap <= 0.02 + 1e-12
     assert "can be more than" in open_.reason
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_parts_that_were_dropped_within_the_gap_count(seed, monkeypatch):
+    """Also in the states that are told on the way, which may come at any moment."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 30)) + rng.normal(size=(60, 1))
+    data, spec = InMemory(X, X[:, :6].sum(axis=1) + 3.0 * rng.normal(size=60)), Spec(k=6, ridge=0.01)
+    best = fit(data, replace(spec, certify=True)).result
+    assert best.bound.is_best
+    monkeypatch.setattr(branch_and_bound, "REPORT", 0.0)
+    result = fit(data, replace(spec, certify=0.08)).result
+    assert 0.0 < result.bound.gap <= 0.08
+    assert not result.bound.is_best
+    assert result.bound.value <= best.objective
 
 
 def test_without_time_the_best_so_far_is_returned_with_its_gap(rng):

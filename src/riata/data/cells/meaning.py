@@ -30,17 +30,27 @@ class Meaning:
 
 
 def decide(looks: Mapping[str, ColumnLook], separator: str = ",") -> Meaning:
-    """What these columns mean. What one of them leaves open, such as 1,391 or 01/02/2013, another may settle."""
+    """What these columns mean. What one of them leaves open, such as 1,391 or 01/02/2013, another may settle.
+
+    What none settles means what it meant in the files of the model, if there is one. What the model and the file tell
+    differently is refused.
+    """
     found = Meaning()
     decimals = {one.decimal for look in looks.values() for one in _settled_numbers(look)}
+    orders = {one.order for look in looks.values() for one in _settled_dates(look)}
+    against = {look.name: why for look in looks.values() if (why := _contradicted(look, decimals, orders)) is not None}
+    decimals = decimals or {one.decimal for look in looks.values() if isinstance(one := look.as_known(), NumberFormat)}
     usual = {"."} if separator == "," else set()  # who writes decimal commas divides columns by something else
     decimals = decimals or usual
     decimal = next(iter(decimals)) if len(decimals) == 1 else None
-    orders = {one.order for look in looks.values() for one in _settled_dates(look)}
     order = orders.pop() if len(orders) == 1 else DAY_FIRST if decimal == "," and not orders else None
     for name, look in looks.items():
         if look.codes and look.numbers():
             found.codes.append(name)
+        elif name in against:
+            found.refused[name] = against[name]
+        elif (known := look.as_known()) is not None:
+            found.formats[name] = known
         elif numbers := look.numbers():
             _decide_number(found, look, numbers, decimal)
         elif look.formats:
@@ -81,6 +91,25 @@ def _settled_numbers(look: ColumnLook) -> list[NumberFormat]:
 def _settled_dates(look: ColumnLook) -> list[DateFormat]:
     dates = [one for one in look.formats or () if isinstance(one, DateFormat)]
     return dates[:1] if len({one.order for one in dates}) == 1 else []
+
+
+def _contradicted(look: ColumnLook, decimals: Collection[str], orders: Collection[str]) -> str | None:
+    """Why a column that may be read in two ways is not read as in the model's files: others of this file deny it."""
+    known = look.as_known()
+    several = "which other columns of this file deny: say which (csv={"
+    if isinstance(known, NumberFormat) and look.divided and decimals and known.decimal not in decimals:
+        other = next(iter(decimals))
+        return (
+            f"column {look.name!r} has numbers such as {look.divided!r}, in which {known.decimal!r} was the decimal "
+            f"mark when the model was made, {several}'decimal': {known.decimal!r}}} or {{'decimal': {other!r}}}; --csv "
+            f"decimal={known.decimal} or --csv decimal={other})"
+        )
+    if isinstance(known, DateFormat) and orders and known.order not in orders and not _settled_dates(look):
+        return (
+            f"column {look.name!r} has dates such as {look.example!r}, which were {known.order} when the model was "
+            f"made, {several}'dates': 'day first'}} or 'month first'; --csv 'dates=day first')"
+        )
+    return None
 
 
 def _decide_number(found: Meaning, look: ColumnLook, numbers: list[NumberFormat], decimal: str | None) -> None:

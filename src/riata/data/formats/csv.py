@@ -51,10 +51,7 @@ class Csv(FileSource):
         look = CsvLook(block_bytes, self.asked, as_text, self._arrow)
         self._dialects = look.dialects
         schemas = [self._types(look, file) for file in files]
-        self._meaning, looks = look.meaning(files, schemas, known or {}, labels)
-        if skip_bad:  # rows with stray words are bad ones
-            self._meaning.formats |= {name: looks[name].almost for name in self._meaning.strays}
-            self._meaning.strays.clear()
+        self._meaning = look.meaning(files, schemas, known or {}, labels, skip_strays=skip_bad)
         self._formats = self._left_to_us(schemas)
         self.cells = self._meaning.formats
         self.refused, self.strays = self._meaning.refused, self._meaning.strays
@@ -119,6 +116,9 @@ class Csv(FileSource):
         return [*super().fingerprint(), repr(self.asked)]
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        wanted = list(columns)
+        if self._skip_bad:
+            columns = [n for n in self.with_judged(columns) if n in wanted or self._can_be_bad(n)]
         kinds = {name: self.schema.field(name).type for name in columns}
         formats = {name: one for name, one in self._formats.items() if name in columns}
         if self._skip_bad:
@@ -134,7 +134,7 @@ class Csv(FileSource):
                     batch, n_left_out = converted(batch, formats, self._skip_bad)
                     n_read, n_unfit = n_read + n_rows, n_unfit + n_left_out
                     self.skipped = skipped_before + n_unfit + ragged[0]
-                    yield batch
+                    yield batch.select(wanted)
                 self.skipped = skipped_before + n_unfit + ragged[0]
                 return
             except BadCell as bad:
@@ -146,6 +146,9 @@ class Csv(FileSource):
                 if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def _can_be_bad(self, column: str) -> bool:
+        return column in self._formats or pa.types.is_floating(self.schema.field(column).type)
 
     def _parsed(
         self,
@@ -222,6 +225,9 @@ class Csv(FileSource):
     def _line(self, file: File, row: int) -> int:
         """About which line of a file a row is, counted from one, of those read."""
         return (self.dialect(file).header_lines if file.span is None else file.lines_before()) + row
+
+    def nth(self, file: File, row: int) -> str:
+        return f"line {self._line(file, row + 1)}"
 
     def _about_cell(self, file: File, bad: BadCell, n_before: int) -> str:
         return (

@@ -37,8 +37,12 @@ class CsvLook:
         schemas: Sequence[pa.Schema],
         known: Mapping[str, CellFormat],
         labels: Collection[str],
-    ) -> tuple[Meaning, dict[str, ColumnLook]]:
-        """What the columns mean, and what was seen of them; `labels` are columns in which yes and no name classes."""
+        skip_strays: bool,
+    ) -> Meaning:
+        """What the columns mean; `labels` are columns in which yes and no name classes.
+
+        With `skip_strays` rows with words among numbers are to be left out as bad ones: they tell nothing.
+        """
         asked = self._asked.cells
         kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
         open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
@@ -50,6 +54,9 @@ class CsvLook:
             more = {name: ColumnLook(name, asked, known.get(name)) for name in points}
             self._add_heads(files, more)
             looks |= {name: look for name, look in more.items() if look.formats}
+        for look in looks.values() if skip_strays else ():
+            if not look.formats and look.looks_like is not None:
+                look.formats = look.almost
         meaning = decide(looks, self.dialects[files[0].path].separator)
         meaning.codes += [  # such as 0x1f, which Arrow takes for a whole number
             name for name, look in looks.items() if pa.string() not in kinds[name] and look.formats == []
@@ -59,7 +66,7 @@ class CsvLook:
                 del meaning.formats[name]
         whole = [n for n, types in open_columns.items() if types == {pa.int64()} and n not in meaning.codes]
         self._add_epochs(files[0], meaning, whole, known)
-        return meaning, looks
+        return meaning
 
     def _dialect(self, file: File) -> Dialect:
         head = self._bytes(file, self._block_bytes)

@@ -18,6 +18,12 @@ DAMAGE = (
 MOST_LETTERS = 200
 
 
+def validated(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch, if it is sound: Arrow does not check offsets and letters, which a damaged file may have wrong."""
+    batch.validate(full=True)
+    return batch
+
+
 def reason_of(error: BaseException) -> str:
     """The message of a library's error as part of a sentence: one line, not long, without a full stop."""
     words = re.sub(r"\s+", " ", str(error)).strip(" .") or type(error).__name__

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 from pyarrow import fs
 
+from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.machine import forget_pages
@@ -38,12 +39,6 @@ class Ipc(FileSource):
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
             return sum(reader.get_batch(i).num_rows for i in range(file.span[0] if file.span else 0))
-
-
-def validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch, if it is sound: Arrow does not check offsets, which a damaged file may have wrong."""
-    batch.validate(full=True)
-    return batch
 
 
 def map_file(file: File) -> mmap.mmap:

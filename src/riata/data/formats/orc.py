@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.tables import flat, owners
@@ -37,7 +38,7 @@ class Orc(FileSource):
             for i in range(*(file.span or (0, reader.nstripes))):
                 stripe = flat(pa.Table.from_batches([reader.read_stripe(i, columns=stored)])).select(list(columns))
                 wanted = pa.schema([self.schema.field(name) for name in columns])
-                yield from stripe.cast(wanted).combine_chunks().to_batches(max_chunksize=rows)
+                yield from map(validated, stripe.cast(wanted).combine_chunks().to_batches(max_chunksize=rows))
 
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle:

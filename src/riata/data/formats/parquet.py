@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 
@@ -41,7 +42,7 @@ class Parquet(FileSource):
             stored = [name for name in columns if name in parquet.schema_arrow.names]
             groups = range(*(file.span or (0, parquet.num_row_groups)))
             for batch in parquet.iter_batches(batch_size=rows, columns=stored, row_groups=groups):
-                yield self._complete(file, batch, columns)
+                yield self._complete(file, validated(batch), columns)
 
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pq.ParquetFile(handle) as parquet:

@@ -25,14 +25,14 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.formats.ipc import Ipc
-from riata.data.formats.source import Source
+from riata.data.formats.source import Source, WithColumns
 from riata.data.formats.streams import StoredStream, UnstoredStream
 from riata.data.opening.arrays import open_array
 from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
-from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.column_options import ColumnOptions, columns_read
 from riata.data.opening.convert import open_converted
 from riata.data.opening.decoded_batches import DecodedBatches
-from riata.data.opening.profile import Profile, known_profile
+from riata.data.opening.profile import Profile, known_encoding, known_profile
 from riata.data.opening.profile_cache import profile_of
 from riata.data.opening.sources import Reading, open_source, with_roles
 from riata.data.out_of_core import OutOfCore
@@ -178,7 +178,8 @@ def open_data(
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if n_features is not None:
         rows.width = n_features
-    if rows.single_pass and cache:
+    by_place = isinstance(rows, WithColumns) or any(roles[role] is not None for role in marks)
+    if cache and (rows.single_pass or (rows.unordered and by_place)):
         rows = StoredStream(rows, cache if isinstance(cache, str) else None)
     elif rows.single_pass:
         rows = UnstoredStream(rows, _first_rows(rows, budget))
@@ -191,8 +192,12 @@ def open_data(
     target_name = roles["target"] if need_target else None
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
+    rows.judge_by(_columns_used(rows, column_options, encoding, target_name))
     if remote_opener is not None:
-        return remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
+        remote = remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
+        if remote.profile is not None:
+            remote.profile.notes += _time_note(time, column_options)
+        return remote
     decoded = DecodedBatches(0 if rows.single_pass else in_memory_bytes(budget))
     if encoding is not None:
         profile = known_profile(rows, encoding, batch_rows, target_name, decoded)
@@ -200,6 +205,7 @@ def open_data(
         profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
     else:
         profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
+    profile.notes += _time_note(time, column_options)
     if profile.encoding.names_bytes > budget:
         raise DataError(
             f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
@@ -207,9 +213,16 @@ def open_data(
         )
     data = OutOfCore(rows, profile, budget, cache)
     if column_options.marks:
-        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks))
+        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks, data.n_rows))
     fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load(decoded) if fits else data
+
+
+def _columns_used(rows: Source, options: ColumnOptions, encoding: Encoding | None, target: str | None) -> Sequence[str]:
+    """The columns that any pass may read."""
+    if encoding is None:
+        return columns_read(rows, options)
+    return [*known_encoding(rows, encoding, target).columns, *options.marks.values()]
 
 
 def _profile_of_stream(
@@ -220,6 +233,14 @@ def _profile_of_stream(
     profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, options.task))
     profile.notes += _width_note(profile.encoding, n_features)
     return profile
+
+
+def _time_note(given: Any, options: ColumnOptions) -> list[str]:
+    """A note on a column of times that would have been a feature, had it not been named as such."""
+    if options.time is None or options.time != given or options.features is not None or options.time in options.drop:
+        return []
+    keeps = "naming it among the features keeps it (features=..., or --features)"
+    return [f"{options.time!r} orders the folds and is no feature; {keeps}"]
 
 
 def _width_note(encoding: Encoding, n_features: int | None) -> list[str]:

@@ -39,7 +39,6 @@ from riata.solvers.convex.working_set import (
     worse,
 )
 from riata.solvers.iterate import Iterate, Options, Saved
-from riata.solvers.saved_checks import check_array
 
 MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
@@ -53,11 +52,8 @@ STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
-        arrays, facts = options.resume
-        check_array(arrays, "known", np.float64, (problem.data.n_features,))
-        state = WorkingSetState.resumed(options.resume)
-        known: Known = facts["known_F"], arrays["known"], facts["known_b"]
-        judge = Judge(facts["slope_unit"])
+        state, known = WorkingSetState.resumed(options.resume, problem.data.n_features)
+        judge = Judge(options.resume.facts["slope_unit"])
         return (yield from newton(problem, options, state, judge, known, options.resume))
     start = problem.start or empty_start(problem)
     w, b, at = start

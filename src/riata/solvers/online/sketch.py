@@ -31,6 +31,7 @@ from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options
 from riata.solvers.online.online import Online, of_features
+from riata.solvers.saved_checks import check_indices, check_set
 from riata.solvers.stochastic.method import MethodMemory, State, Sweep, stochastic
 
 SKETCH_BYTES = 64 << 20  # the budget by default
@@ -93,6 +94,12 @@ class Sketch(Online):
             "table": (int(NOWHERE), places), "free": (0, places + 1), "ids": (int(NOWHERE), 2**63 - 1),
             "piece": (1, 2**62),
         }  # fmt: skip
+
+    def check(self, memory: MethodMemory) -> None:
+        """The table must never be full, or a search in it would not end."""
+        entered, free = memory["table"][memory["table"] != NOWHERE], memory["free"]
+        check_set(entered, "table", np.arange(len(memory["ids"])))
+        check_indices(free[-1:], "free", 0, len(memory["ids"]) - len(entered) + 1)
 
     def _due(self, memory: MethodMemory) -> int:
         return min(super()._due(memory), int(memory["piece"][0]))

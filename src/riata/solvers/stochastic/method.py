@@ -25,7 +25,7 @@ from riata.matrices.matrix import Matrix
 from riata.objective import Problem
 from riata.solvers.iterate import Features, Iterate, Options, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
-from riata.solvers.saved_checks import check_alike, check_facts, check_indices
+from riata.solvers.saved_checks import check_alike, check_facts, check_indices, restoring
 from riata.solvers.stochastic.schedules import STEPS, Schedule, parse_step
 from riata.solvers.stochastic.visits import ORDERS, within
 
@@ -87,6 +87,10 @@ class Method(Protocol):
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
         """Between which numbers indices in its memory lie: the least, and the first beyond."""
         return {}
+
+    def check(self, memory: MethodMemory) -> None:
+        """Refuse a memory from a checkpoint, of the right types, shapes and bounds, that it could never have."""
+        return
 
     def mirrored(self, memory: MethodMemory) -> MethodMemory:
         """The memory that it would have if all targets had the opposite sign."""
@@ -186,6 +190,7 @@ def first_run_state(method: Method, data: Dataset, seed: int | None) -> RunState
     return RunState(first_state(method, data.n_features), rng, data.shuffled(rng))
 
 
+@restoring()
 def resumed_run_state(saved: Saved, method: Method, data: Dataset) -> RunState:
     """The state that was saved, if it is as this method has it; JSON keeps every bit of its numbers."""
     arrays, facts = saved
@@ -196,6 +201,7 @@ def resumed_run_state(saved: Saved, method: Method, data: Dataset) -> RunState:
         check_indices(arrays[f"memory.{name}"], name, least, below)
     check_facts(facts, {"b": float, "steps": int, "largest": float, "done": int, "progressive": list[float]})
     memory = {name.removeprefix("memory."): values for name, values in arrays.items() if name.startswith("memory.")}
+    method.check(memory)
     rng = np.random.default_rng()
     rng.bit_generator.state = facts["rng"]
     state = State(arrays["w"], facts["b"], facts["steps"], facts["largest"], memory, dict(facts["names"]))

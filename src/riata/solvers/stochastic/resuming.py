@@ -12,7 +12,7 @@ from riata.data.chunk import Chunk
 from riata.data.csr import check_entries
 from riata.matrices.host import from_parts
 from riata.solvers.iterate import Options, Saved
-from riata.solvers.saved_checks import check_array, check_facts
+from riata.solvers.saved_checks import check_array, check_facts, restoring
 
 
 def saved(arrays: dict[str, np.ndarray], rng: np.random.Generator | None = None, **facts: Any) -> Saved:
@@ -20,6 +20,7 @@ def saved(arrays: dict[str, np.ndarray], rng: np.random.Generator | None = None,
     return Saved(arrays, facts if rng is None else facts | {"rng": rng.bit_generator.state})
 
 
+@restoring()
 def generator(options: Options) -> np.random.Generator:
     """A generator with the seed of the options, or in the state that was saved."""
     rng = np.random.default_rng(options.seed)
@@ -28,6 +29,7 @@ def generator(options: Options) -> np.random.Generator:
     return rng
 
 
+@restoring()
 def weights(options: Options, n_features: int) -> tuple[np.ndarray, float, int]:
     """Weights, intercept and number of steps at the start: zero, or those that were saved."""
     if options.resume is None:
@@ -45,6 +47,7 @@ def chunk_arrays(chunk: Chunk | None) -> dict[str, np.ndarray]:
     return {f"chunk.{name}": part for name, part in parts.items()}
 
 
+@restoring()
 def chunk_of(arrays: dict[str, np.ndarray], n_features: int) -> Chunk | None:
     """The chunk of these `chunk_arrays`; None where there are none."""
     if "chunk.y" not in arrays:

@@ -13,7 +13,7 @@ from riata.errors import OptionError
 from riata.kernels.variance_reduced import saga_sweep
 from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
-from riata.solvers.saved_checks import check_array, check_facts
+from riata.solvers.saved_checks import check_array, check_facts, restoring
 from riata.solvers.stochastic.resuming import generator, saved, weights
 from riata.solvers.stochastic.svrg import constant_step, row_steps
 from riata.solvers.stochastic.visits import ORDERS, within
@@ -46,6 +46,7 @@ def saga(problem: Problem, options: Options) -> Iterator[Iterate]:
         yield Iterate(w / problem.scale, b, steps, save=None if options.over(steps) else save)
 
 
+@restoring()
 def _slopes(options: Options, n_features: int) -> tuple[np.ndarray, float, dict[int, np.ndarray]]:
     """The mean slope by w and by b and, by chunk, the last slope of every row: none yet, or those that were saved."""
     if options.resume is None:

@@ -20,6 +20,7 @@ from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
+from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains, next_count
 from riata.solvers.subset.candidates import first_count, make_room, row_limit
@@ -41,13 +42,14 @@ def best_k(problem: Problem, options: Options) -> Iterates:
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
     if resume is not None and not problem.loss.quadratic:
         return (yield from by_refits(problem, options))
+    start: tuple[np.ndarray, Outlook, int] | None = None
     if resume is None:
         model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     else:
-        model = LocalQuadratic.resumed(problem, resume.arrays)
-    rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), row_limit(k, d, options), resume)
+        model, start = _resumed(problem, resume)
+    rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), row_limit(k, d, options), start)
     if problem.loss.quadratic:
-        done = 0 if resume is None else resume.facts["rounds"]
+        done = 0 if start is None else start[2]
         return (yield from _quadratic_iterates(model, k, rounds, done, options))
     else:
         *_, (support, outlook, _) = islice(rounds, EARLY_ROUNDS)  # more would refine a quadratic about to be replaced
@@ -85,21 +87,38 @@ def _saved(model: LocalQuadratic, arrays: dict[str, np.ndarray], **facts: Any) -
     return Saved(arrays | model.arrays, facts)
 
 
+@restoring()
+def _resumed(problem: Problem, saved: Saved) -> tuple[LocalQuadratic, tuple[np.ndarray, Outlook, int]]:
+    """The quadratic, and the support, the outlook and the number of rounds, as they were saved."""
+    arrays, facts = saved
+    d = problem.data.n_features
+    model = LocalQuadratic.resumed(problem, arrays)
+    support = check_array(arrays, "support", np.int64, (None,))
+    check_set(support, "support", model.candidates)
+    check_facts(facts, {"rounds": int, "reduction": float})
+    outlook = Outlook(
+        check_array(arrays, "outlook.weights", np.float64, support.shape), facts["reduction"],
+        check_array(arrays, "outlook.gains", np.float64, (d,)), check_array(arrays, "outlook.partners", np.int64, (d,)),
+    )  # fmt: skip
+    return model, (support, outlook, facts["rounds"])
+
+
 def candidate_rounds(
-    model: LocalQuadratic, k: int, min_gain: float, limit: int, resume: Saved | None = None
+    model: LocalQuadratic, k: int, min_gain: float, limit: int, start: tuple[np.ndarray, Outlook, int] | None = None
 ) -> Iterator[Round]:
-    """Rounds of adding candidates and searching among them, until no feature outside has a gain."""
+    """Rounds of adding candidates and searching among them, until no feature outside has a gain.
+
+    The start is the support, the outlook and the number of rounds of a fit that is resumed.
+    """
     count = min(first_count(k), limit)
     final, t, data = False, 0, model.problem.data
     pursue = data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
-    if resume is None:
+    if start is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)
     else:
-        arrays, facts = resume
-        support, t, count = arrays["support"], facts["rounds"], min(next_count(k), limit - k)
-        weights, gains, partners = (arrays[f"outlook.{name}"] for name in ("weights", "gains", "partners"))
-        outlook = Outlook(weights, facts["reduction"], gains, partners)
+        support, outlook, t = start
+        count = min(next_count(k), limit - k)
     while not final:
         t += 1
         candidates = largest_gains(outlook.gains, model.candidates, count)

@@ -15,7 +15,7 @@ import numpy as np
 from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
-from riata.solvers.saved_checks import check_array, check_facts, check_indices
+from riata.solvers.saved_checks import check_array, check_facts, check_indices, restoring
 from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
@@ -99,6 +99,7 @@ def _saved(fit: Fitted, candidates: np.ndarray, rounds: int) -> Saved:
     return Saved(arrays, {"b": float(fit.intercept), "objective": float(fit.objective), "rounds": rounds})
 
 
+@restoring()
 def _resumed(saved: Saved, n_features: int) -> tuple[Fitted, np.ndarray, int]:
     """(fit, candidates, rounds) as they were saved."""
     arrays, facts = saved

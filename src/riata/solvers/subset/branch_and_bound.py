@@ -106,7 +106,7 @@ class _Search:
         self.parts: list[tuple[float, int, _Part]] = []
         self._numbers = count()
         self._tried: set[bytes] = set()
-        self._floor = np.inf  # the least bound of single models
+        self._floor = np.inf  # the least bound of single models, and of parts that were dropped within the gap
 
     @property
     def target(self) -> float:
@@ -130,8 +130,11 @@ class _Search:
             state = part.state.copy()
             state[part.branch] = side
             self.consider(state, w, part.price, bound)
-        left = self.parts[0][0] if self.parts else np.inf
-        self.state.bound = min(left, self._floor, self.state.objective)
+        self.state.bound = self._least_bound()
+
+    def _least_bound(self) -> float:
+        """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
+        return min(self.parts[0][0] if self.parts else np.inf, self._floor, self.state.objective)
 
     def consider(self, state: np.ndarray, w: np.ndarray | None, price: float, least: float = -np.inf) -> None:
         """Relax a part, and keep it unless it is ruled out."""
@@ -146,10 +149,10 @@ class _Search:
             return
         relaxed = subsets.relaxed(Node(state, np.zeros(len(state)) if w is None else w, price), left, self.target)
         bound = max(relaxed.bound, least)
+        if bound < self.target:
+            self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))
         if bound >= self.target:
-            return
-        self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))
-        if bound >= self.target:
+            self._floor = min(self._floor, bound)
             return
         state = self._fixed(state, relaxed, left)
         places = np.flatnonzero(relaxed.w)
@@ -196,10 +199,8 @@ class _Search:
 
     def finish(self) -> None:
         """What is known at the end."""
-        left = min(self.parts[0][0] if self.parts else np.inf, self._floor, self.state.objective)
-        self.state.bound = left
-        if left >= self.target:
-            self.state.bound, self.state.finished = min(left, self.target), True
+        self.state.bound = self._least_bound()
+        self.state.finished = self.state.bound >= self.target
 
 
 def _branch(state: np.ndarray, relaxed: Relaxed) -> int:

@@ -23,6 +23,7 @@ from riata.arrays import Array, at_least, namespace
 from riata.data.chunk import Chunk
 from riata.kernels.subset import swap_gains
 from riata.objective import Problem
+from riata.solvers.saved_checks import Shape, check_array, check_indices, check_set
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import solved
 from riata.solvers.subset.relaxation import Quadratic
@@ -42,6 +43,18 @@ class Outlook(NamedTuple):
     reduction: float  # twice the reduction of the quadratic from w = 0
     gains: np.ndarray  # for every feature outside, twice the reduction by its best swap or addition; -inf inside
     partners: np.ndarray  # the place in the support of the feature that leaves for it; -1 if none has to
+
+
+def _shapes(arrays: dict[str, np.ndarray], d: int) -> dict[str, tuple[type, Shape]]:
+    """The types and shapes of the arrays of a quadratic of d features."""
+    n = len(arrays["model.candidates"])
+    vectors = ("w", "_shift", "_by_d", "_centre", "_unit", "_diagonal", "h")
+    return {
+        **dict.fromkeys(("b", "loss", "_intercept_step"), (np.float64, ())),
+        **dict.fromkeys(vectors, (np.float64, (d,))),
+        "_place": (np.int64, (d,)), "_rows": (np.float64, (None, d)),
+        "candidates": (np.int64, (n,)), "_among": (np.float64, (n, n)),
+    }  # fmt: skip
 
 
 class LocalQuadratic:
@@ -92,12 +105,14 @@ class LocalQuadratic:
 
     @classmethod
     def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalQuadratic":
-        """The quadratic that had these `arrays`: no pass."""
+        """The quadratic that had these `arrays`, if they are as a quadratic has them: no pass."""
         model = cls.__new__(cls)
         model.problem = problem
-        for name, value in arrays.items():
-            if name.startswith("model."):
-                setattr(model, name.removeprefix("model."), value.copy() if value.ndim else value.item())
+        for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items():
+            value = check_array(arrays, f"model.{name}", kind, shape)
+            setattr(model, name, value.copy() if value.ndim else value.item())
+        check_indices(model._place, "model._place", -1, len(model._rows))
+        check_set(model.candidates, "model.candidates", np.arange(len(model.w)))
         return model
 
     @property
