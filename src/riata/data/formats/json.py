@@ -119,14 +119,19 @@ class Json(FileSource):
                 line = first + int(np.count_nonzero(block[:start] == ord("\n")))
                 if not self._skip_bad:
                     raise DataError(self._sentence(file, line, block[start:stop].tobytes(), str(error))) from error
-                self.skipped += schema is not None
+                if schema is not None:
+                    self.skipped += 1
+                    self.note_bad(file, f"{self._unit(file)} {line + 1}")
                 if start:
                     yield _parse(block[:start], schema)
                 block, first = block[stop:], line + 1
 
+    def _unit(self, file: File) -> str:
+        return "row" if self._arrays[file.path] else "line"
+
     def _sentence(self, file: File, line: int, content: bytes, reason: str) -> str:
         """What is wrong with this line; Arrow, which reads on after it, may have met the error in the next one."""
-        place = f"{file.path}, {'row' if self._arrays[file.path] else 'line'} {line + 1}"
+        place = f"{file.path}, {self._unit(file)} {line + 1}"
         advice = "correct it, or skip such rows (on_error='skip')"
         if (fault := _fault(content)) is not None and line > 0:
             return f"{place}: this is no JSON ({fault}); {advice}"
