@@ -109,25 +109,34 @@ class MarksGiven(Marks):
 class MarksOfSource(Marks):
     """Marks in columns of a source, of the rows that an encoding keeps."""
 
-    def __init__(self, source: Source, encoding: Encoding, columns: Mapping[str, str]) -> None:
+    def __init__(self, source: Source, encoding: Encoding, columns: Mapping[str, str], n_rows: int) -> None:
         super().__init__(columns)
-        self._source, self._encoding = source, encoding
+        self._source, self._encoding, self._n_rows = source, encoding, n_rows
 
     def _read(self) -> dict[str, Mark]:
-        if self._source.single_pass:
+        if self._source.single_pass or self._source.unordered:
+            why = "stream can be read only once" if self._source.single_pass else "query may give another order then"
+            names = " and ".join(map(repr, self.columns.values()))
             raise DataError(
-                f"folds by {' and '.join(map(repr, self.columns.values()))} need a second reading, and this stream can "
-                "be read only once: keep it while it is read (cache=True)"
+                f"folds by {names} need a second reading, and this {why}: keep it while it is read (cache=True)"
             )
         numbers = {role: RowNumbers(TYPES[role]) for role in self.columns}
         for found in marks_in(self._source, self._encoding, self.columns):
             for role, values in found.items():
                 numbers[role].append(values)
-        return marks_of(numbers, self._source.schema, self.columns)
+        return marks_of(numbers, self._source.schema, self.columns, self._n_rows)
 
 
-def marks_of(numbers: Mapping[str, RowNumbers], schema: pa.Schema, columns: Mapping[str, str]) -> dict[str, Mark]:
-    """The marks in these columns, once their numbers are known."""
+def marks_of(
+    numbers: Mapping[str, RowNumbers], schema: pa.Schema, columns: Mapping[str, str], n_rows: int
+) -> dict[str, Mark]:
+    """The marks in these columns, once their numbers are known; there must be one for each of the rows."""
+    for role, values in numbers.items():
+        if len(values) != n_rows:
+            raise DataError(
+                f"{columns[role]!r} has {len(values)} values where {n_rows} rows were read before: the data changes "
+                "from reading to reading; start again when nobody writes to it"
+            )
     kinds = {role: schema.field(name).type for role, name in columns.items()}
     return {role: Mark(numbers[role], name, role == TIME and are_dates(kinds[role])) for role, name in columns.items()}
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -35,7 +35,7 @@ class Target:
             return as_floats(column, self.column)
         if isinstance(self.classes[0], str):
             strings = as_strings(column)
-            found = pc.index_in(strings, value_set=pa.array(self.classes, strings.type))
+            found = pc.index_in(strings, value_set=string_array(self.classes, strings.type))
             codes = values_of(found.cast(pa.float64()))
             self._check(codes, values_of(column.is_null()), column)
             return codes

@@ -118,6 +118,9 @@ class Csv(FileSource):
         return [*super().fingerprint(), repr(self.asked)]
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        wanted = list(columns)
+        if self._skip_bad:
+            columns = [n for n in self.with_judged(columns) if n in wanted or self._can_be_bad(n)]
         kinds = {name: self.schema.field(name).type for name in columns}
         formats = {name: one for name, one in self._formats.items() if name in columns}
         if self._skip_bad:
@@ -133,7 +136,7 @@ class Csv(FileSource):
                     batch, n_left_out = converted(batch, formats, self._skip_bad)
                     n_read, n_unfit = n_read + n_rows, n_unfit + n_left_out
                     self.skipped = skipped_before + n_unfit + ragged[0]
-                    yield batch
+                    yield batch.select(wanted)
                 self.skipped = skipped_before + n_unfit + ragged[0]
                 return
             except BadCell as bad:
@@ -145,6 +148,9 @@ class Csv(FileSource):
                 if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def _can_be_bad(self, column: str) -> bool:
+        return column in self._formats or pa.types.is_floating(self.schema.field(column).type)
 
     def _parsed(
         self,

@@ -20,11 +20,19 @@ class FileSource(Source):
     def __init__(self, files: Sequence[File]) -> None:
         self.files = list(files)
         self.n_bytes = sum(file.size for file in files)
+        self._judged_by: Sequence[str] | None = None  # the columns that decide which rows are bad; None for all
         self._ends: list[int] = []  # for each file read so far, how many rows there are up to its end
 
     @abstractmethod
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of one file."""
+
+    def judge_by(self, columns: Sequence[str]) -> None:
+        self._judged_by = [name for name in columns if name in self.schema.names]
+
+    def with_judged(self, columns: Sequence[str]) -> list[str]:
+        """These columns, and after them all others that decide which rows are bad."""
+        return list(dict.fromkeys([*columns, *(self.schema.names if self._judged_by is None else self._judged_by)]))
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         self.skipped, self._ends, total = 0, [], 0

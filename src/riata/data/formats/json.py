@@ -86,7 +86,7 @@ class Json(FileSource):
         return pa.float64() if number else kind
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        wanted = pa.schema(owners(self._nested, columns))
+        wanted = pa.schema(owners(self._nested, self.with_judged(columns) if self._skip_bad else columns))
         first = file.lines_before()
         with file.stream() as stream:
             for block in self._blocks(file, stream):

@@ -28,6 +28,7 @@ from riata.data.opening.column_options import (
     check_cells,
     check_columns,
     check_words,
+    columns_read,
     feature_columns,
     is_index,
 )
@@ -75,6 +76,7 @@ class FirstPass:
         check_columns(source.schema, options)
         check_words(options)
         self.source, self.options, self.features = source, options, feature_columns(source, options)
+        self.columns = columns_read(source, options)
         check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
@@ -82,14 +84,6 @@ class FirstPass:
         if options.target is not None:
             self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read, without repetition."""
-        roles = [name for name in (self.options.target, self.options.weight) if name is not None]
-        roles += self.options.marks.values()  # read later, from what a stream has stored by then
-        crossed = [name for cross in self.options.crosses for name in cross]
-        return list(dict.fromkeys(self.features + crossed + roles))
 
     def begin(self, batch: pa.RecordBatch) -> None:
         """Choose the learner of each column by the first rows, unless that has been done."""
