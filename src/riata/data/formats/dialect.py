@@ -72,9 +72,9 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
     prefix = skipped + (body[: ends[0]] if has_header else "")
     width = usual_width(rows[1:] or rows)
-    first = next((i for i, row in enumerate(rows) if len(row) == width), 0)
-    in_header = sum(cell.count("\n") for cell in rows[first])
-    before_header = max(_n_lines(skipped + body[: ends[first]]) - 1 - in_header, 0)
+    at = next((i for i, row in enumerate(rows) if len(row) == width), 0)
+    in_header = sum(cell.count("\n") for cell in rows[at])
+    before_header = max(_n_lines(skipped + body[: ends[at]]) - 1 - in_header, 0)
     if has_header and len(rows) > 1 and (_are_units(rows) if options.units is None else options.units):
         prefix = skipped + body[: ends[1]]
         if options.units is None:
