@@ -63,6 +63,12 @@ REFUSED = {
         "column 'n' has numbers such as '1,391', in which the comma may divide thousands or be a decimal comma",
     ),
     "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
+    "a title and an empty line before the header": (
+        odd("Sales report\nexported in 2024\n\n" + text()), r"if the header is line 4 .*--csv skip=3\)"
+    ),
+    "a row of words that is no row of units": (
+        odd(text().replace("\n", "\nm,kg,EUR\n", 1), csv={"units": "no"}), "'y' looks like numbers but for 'EUR'"
+    ),
     "percent and not": (odd("n,y\n" + "34%,1\n0.34,2\n5%,3\n" * 5), "'n' has numbers with different signs"),
     "two currencies": (odd("n,y\n" + "$34,1\n€5,2\n" * 5), "'n' has numbers with different signs"),
     "a target with words": (
@@ -228,6 +234,24 @@ def test_options_that_there_are_not_are_refused(given, tmp_path):
     (tmp_path / "x.csv").write_text(text())
     with pytest.raises(OptionError, match=r"csv|CSV"):
         riata.open(tmp_path / "x.csv", target="y", csv=given)
+
+
+def test_a_column_of_dollars_with_a_word_is_not_called_an_identifier(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n;m;y\n" + "".join(f"${1000 + i:,.2f};{i % 7};{i}\n" for i in range(60)) + "$many;1;60\n")
+    said = " | ".join(riata.open(path, target="y").profile.notes)
+    assert said.count("'n' looks like numbers but for '$many' (1) of 61 values") == 1
+    assert "--csv 'missing=$many'); until then it is left out" in said
+    assert "identifier" not in said
+
+
+def test_classes_that_differ_in_capital_letters_are_pointed_out(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n,y\n" + "".join(f"{i % 7},{('Up', 'up', 'down', 'Down ', 'left')[i % 5]}\n" for i in range(60)))
+    said = " | ".join(riata.open(path, target="y").profile.notes)
+    assert "classes of 'y' differ in capital letters or spaces alone" in said
+    assert "'Up' and 'up'" in said
+    assert "left" not in said.split("alone (")[1].split(")")[0]
 
 
 def test_compressed_files_are_looked_at_alike(tmp_path):
