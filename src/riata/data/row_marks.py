@@ -9,6 +9,7 @@ They are read when folds are made, not before, and only the columns that are nee
 """
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from riata.errors import DataError
 
 GROUPS, TIME, FOLDS = ROLES = ("groups", "time", "folds")
 TYPES = {GROUPS: np.uint64, TIME: np.float64, FOLDS: np.int64}
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})(\.[0-9]{1,20})?")
 ROWS = 1 << 16  # read at once
 
 
@@ -184,16 +186,31 @@ def numbers_of(role: str, column: pa.Array, name: str) -> np.ndarray:
 
 
 def hashes_of(column: pa.Array) -> np.ndarray:
-    """A 64-bit hash of every value, the same on every machine; whole numbers of any type are equal."""
+    """A 64-bit hash of every value, the same on every machine; numbers are equal whatever type they are in, text too.
+
+    So a group keeps its fold where the column of one day holds numbers, and that of another the same as text.
+    """
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return values_of(column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column).astype(np.uint64)
     if pa.types.is_floating(kind):
-        values = values_of(column).astype(np.float64)
-        whole = (values == np.rint(values)) & (np.abs(values) < 2**53)
-        return np.where(whole, np.where(whole, values, 0).astype(np.int64).astype(np.uint64), values.view(np.uint64))
+        return _hashes_of_floats(values_of(column).astype(np.float64))
     coded = as_strings(column).dictionary_encode()
-    known = [hashlib.blake2b(level.encode(), digest_size=8).digest() for level in coded.dictionary.to_pylist()]
-    hashes = np.frombuffer(b"".join(known), dtype="<u8").astype(np.uint64)
+    hashes = np.array([_hash_of_text(level) for level in coded.dictionary.to_pylist()], dtype=np.uint64)
     found: np.ndarray = hashes[values_of(coded.indices)]
     return found
+
+
+def _hashes_of_floats(values: np.ndarray) -> np.ndarray:
+    whole = (values == np.rint(values)) & (np.abs(values) < 2**53)
+    return np.where(whole, np.where(whole, values, 0).astype(np.int64).astype(np.uint64), values.view(np.uint64))
+
+
+def _hash_of_text(text: str) -> int:
+    """That of the number, where the text is one as numbers are usually written: 007 is another group than 7."""
+    number = NUMBER.fullmatch(text)
+    if number and number[1]:
+        return int(_hashes_of_floats(np.array([float(text)]))[0])
+    if number and -(2**63) <= int(text) < 2**64:
+        return int(text) % 2**64
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

@@ -21,9 +21,9 @@ from riata.data.formats.csv_arrow import ArrowOptions
 from riata.data.formats.csv_cuts import Unquoted, is_local
 from riata.data.formats.csv_look import LONGEST_ROW, CsvLook
 from riata.data.formats.csv_options import CsvOptions
-from riata.data.formats.dialect import Dialect
+from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
-from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.filesource import MOST_PLACES, FileSource, one_schema
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.errors import DataError
@@ -103,7 +103,9 @@ class Csv(FileSource):
         """One note about how the first file is written, and one about each thing that is odd."""
         dialect = self.dialect(self.files[0])
         syntax = [] if plain_utf8(dialect.encoding) else [f"{dialect.encoding} letters"]
-        if dialect.separator not in ",\t":
+        if dialect.separator == "\t" and self.files[0].suffix not in TAB_ENDINGS:
+            syntax.append("tabs between cells")
+        elif dialect.separator not in ",\t":
             syntax.append(f"{dialect.separator!r} between cells")
         if dialect.comment:
             syntax.append(f"comments after {dialect.comment!r}")
@@ -127,15 +129,19 @@ class Csv(FileSource):
         kinds |= dict.fromkeys(formats, pa.string())
         n_read, n_unfit, block, skipped_before = 0, 0, self._block_bytes, self.skipped
         while True:
-            ragged = [0]  # how many lines were left out for their number of cells
+            ragged: list[int] = []  # the numbers of rows, from 1, that were left out for their number of cells
             try:
                 for batch in self._parsed(file, columns, kinds, n_read, block, ragged):
                     n_rows = batch.num_rows
-                    batch, n_left_out = converted(batch, formats, self._skip_bad)
-                    n_read, n_unfit = n_read + n_rows, n_unfit + n_left_out
-                    self.skipped = skipped_before + n_unfit + ragged[0]
+                    batch, left_out = converted(batch, formats, self._skip_bad)
+                    for row in left_out[:MOST_PLACES].tolist():
+                        self.note_bad(file, f"line {self._line(file, _beside(ragged, n_read + row + 1))}")
+                    n_read, n_unfit = n_read + n_rows, n_unfit + len(left_out)
+                    self.skipped = skipped_before + n_unfit + len(ragged)
                     yield batch.select(wanted)
-                self.skipped = skipped_before + n_unfit + ragged[0]
+                for number in ragged[:MOST_PLACES]:
+                    self.note_bad(file, f"line {self._line(file, number)}")
+                self.skipped = skipped_before + n_unfit + len(ragged)
                 return
             except BadCell as bad:
                 raise DataError(self._about_cell(file, bad, n_read)) from bad
@@ -161,7 +167,8 @@ class Csv(FileSource):
     ) -> Iterator[pa.RecordBatch]:
         """The rows after the first `n_skip`, as Arrow parses them."""
         last = None
-        with self._reader(file, columns, kinds, block, ragged) as reader:
+        threads = not self._skip_bad  # with them Arrow does not number the rows that it leaves out
+        with self._reader(file, columns, kinds, block, ragged, threads) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 n_here = min(n_skip, batch.num_rows)
@@ -210,14 +217,14 @@ class Csv(FileSource):
         return max(file.lines_before() - self.dialect(file).header_lines, 0)
 
     def _bad_row(self, dialect: Dialect, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
-        """What to do with a row of more or fewer cells than there are columns; those left out are counted in a list."""
+        """What to do with a row of too many or too few cells; `ragged` gets the numbers of those left out."""
 
         def handle(row: pacsv.InvalidRow) -> str:
             if dialect.comment and row.text.lstrip().startswith(dialect.comment):
                 return "skip"
             if not self._skip_bad:
                 return "error"
-            ragged[0] += 1
+            ragged.append(row.number)
             return "skip"
 
         return handle
@@ -248,7 +255,7 @@ class Csv(FileSource):
         if columns and "Row #" not in reason and "straddling" not in reason and not isinstance(file, StandardInput):
             try:
                 kinds = {n: pa.string() if n in self._formats else self.schema.field(n).type for n in columns}
-                with self._reader(file, columns, kinds, self._block_bytes, [0], threads=False) as reader:
+                with self._reader(file, columns, kinds, self._block_bytes, [], threads=False) as reader:
                     for _ in reader:
                         pass
             except pa.ArrowException as located:
@@ -277,6 +284,13 @@ class Csv(FileSource):
                 "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters)"
             )
         return f"{place} cannot be read as CSV ({reason.strip()})"
+
+
+def _beside(ragged: Sequence[int], row: int) -> int:
+    """The number of a row among all, if it is the one of this number among those that are not in this sorted list."""
+    for left_out in list(ragged):
+        row += left_out <= row
+    return row
 
 
 def _advice(value: str) -> str:

@@ -11,6 +11,8 @@ from riata.data.formats.files import File
 from riata.data.formats.source import Source
 from riata.errors import DataError, RiataError
 
+MOST_PLACES = 10  # of bad rows that a note names
+
 
 class FileSource(Source):
     """Rows of several files, one file after the other."""
@@ -35,7 +37,7 @@ class FileSource(Source):
         return list(dict.fromkeys([*columns, *(self.schema.names if self._judged_by is None else self._judged_by)]))
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        self.skipped, self._ends, total = 0, [], 0
+        self.skipped, self.skipped_at, self._ends, total = 0, [], [], 0
         for file in self.files:
             if file.changed():
                 raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
@@ -44,6 +46,12 @@ class FileSource(Source):
                     total += batch.num_rows
                     yield batch
             self._ends.append(total)
+
+    def note_bad(self, file: File, place: str) -> None:
+        """Remember where a bad row is that is left out: of the first ones."""
+        place = f"{file.path}, {place}"
+        if len(self.skipped_at) < MOST_PLACES and place not in self.skipped_at:  # a pass may begin again
+            self.skipped_at = [*self.skipped_at, place]
 
     @contextmanager
     def door(self, file: File, columns: Sequence[str] = ()) -> Iterator[None]:

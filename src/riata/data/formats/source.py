@@ -33,6 +33,7 @@ class Source(ABC):
     fast = False  # whether a pass costs no more than reading the bytes
     partial = False  # whether these are only the first rows of a stream, and later ones may be different
     skipped = 0  # how many bad rows the last pass left out, where that is allowed
+    skipped_at: Sequence[str] = ()  # where the first of these are
     any_base = False  # whether sparse indices may count from zero or from one
     width: int | None = None  # how many features a sparse matrix has, where known
     feature_names: Sequence[str] = ()  # of the columns of a matrix, where known
@@ -74,6 +75,14 @@ class Source(ABC):
     def where(self, row: int) -> str:
         """The position of a row, for messages."""
         return f"row {row + 1}"
+
+    def note_on_skipped(self) -> list[str]:
+        """A note on the bad rows that the last pass left out, if there were any."""
+        if not self.skipped:
+            return []
+        more = ["and more"] if len(self.skipped_at) < self.skipped else []
+        places = f" ({'; '.join([*self.skipped_at, *more])})" if self.skipped_at else ""
+        return [f"{self.skipped} row{'' if self.skipped == 1 else 's'} could not be read: left out{places}"]
 
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

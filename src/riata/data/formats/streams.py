@@ -59,6 +59,7 @@ class UnstoredStream(Source):
             raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
         batches, self._batches = self._batches, None
         for batch in chain([self._head], batches):
+            self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
             yield batch.select(list(columns))
 
     def close(self) -> None:
@@ -100,7 +101,7 @@ class StoredStream(Source):
         for batch in self._stream.batches(stored, rows):
             with self._keeping():
                 writer.write_batch(batch.cast(schema))
-            self.skipped = self._stream.skipped
+            self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
             yield batch.select(list(columns))
         with self._keeping():
             writer.close()
