@@ -90,7 +90,7 @@ CLEAN = odd(text())
 FILES: dict[str, Odd] = {
     "clean": CLEAN,
     "tabs": odd(text(sep="\t"), name="rows.tsv"),
-    "tabs in a .csv": odd(text(sep="\t")),
+    "tabs in a .csv": odd(text(sep="\t"), notes=["tabs between cells"]),
     "bars": odd(text(sep="|"), notes=["'|' between cells"]),
     "semicolons": odd(text(sep=";"), notes=["';' between cells"]),
     "decimal commas": odd(text(comma, sep=";"), notes=["';' between cells", "decimal commas ('a', 'b', 'y')"]),
@@ -133,7 +133,7 @@ FILES: dict[str, Odd] = {
     "old line ends": odd(text(end="\r")),
     "empty lines": odd("\n\n" + text(end="\n\n")),
     "missing words": odd(
-        text(more={"c": ["1", "-", "?", "NA", "N/A", "null", "", "2", "n/a", "<NA>"] * (N_ROWS // 10)}),
+        text(more={"c": ["1", "-", "?", "NA", "N/A", "null", "", "2", "k.A.", "<NA>"] * (N_ROWS // 10)}),
         features=["a", "b", "c", "c=(missing)"], kinds={"c": "number"}, missing={"c": 48},
     ),
     "words said to be missing": odd(
@@ -181,6 +181,12 @@ FILES: dict[str, Odd] = {
                              features=["a", "b", "h=0xa"], kinds={"h": "category"},
                              notes=["as codes and not as numbers"]),
     "lines to skip": odd("made by a machine\n\nin 2013, on a Monday\n" + text(), csv={"skip": 3}),
+    "units under the names": odd(text().replace("\n", "\nm,kg,EUR\n", 1),
+                                 notes=["line 2 looks like units (m, kg, EUR): left out"]),
+    "units of percentages": odd(text(lambda x: f"{x:.2f}%", more={"c": ["u", "v"] * 30}).replace("\n", "\nm,,,kg\n", 1),
+                                exactly=False, notes=["line 2 looks like units (m, kg): left out"]),
+    "units, said": odd(text(more={"c": ["u", "v"] * (N_ROWS // 2)}).replace("\n", "\n1,2,w,3\n", 1), exactly=False,
+                       csv={"units": "yes"}, features=["a", "b", "c=u"]),
     "no header": odd(text(header=None), notes=["no names: the columns are called x0 to x2"], features=["x0", "x1"],
                      coefficients=False),
     "no header, said": odd(text(header=None), csv={"header": False}, features=["x0", "x1"], coefficients=False),

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from riata.data.cells.asked import AskedCells
 from riata.data.cells.booleans import BOOLEAN_FORMATS
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.dates import EpochFormat
+from riata.data.cells.dates import DateFormat, EpochFormat
 from riata.data.cells.numbers import MARKS, PLAIN, NumberFormat, mark_of, negative_of
 
 ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
@@ -64,6 +64,11 @@ class ColumnLook:
         """ "numbers" or "dates", if the column has those but for a few words."""
         few = 0 < self.n_words < (1 - MOSTLY) * self.n_values and len(self.strays) <= MOST_STRAYS
         return f"{self.almost[0].kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
+
+    def as_asked(self) -> CellFormat | None:
+        """The pattern of dates that a user gave, if all values follow it."""
+        wanted = [one for one in self.formats or () if isinstance(one, DateFormat) and one.pattern == self.asked.dates]
+        return next(iter(wanted), None)
 
     def as_known(self) -> CellFormat | None:
         """That of the formats in which the model's files had this column, if there was one and it is among them."""
