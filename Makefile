@@ -5,7 +5,7 @@ BENCH := .venv-bench
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint docs paper bench fuzz clean
+.PHONY: demo test lint docs paper bench fuzz torture clean
 
 demo: $(VENV)/.riata
 	$(BIN)/riata fit digits49 --k 50 --test digits49:test
@@ -43,6 +43,10 @@ MINUTES ?= 10
 SEED ?= 0
 fuzz: $(VENV)/.riata-test
 	cd tests && ../$(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED) --keep ../build/fuzz
+
+# Commands killed, asked to end, or on a full disk, at random moments: a table of how often, and of what went wrong.
+torture: $(VENV)/.riata-test
+	cd tests && ../$(BIN)/python -m torture --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) $(BENCH)

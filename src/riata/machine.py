@@ -8,7 +8,7 @@ import mmap
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -85,6 +85,12 @@ def file_without_name(folder: str | None = None) -> IO[bytes]:
     On Linux and macOS it never has a name; on Windows its name is deleted with the last handle.
     """
     return tempfile.TemporaryFile(dir=folder, prefix="riata-")
+
+
+def after_fork_in_child(f: Callable[[], None]) -> None:
+    """Have f called in every process that is forked from this one; where nothing can be forked, never."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=f)
 
 
 def lock(handle: int, wait: bool = False) -> bool:

@@ -46,8 +46,7 @@ def checked(kind: Any, value: Any, where: str, finite: bool = True) -> Any:
     elif origin is dict and isinstance(value, dict):
         return {key: checked(inner[1], item, f"{_shown(key)} of {where}", finite) for key, item in value.items()}
     elif origin is None and _is(kind, value, finite):
-        # NumPy has no whole numbers beyond these
-        return float(value) if kind is float and isinstance(value, int) and abs(value) >= LARGEST_WHOLE else value
+        return value
     raise SchemaError(f"{where} is {_shown(value)}, not {_words(kind)}")
 
 

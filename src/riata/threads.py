@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from riata import small_work
-from riata.machine import usable_cores
+from riata.machine import after_fork_in_child, usable_cores
 
 
 @cache
@@ -51,8 +51,16 @@ class _Limit:
                 for library, threads in self._before:
                     library.set_num_threads(threads)
 
+    def forget_other_threads(self) -> None:
+        """In a forked process, which has this one thread only: another one may have held the lock in its parent.
+
+        BLAS keeps to the number of threads that it had: to change it could wait for a thread that is not there.
+        """
+        self._lock, self._depth = Lock(), 0
+
 
 _limit = _Limit()
+after_fork_in_child(_limit.forget_other_threads)
 
 
 @contextmanager

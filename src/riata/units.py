@@ -21,6 +21,11 @@ def parse_bytes(size: str | int | None) -> int | None:
     return n_bytes
 
 
+def whole_megabytes(n_bytes: float) -> str:
+    """At least so many bytes in whole megabytes: who gives as many gives enough."""
+    return f"{-(-int(n_bytes) // 10**6)} MB"
+
+
 SECONDS = {"": 1, "S": 1, "M": 60, "MIN": 60, "H": 3600}
 
 

@@ -29,7 +29,7 @@ REGRESSION = [*FIT, "--task", "regression"]
 
 CASES = {
     "NaN in an array": (["fit", "nan.npy", "--target", "0", "--alpha", "1"], "nan.npy, row 2: column 0"),
-    "infinite": (["fit", "infinite.csv", *FIT], "infinite.csv, row 2: column 'b' holds an infinite number"),
+    "infinite": (["fit", "infinite.csv", *FIT], "infinite.csv, line 3: column 'b' holds an infinite number"),
     "target missing in all rows": (["fit", "no_target.csv", *FIT], "3 have no target"),
     "one class": (["fit", "one_class.csv", *FIT], "one class"),
     "constant target": (["fit", "constant.csv", *REGRESSION], "same value, 7"),
@@ -66,7 +66,7 @@ CASES = {
     "output without folder": (["fit", "good.csv", *FIT, "--out", "absent/m.json"], "no folder absent"),
     "no such model": (["predict", "absent.json", "good.csv"], "cannot read the model absent.json"),
     "not a model": (["inspect", "good.csv"], "not a riata model"),
-    "bad test data": (["fit", "good.csv", *FIT, "--test", "infinite.csv"], "infinite.csv, row 2: column 'b'"),
+    "bad test data": (["fit", "good.csv", *FIT, "--test", "infinite.csv"], "infinite.csv, line 3: column 'b'"),
     "predictions in an unknown format": (["predict", "model.json", "good.csv", "--out", "p.xyz"], ".csv or .parquet"),
 }  # fmt: skip
 
@@ -104,3 +104,16 @@ def test_unwritable_folder(here):
     result = CliRunner().invoke(main, ["fit", "good.csv", *FIT, "--out", "/proc/self/m.json"])
     assert result.exit_code == 2
     assert "cannot write /proc/self/m.json" in result.stderr
+
+
+def test_rows_without_a_prediction_are_named(here):
+    lines = ["a,b,y", *(f"{i}.5,{i % 7}.5,{i}.5" for i in range(400))]
+    lines[201], lines[301], lines[351] = "oops,1,2", "1,2,3,4", "1.5,oops,2"
+    (here / "new.csv").write_text("\n".join(lines) + "\n")
+    result = CliRunner().invoke(main, ["predict", "model.json", "new.csv", "--on-error", "skip"])
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 398
+    note = next(line for line in result.stderr.splitlines() if "could not be read" in line)
+    assert note.startswith("note: 3 rows could not be read: left out (")
+    assert all(f"new.csv, line {line}" in note for line in (202, 302, 352))
+    assert note.endswith("there is no prediction for them")

@@ -194,7 +194,7 @@ def test_a_small_fit_imports_neither_numba_nor_scipy(here, rng, strength, target
     arguments = ["fit", "small.csv", "--target", target, "--drop", "y" if target == "label" else "label", *strength]
     code = (
         f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
-        "heavy = ('numba', 'llvmlite', 'scipy', 'threadpoolctl', 'sklearn')\n"
+        "heavy = ('numba', 'llvmlite', 'scipy', 'threadpoolctl', 'sklearn', 'pandas')\n"
         "print('loaded', *[m for m in heavy if m in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -90,7 +90,7 @@ CLEAN = odd(text())
 FILES: dict[str, Odd] = {
     "clean": CLEAN,
     "tabs": odd(text(sep="\t"), name="rows.tsv"),
-    "tabs in a .csv": odd(text(sep="\t")),
+    "tabs in a .csv": odd(text(sep="\t"), notes=["tabs between cells"]),
     "bars": odd(text(sep="|"), notes=["'|' between cells"]),
     "semicolons": odd(text(sep=";"), notes=["';' between cells"]),
     "decimal commas": odd(text(comma, sep=";"), notes=["';' between cells", "decimal commas ('a', 'b', 'y')"]),
@@ -105,6 +105,15 @@ FILES: dict[str, Odd] = {
     ),
     "swiss": odd(text(lambda x: thousands(x).replace(",", "'")), notes=['thousands divided by "\'"']),
     "dollars": odd(text(lambda x: f"${thousands(x)}".replace("$-", "-$")), notes=["amounts in $"]),
+    "accountants' dollars": odd(text(lambda x: f"(${-x:,.2f})" if x < 0 else f"${x:,.2f}"),
+                                notes=["thousands divided by ',' and amounts in $ and (5) for -5"]),
+    "accountants' numbers": odd(text(lambda x: f"({-x:.2f})" if x < 0 else point(x)), notes=["(5) for -5"]),
+    "minus behind": odd(text(lambda x: comma(abs(x)) + ("-" if x < 0 else ""), sep=";"),
+                        notes=["decimal commas and 5- for -5"]),
+    "minus and euros behind": odd(text(lambda x: continental(abs(x)) + ("-" if x < 0 else "") + " €", sep=";"),
+                                  notes=["amounts in € and 5- for -5"]),
+    "codes in brackets": odd(text(more={"area": ["(212)", "(415)", "(617)"] * (N_ROWS // 3)}), exactly=False,
+                             kinds={"area": "category"}),
     "euros behind": odd(text(lambda x: continental(x) + " €", sep=";"), notes=["amounts in €"]),
     "euros in windows-1252": odd(
         text(lambda x: continental(x) + " €", sep=";"), "windows-1252", notes=["windows-1252 letters", "amounts in €"]
@@ -124,7 +133,7 @@ FILES: dict[str, Odd] = {
     "old line ends": odd(text(end="\r")),
     "empty lines": odd("\n\n" + text(end="\n\n")),
     "missing words": odd(
-        text(more={"c": ["1", "-", "?", "NA", "N/A", "null", "", "2", "n/a", "<NA>"] * (N_ROWS // 10)}),
+        text(more={"c": ["1", "-", "?", "NA", "N/A", "null", "", "2", "k.A.", "<NA>"] * (N_ROWS // 10)}),
         features=["a", "b", "c", "c=(missing)"], kinds={"c": "number"}, missing={"c": 48},
     ),
     "words said to be missing": odd(
@@ -172,6 +181,12 @@ FILES: dict[str, Odd] = {
                              features=["a", "b", "h=0xa"], kinds={"h": "category"},
                              notes=["as codes and not as numbers"]),
     "lines to skip": odd("made by a machine\n\nin 2013, on a Monday\n" + text(), csv={"skip": 3}),
+    "units under the names": odd(text().replace("\n", "\nm,kg,EUR\n", 1),
+                                 notes=["line 2 looks like units (m, kg, EUR): left out"]),
+    "units of percentages": odd(text(lambda x: f"{x:.2f}%", more={"c": ["u", "v"] * 30}).replace("\n", "\nm,,,kg\n", 1),
+                                exactly=False, notes=["line 2 looks like units (m, kg): left out"]),
+    "units, said": odd(text(more={"c": ["u", "v"] * (N_ROWS // 2)}).replace("\n", "\n1,2,w,3\n", 1), exactly=False,
+                       csv={"units": "yes"}, features=["a", "b", "c=u"]),
     "no header": odd(text(header=None), notes=["no names: the columns are called x0 to x2"], features=["x0", "x1"],
                      coefficients=False),
     "no header, said": odd(text(header=None), csv={"header": False}, features=["x0", "x1"], coefficients=False),
@@ -183,6 +198,18 @@ FILES: dict[str, Odd] = {
     "words among numbers": odd(text(more={"c": [str(i) if i % 20 else "unknown" for i in range(N_ROWS)]}),
                                exactly=False, notes=["'c' looks like numbers but for 'unknown' (3) of 60 values"],
                                coefficients=False),
+    **{
+        f"a word among {what}": odd(
+            text(sep=sep, number=number, more={"c": [number(a) for a in A[1:]] + ["pending"]}), exactly=False,
+            notes=["'c' looks like numbers but for 'pending' (1) of 60 values"],
+        )
+        for what, sep, number in (
+            ("dollars", ",", lambda x: f"-${thousands(-x)}" if x < 0 else f"${thousands(x)}"),
+            ("accountants' dollars", ",", lambda x: f"(${thousands(-x)})" if x < 0 else f"${thousands(x)}"),
+            ("percentages", ",", lambda x: f"{x:.2f}%"), ("euros", ";", lambda x: continental(x) + " €"),
+            ("decimal commas", ";", comma), ("swiss numbers", ",", lambda x: thousands(x).replace(",", "'")),
+        )
+    },
     "a day that is none": odd(text(more={"d": [f"{d:%d/%m/%Y}" for d in DAYS[1:]] + ["31/02/2014"]}), exactly=False,
                               notes=["'d' looks like dates but for '31/02/2014' (1) of 60 values"], coefficients=False),
 }  # fmt: skip

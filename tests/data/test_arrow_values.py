@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import string_array, values_of
 
 KINDS = [pa.float64(), pa.float32(), pa.int64(), pa.int8(), pa.uint16(), pa.bool_()]
 
@@ -26,3 +26,11 @@ def test_values_are_those_of_pyarrow(kind, values):
 def test_a_column_without_nulls_is_not_copied():
     numbers = np.arange(5.0)
     assert np.shares_memory(values_of(pa.array(numbers)), numbers)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)
+@pytest.mark.parametrize("strings", [[], ["a", "", "b"], ["naïve", "снег", "a" * 1000]], ids=len)
+def test_arrays_of_strings(strings, kind):
+    made = string_array(strings, kind)
+    made.validate(full=True)
+    assert made.equals(pa.array(strings, kind))

@@ -85,7 +85,7 @@ CASES = {
     "not a number": (lambda f: write(f, "x.csv", ROWS + "1,red,3\n"), r"x.csv, line 300002: column 'b' holds 'red'"),
     "compressed": (lambda f: write(f, "x.csv.gz", gzip.compress((ROWS + "1,red,3\n").encode())), "line 300002"),
     "cut gzip": (lambda f: write(f, "x.csv.gz", gzip.compress(ROWS.encode())[:-2000]), "x.csv.gz"),
-    "infinite": (lambda f: write(f, "x.csv", "a,y\n1,2\ninf,3\n"), r"x.csv, row 2: column 'a' holds an infinite"),
+    "infinite": (lambda f: write(f, "x.csv", "a,y\n1,2\ninf,3\n"), r"x.csv, line 3: column 'a' holds an infinite"),
     "svmlight out of order": (lambda f: write(f, "x.svm", "1 2:1\n0 3:1 2:1\n"), "x.svm, line 2: .* must increase"),
     "svmlight no number": (lambda f: write(f, "x.svm", "# c\n1 2:1\n0 3:1 4:z\n"), "x.svm, line 3: .* not a number"),
     "svmlight no pair": (lambda f: write(f, "x.svm", "1 2:1\n0 3\n"), "line 2: .* index:value"),

@@ -17,13 +17,19 @@ VALID = [
     (NumberFormat(",", " "), "1\u00a0391,5", 1391.5), (NumberFormat(".", "'"), "1\u2019391", 1391.0),
     (NumberFormat(mark="%"), "34.0%", 34.0), (NumberFormat(mark="%"), "34.0 %", 34.0),
     (NumberFormat(".", ",", "$"), "-$2,101.33", -2101.33), (NumberFormat(".", ",", "$"), "$-2,101.33", -2101.33),
+    (NumberFormat(".", ",", "$", "(5)"), "($2,101.33)", -2101.33), (NumberFormat(".", ",", "$", "(5)"), "$(1.5)", -1.5),
+    (NumberFormat(".", "", "", "(5)"), "( 5 )", -5.0), (NumberFormat(".", "", "", "(5)"), "-5", -5.0),
+    (NumberFormat(",", ".", "€", "5-"), "1.170,01- €", -1170.01), (NumberFormat(",", "", "€", "5-"), "0,5 €-", -0.5),
+    (NumberFormat(negative="5-"), "1e-2", 0.01),
     (NumberFormat(",", ".", "EUR"), "EUR 1.391,50", 1391.5), (BooleanFormat("yes", "no"), " YES", True),
     (BooleanFormat("yes", "no"), "No", False),
 ]  # fmt: skip
 INVALID = [
     (NumberFormat(), "1,5"), (NumberFormat(".", ","), "1,39"), (NumberFormat(".", ","), "0,391"),
     (NumberFormat(".", ","), "1391,500"), (NumberFormat(",", "."), "1.5"), (NumberFormat(), "0x1f"),
-    (NumberFormat(), "nan"), (NumberFormat(), "34%"), (DateFormat("%d/%m/%Y"), "31/02/2013"),
+    (NumberFormat(), "(5)"), (NumberFormat(), "5-"), (NumberFormat(negative="(5)"), "(-5)"),
+    (NumberFormat(negative="(5)"), "(5"), (NumberFormat(negative="5-"), "-5-"), (NumberFormat(), "nan"),
+    (NumberFormat(), "34%"), (DateFormat("%d/%m/%Y"), "31/02/2013"),
     (DateFormat("%d/%m/%Y"), "1/13/2013"), (DateFormat("%d/%m/%Y"), "1/2/13"),
     (DateFormat("%d/%m/%Y"), "1/2/2013 5:00"),
     (BooleanFormat("yes", "no"), "maybe"), (EpochFormat("s"), "1.5"),
@@ -50,7 +56,8 @@ def test_a_format_survives_a_file(form):
 
 @pytest.mark.parametrize(
     "plain",
-    [{"kind": "number", "thousands": "x"}, {"kind": "date", "pattern": "%d%d%Y"}, {"kind": "date", "pattern": 5},
+    [{"kind": "number", "thousands": "x"}, {"kind": "number", "negative": "x"},
+     {"kind": "date", "pattern": "%d%d%Y"}, {"kind": "date", "pattern": 5},
      {"kind": "epoch", "unit": "h"}],
 )  # fmt: skip
 def test_a_file_that_was_changed_is_no_format(plain):

@@ -76,3 +76,19 @@ def test_what_a_query_cannot_be_is_said(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'riata\[duckdb\]'"):
         riata.open("duckdb:SELECT 1 AS a", "y")
+
+
+def test_groups_belong_to_the_rows_of_a_query_without_an_order():
+    """A query that gives its rows in another order each time, as one that sorts nothing may."""
+    relation = duckdb.connect().sql(
+        "SELECT i + 0.5 AS y, i % 7 AS x, i % 10 AS grp FROM range(300) t(i) ORDER BY random()"
+    )
+    data = riata.open(relation, "y", groups="grp")
+    numbers = np.concatenate([chunk.y for chunk in data.visit()]).astype(int)
+    groups = data.facts.marks["groups"].numbers.all()
+    for group in range(10):
+        assert len(np.unique(groups[numbers % 10 == group])) == 1
+
+    unkept = riata.open(relation, "y", groups="grp", cache=False)
+    with pytest.raises(DataError, match="may give another order"):
+        unkept.facts.marks["groups"]

@@ -120,8 +120,8 @@ def test_a_group_has_the_same_fold_whatever_its_type(options, monkeypatch):
         grouped(mark("groups", values), 3, **options).code_of(np.arange(N))
         for values in (names, pd.Series(names, dtype="category"), pd.Series(names, dtype="string"))
     ]
-    for codes in words[1:]:
-        assert_array_equal(codes, words[0])
+    for codes in words:
+        assert_array_equal(codes, found[0])
 
 
 def test_a_fold_by_value_does_not_depend_on_other_rows(monkeypatch, rng):
@@ -131,6 +131,15 @@ def test_a_fold_by_value_does_not_depend_on_other_rows(monkeypatch, rng):
     assert_array_equal(whole[::3], part)
     monkeypatch.setattr(fold_rules, "MOST_BALANCED", 10)  # too many groups to even out
     assert_array_equal(grouped(mark("groups", groups), 3).code_of(np.arange(N)), whole)
+
+
+def test_numbers_have_the_same_hash_as_text():
+    whole = [0, 7, -7, 12, 2**53 + 1, -(2**63)]
+    assert_array_equal(hashes_of(pa.array(whole)), hashes_of(pa.array(map(str, whole))))
+    others = [0.5, -1.25, 12.0, 3e-5]
+    assert_array_equal(hashes_of(pa.array(others)), hashes_of(pa.array([f"{value:f}" for value in others])))
+    apart = ["7", "007", "7a", "", "1" * 30, "7,5"]
+    assert len(set(hashes_of(pa.array(apart)).tolist())) == len(apart)
 
 
 def test_hashes_of_text_are_the_same_everywhere():
@@ -214,7 +223,9 @@ def test_folds_travel():
         (lambda: as_given([([0], [1])], 2), OptionError, "at least 2 folds, and it gives 1"),
         (lambda: as_given([([0], [2]), ([1], [0])], 2), OptionError, "fold 1 of cv names rows that are not there"),
         (lambda: as_given([([0], [1]), ([0, 1], [0])], 2), OptionError, "fold 2 of cv scores rows that it learns from"),
-        (lambda: as_given([([0], [1]), ([], [0])], 2), OptionError, "fold 2"),
+        (lambda: as_given([([0], [1]), ([], [0])], 2), OptionError, "fold 2 of cv has no rows to learn from"),
+        (lambda: as_given([([0], []), ([1], [0])], 2), OptionError, "fold 1 of cv has no rows to score"),
+        (lambda: as_given([([0], [1])] * 1001, 2), OptionError, "cv makes more than 1000 folds"),
         (lambda: as_given([3, 4], 2), OptionError, "cv must be a number of folds"),
         (lambda: MarksGiven({"groups": [1, 2]}, 3), DataError, "there are 3 rows of data but 2 values of groups"),
     ],

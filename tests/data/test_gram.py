@@ -7,9 +7,11 @@ from numpy.testing import assert_allclose
 
 from chunked import Chunked
 from convex_problems import Chunks, make
+from riata.data.fold_rules import numbered
 from riata.data.folds import by_position, fold_of
 from riata.data.gram import Gram, gram_of, grams_of
 from riata.data.in_memory import InMemory
+from riata.data.row_marks import MarksGiven
 from riata.data.statistics import load_statistics, statistics_of
 from riata.errors import DataError, OptionError
 from riata.training.fitting import fit
@@ -137,3 +139,23 @@ def test_what_is_refused(rows, tmp_path):
     for name in ("other", "foreign.npz"):
         with pytest.raises(DataError, match="holds no statistics that riata saved"):
             load_statistics(tmp_path / name)
+
+
+def test_folds_of_a_column_add_up_by_their_numbers(rows, tmp_path):
+    def day(numbers):
+        data = InMemory(*(part[: len(numbers)] for part in rows))
+        return statistics_of(data, folds=numbered(MarksGiven({"folds": numbers}, len(numbers))["folds"]))
+
+    monday, tuesday = day(np.arange(20) % 2), day(1 + np.arange(20) % 2)
+    tuesday.save(tmp_path / "tuesday.npz")
+    for other in (tuesday, load_statistics(tmp_path / "tuesday.npz")):
+        both = monday + other
+        assert both.plan.values == (0, 1, 2)
+        assert [gram.rows for gram in both.folds] == [10, 20, 10]
+        assert_same(both.folds[0], monday.folds[0])
+        assert_same(both.folds[1], monday.folds[1] + tuesday.folds[0])
+        assert_same(both.learnt(2), monday.total + tuesday.folds[0])
+    assert (both + both - both).plan.values == (0, 1, 2)
+    kept = day(np.arange(20) % 3 - 1) + monday  # rows of -1 are in no fold
+    assert kept.plan.values == (-1, 0, 1)
+    assert kept.plan.n_folds == 2

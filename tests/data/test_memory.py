@@ -53,6 +53,18 @@ def test_rows_that_just_fit_in_memory_keep_to_the_budget(tmp_path):
     assert peak < BUDGET_MB
 
 
+def test_the_best_k_of_a_cross_keeps_to_the_budget(tmp_path, rng):
+    """Of 200 times 200 levels, more than are kept apart: 2^16 features, and a row of H of one of them is 0.5 MB."""
+    for name, n in (("few", 1000), ("many", 100_000)):
+        levels = {c: rng.choice([f"{c}{i}" for i in range(200)], n) for c in "ab"}
+        pq.write_table(
+            pa.table({"x": rng.normal(size=n), "y": rng.normal(size=n), **levels}), tmp_path / f"{name}.parquet"
+        )
+    cross = ("--k", "5", "--cross", "a,b")
+    _, peak = peaks_mb(*(command(tmp_path / f"{name}.parquet", *cross, budget_mb=96) for name in ("few", "many")))
+    assert peak < 96
+
+
 def test_the_best_k_of_wide_rows_keep_to_the_budget(tmp_path, rng):
     """A row of H of every candidate is 0.3 MB, and there are as many candidates as the budget allows."""
     np.save(tmp_path / "wide.npy", rng.normal(size=(400, 40_001)).astype(np.float32))

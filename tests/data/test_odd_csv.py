@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import fs
-from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, odd, text, thousands
+from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, continental, odd, text, thousands
 
 import riata
+from riata.data.encoding import Encoding
 from riata.data.formats.csv import Csv
+from riata.data.formats.csv_options import csv_options
 from riata.data.formats.files import find_files
 from riata.data.formats.parts import parts_of
 from riata.errors import DataError, OptionError
@@ -61,11 +63,25 @@ REFUSED = {
         "column 'n' has numbers such as '1,391', in which the comma may divide thousands or be a decimal comma",
     ),
     "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
+    "a title and an empty line before the header": (
+        odd("Sales report\nexported in 2024\n\n" + text()), r"if the header is line 4 .*--csv skip=3\)"
+    ),
+    "a row of words that is no row of units": (
+        odd(text().replace("\n", "\nm,kg,EUR\n", 1), csv={"units": "no"}), "'y' looks like numbers but for 'EUR'"
+    ),
     "percent and not": (odd("n,y\n" + "34%,1\n0.34,2\n5%,3\n" * 5), "'n' has numbers with different signs"),
     "two currencies": (odd("n,y\n" + "$34,1\n€5,2\n" * 5), "'n' has numbers with different signs"),
     "a target with words": (
         odd("n,y\n" + "".join(f"{i},{i if i % 20 else 'sold'}\n" for i in range(100))),
         "the target would have classes: column 'y' looks like numbers but for 'sold' \\(5\\) of 100 values",
+    ),
+    "a target of dollars with a word": (
+        odd("n,y\n" + "".join(f"{i},${i if i != 50 else 'pending'}\n" for i in range(100))),
+        r"the target would have classes: column 'y' looks like numbers but for '\$pending' \(1\) of 100 values",
+    ),
+    "a target with many words": (
+        odd("n,y\n0,5\n" + "".join(f"{i},n{i}\n" for i in range(2000))),
+        "rows.csv, line 3: the target 'y' is 'n0' here, which is text, and it has more than 1000 values",
     ),
     "a quote that is not closed": (odd('t,y\nx,1\n"z,2\nx,3\nx,4\n'), "."),
     "a quote that is not closed, in the last column": (
@@ -94,6 +110,72 @@ def test_a_later_file_is_read_as_the_one_that_was_learnt_from(tmp_path):
         lines = [list(later), *zip(*later.values(), strict=True)]
         (tmp_path / "later.csv").write_text("\n".join(separator.join(f'"{cell}"' for cell in line) for line in lines))
         assert model.predict(tmp_path / "later.csv") == pytest.approx(model.predict(pa.table(plain)))
+
+
+@pytest.mark.parametrize("asked", [None, ",", "."])
+def test_what_the_model_and_a_later_file_tell_differently_is_refused(asked, tmp_path):
+    """1.250 had a point between thousands in training, and lies now beside 0.500."""
+    german = odd(text(continental, sep=";"))
+    model = riata.SparseRegressor(k=2).fit(opened(tmp_path, german)).to_model()
+    path = tmp_path / "later.csv"
+    path.write_text("a,b\n0.500,1.250\n0.700,2.250\n")
+    if asked is None:
+        with pytest.raises(DataError, match=r"'b' has numbers such as '1.250'.*--csv decimal=, or --csv decimal=\."):
+            model.predict(path)
+    path.write_text("a;b\n1;1.250\n2;2.250\n")
+    known = Encoding.from_json(model.encoding).cells
+    source = Csv(find_files(str(path)), block_bytes=1 << 20, known=known, options=csv_options({"decimal": asked}))
+    found = [b for batch in source.batches(["b"], 100) for b in batch.column("b").to_pylist()]
+    assert found == ([1.25, 2.25] if asked == "." else [1250.0, 2250.0])
+
+
+def test_rows_with_a_word_among_dollars_are_skipped(tmp_path):
+    rows = "".join(f"{i},${1000 + i:,.2f}\n" for i in range(60))
+    (tmp_path / "x.csv").write_text("n;y\n" + rows.replace(",$", ";$").replace("30;$1,030.00", "30;pending"))
+    data = riata.open(tmp_path / "x.csv", target="y", on_error="skip")
+    assert data.n_rows == 59
+    assert data.profile.columns["y"].mean == pytest.approx((sum(range(1000, 1060)) - 1030) / 59)
+
+
+LATER = {
+    "percentages without the sign": ([f"{i}%" for i in range(10, 70)], ["0.10", "0.2"], "without a % where the model"),
+    "one date of the other order": (
+        [f"{1 + i % 28:02}/{1 + i % 12:02}/2020" for i in range(60)],
+        ["01/02/2020", "12/31/2020"],
+        "dates that cannot be day first, as they were when the model was made",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_a_column_that_means_another_thing_later_is_refused(case, tmp_path):
+    then, now, sentence = LATER[case]
+    (tmp_path / "train.csv").write_text("a,y\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(then)))
+    (tmp_path / "later.csv").write_text("a\n" + "".join(f"{cell}\n" for cell in now))
+    model = riata.SparseRegressor(k=1).fit(riata.open(tmp_path / "train.csv", "y")).to_model()
+    with pytest.raises(DataError, match=sentence):
+        model.predict(tmp_path / "later.csv")
+
+
+def test_a_column_that_begins_empty_is_read_as_the_model_read_it(tmp_path):
+    train = "".join(f"{i}.{391 + i:03};{i}\n" for i in range(1, 60))
+    (tmp_path / "train.csv").write_text("a;y\n2,5;0\n" + train)
+    (tmp_path / "later.csv").write_text("a;b\n" + ";x\n" * 1_500_000 + "1.391;x\n")  # longer than a block
+    model = riata.SparseRegressor(k=1).fit(riata.open(tmp_path / "train.csv", "y")).to_model()
+    found = model.predict(tmp_path / "later.csv")
+    assert found[-1] == pytest.approx(model.predict(pa.table({"a": [1391.0]}))[0])
+
+
+@pytest.mark.parametrize(("pattern", "cells"), {"%Y-%d-%m": "2020-05-{:02}", "%Y%m%d": "202005{:02}"}.items())
+def test_a_pattern_of_dates_is_followed(pattern, cells, tmp_path):
+    rows = [cells.format(1 + i % 12) for i in range(60)]
+    (tmp_path / "dates.csv").write_text("d,y\n" + "".join(f"{row},{i}\n" for i, row in enumerate(rows)))
+    data = riata.open(tmp_path / "dates.csv", "y", csv={"dates": pattern})
+    column = data.profile.columns["d"]
+    assert column.type == "date"
+    assert [column.least, column.largest] == [
+        datetime.strptime(row, pattern).isoformat() for row in (rows[0], rows[11])
+    ]
 
 
 def test_a_later_file_may_be_written_in_another_way(tmp_path):
@@ -152,6 +234,24 @@ def test_options_that_there_are_not_are_refused(given, tmp_path):
     (tmp_path / "x.csv").write_text(text())
     with pytest.raises(OptionError, match=r"csv|CSV"):
         riata.open(tmp_path / "x.csv", target="y", csv=given)
+
+
+def test_a_column_of_dollars_with_a_word_is_not_called_an_identifier(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n;m;y\n" + "".join(f"${1000 + i:,.2f};{i % 7};{i}\n" for i in range(60)) + "$many;1;60\n")
+    said = " | ".join(riata.open(path, target="y").profile.notes)
+    assert said.count("'n' looks like numbers but for '$many' (1) of 61 values") == 1
+    assert "--csv 'missing=$many'); until then it is left out" in said
+    assert "identifier" not in said
+
+
+def test_classes_that_differ_in_capital_letters_are_pointed_out(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n,y\n" + "".join(f"{i % 7},{('Up', 'up', 'down', 'Down ', 'left')[i % 5]}\n" for i in range(60)))
+    said = " | ".join(riata.open(path, target="y").profile.notes)
+    assert "classes of 'y' differ in capital letters or spaces alone" in said
+    assert "'Up' and 'up'" in said
+    assert "left" not in said.split("alone (")[1].split(")")[0]
 
 
 def test_compressed_files_are_looked_at_alike(tmp_path):

@@ -1,5 +1,7 @@
 """Input that lies about itself is put right or refused in a sentence, before compiled code sees it."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -263,3 +265,20 @@ def test_a_value_that_is_not_finite_is_found_in_its_row():
 def test_numbers_that_are_none_are_no_options(option):
     with pytest.raises(OptionError, match="must be"):
         riata.SparseRegressor(**option).fit(np.eye(3), Y)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("solver", ["exact", "online"])  # one that begins with moments, and one that does not
+def test_numbers_of_a_converted_file_that_are_not_finite_are_refused(tmp_path, wrong, solver):
+    X = np.random.default_rng(0).normal(size=(20_000, 5))
+    X[13_000, 2] = 1.25
+    np.save(tmp_path / "x.npy", X)
+    convert(open_data(str(tmp_path / "x.npy"), target=4, memory="1MB"), tmp_path / "x.arrow")
+    good, one = (tmp_path / "x.arrow").read_bytes(), np.float64(1.25).tobytes()
+    assert good.count(one) == 1
+    for content, fine in ((good, True), (good.replace(one, np.float64(wrong).tobytes()), False)):
+        (tmp_path / "x.arrow").write_bytes(content)
+        rows = riata.open(str(tmp_path / "x.arrow"), memory="1MB", task="regression")
+        assert rows.n_chunks > 2  # it is not loaded as a whole
+        with nullcontext() if fine else pytest.raises(DataError, match="a number is not finite"):
+            riata.SparseRegressor(alpha=0.1, solver=solver, max_passes=20).fit(rows)

@@ -215,6 +215,7 @@ def test_criteria_of_whole_weights_are_those_of_repeated_rows(table, rng):
         ({"cv": [3, 4]}, {}, "240 rows of data but 2 values of folds"),
         ({"gap": 3}, {}, "a gap lies between blocks in time"),
         ({"gap": "3 weeks"}, {"time": np.arange(N)}, "gap must be a number, in the unit of 'time'"),
+        ({"gap": "1M"}, {"time": pd.date_range("2020", periods=N)}, "a span such as 7d, 12h or 30min, not '1M'"),
         ({"gap": "soon"}, {"time": pd.date_range("2020", periods=N)}, "gap must be days, or a span such as 7d"),
         ({}, {"time": np.arange(N), "groups": np.arange(N)}, "give one of groups and time"),
         ({"cv": KFold(3)}, {"time": np.arange(N)}, "time makes the folds itself"),

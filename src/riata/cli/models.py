@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from riata.cli.command import option
-from riata.cli.group import main
+from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options, words
 from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
@@ -33,6 +33,7 @@ from riata.training.parameters import Heading
 @parameter_options("predict")
 def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool, **how: Any) -> None:
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
+    from riata.data.out_of_core import OutOfCore
     from riata.data.remote import Remote
     from riata.model.model import load_model
     from riata.model.predictions import predictions, write_parts, write_predictions
@@ -48,6 +49,9 @@ def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool
             write_parts(model, rows, out, for_spreadsheets)
         else:
             write_predictions(predictions(model, rows), out, for_spreadsheets)
+    if isinstance(rows, OutOfCore):
+        for note in rows.source.note_on_skipped():
+            say_note(f"{note}: there is no prediction for {'it' if rows.source.skipped == 1 else 'them'}")
     if out is not None:
         say_next(with_options("evaluate", model_file, data) + "  # if it holds the answers, too")
 

@@ -190,8 +190,11 @@ class Dataset(ABC):
     def moments(self) -> Moments:
         """Weighted means and variances of columns and target: one pass, the first time it is asked for."""
         if self._moments is None:
-            self._moments = self.sum(_moments_of) if self._shared_moments is None else self._shared_moments(False)
+            self._moments = self._read_moments() if self._shared_moments is None else self._shared_moments(False)
         return self._moments
+
+    def _read_moments(self) -> Moments:
+        return self.sum(_moments_of)
 
     @property
     def target_moments(self) -> Moments:

@@ -13,8 +13,8 @@ from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.errors import DataError
 
 
-def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int) -> None:
-    """Refuse a batch that is not as `riata convert` writes it."""
+def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int, look: bool = True) -> None:
+    """Refuse a batch that is not as `riata convert` writes it; `look`: also where a number is not finite."""
     try:
         batch = reader.get_batch(i)
         batch.validate(full=True)
@@ -24,7 +24,9 @@ def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int) -> 
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
         if not (y.dtype == weight.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
             raise DataError("they are no numbers")
-        if not (_are_finite(y) and _are_finite(numbers) and _are_finite(weight) and weight.min(initial=1.0) > 0):
+        if not (_are_finite(y) and _are_finite(weight) and weight.min(initial=1.0) > 0):
+            raise DataError("a target or a weight is not finite")
+        if look and not _are_finite(numbers):
             raise DataError("a number is not finite")
     except (*DAMAGE, KeyError) as error:
         reason = reason_of(error)

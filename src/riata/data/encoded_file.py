@@ -7,9 +7,10 @@ and `X.values` where it is sparse. There is one record batch per chunk. Any Arro
 
 import json
 import mmap
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 
 from riata.data.chunk import Chunk
@@ -19,6 +20,7 @@ from riata.data.encoding import Encoding
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
 from riata.machine import forget_pages
+from riata.matrices.moments import Moments
 from riata.schema import checked
 from riata.scipy_later import sparse as sp
 
@@ -86,14 +88,31 @@ class EncodedRows:
         self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"{}"))
         self._n_features = n_features if n_features is not None else _width(self.meta)
         self._unchecked = set(range(self.n_chunks)) if n_features is None else set()
+        self._unseen: set[int] = set()  # chunks that were checked, but for whether their numbers are finite
+        self._summing = False
         self._keep = self.n_bytes <= keep_bytes
 
     def chunk(self, i: int) -> Chunk:
-        if i in self._unchecked:
-            check_encoded(self._reader, i, self._n_features)
+        if i in self._unchecked or (i in self._unseen and not self._summing):
+            check_encoded(self._reader, i, self._n_features, look=not self._summing)
             self._unchecked.discard(i)
+            (self._unseen.add if self._summing else self._unseen.discard)(i)
         batch = self._reader.get_batch(i)
         return from_batch(batch, self._n_features)
+
+    def summed(self, moments: Callable[[], Moments]) -> Moments:
+        """The moments of all chunks: they are finite only if every number is, which saves a look at each."""
+        self._summing = True
+        try:
+            with np.errstate(all="ignore"):
+                found = moments()
+        finally:
+            self._summing = False
+        if not (np.isfinite(found.mean).all() and np.isfinite(found.squares).all()):
+            for i in sorted(self._unseen):
+                self.chunk(i)  # says what is wrong; squares of good numbers may be infinite, too
+        self._unseen.clear()
+        return found
 
     def count(self) -> int:
         """How many rows there are."""

@@ -217,9 +217,9 @@ def numbered(mark: Mark) -> Folds:
             f"{mark.column!r} must number at least 2 folds, from 0 or 1 on (-1: never held out), and it holds "
             f"{', '.join(map(str, values[:5]))}"
         )
-    scores = names[:, None] == values
-    plan = FoldPlan(~scores, scores, FoldsUsed(FoldKind.COLUMN, len(names), mark.column))
-    return _folds(plan, mark.numbers, lambda run: np.searchsorted(values, run))
+    return _folds(
+        FoldPlan.numbered(values.tolist(), mark.column), mark.numbers, lambda run: np.searchsorted(values, run)
+    )
 
 
 def as_given(pairs: Iterable[Any], n_rows: int, name: str | None = None, kept: np.ndarray | None = None) -> Folds:
@@ -231,6 +231,8 @@ def as_given(pairs: Iterable[Any], n_rows: int, name: str | None = None, kept: n
     codes = np.zeros(counted, dtype=np.int64)
     found: list[np.ndarray] = []
     for number, pair in enumerate(pairs, 1):
+        if number > MOST_FOLDS:
+            raise OptionError(f"{name or 'cv'} makes more than {MOST_FOLDS} folds, each a model of its own: make fewer")
         learnt, scored = _checked_pair(pair, counted, number)
         state = np.zeros(counted, dtype=np.int64)
         state[learnt] = 1
@@ -256,10 +258,12 @@ def _checked_pair(pair: Any, n_rows: int, number: int) -> tuple[np.ndarray, np.n
             "cv must be a number of folds, a splitter of scikit-learn, one fold number for each row, or pairs (rows "
             f"to learn from, rows to score), not {pair!r}"
         ) from None
-    for rows in (learnt, scored):
+    for rows, what in ((learnt, "learn from"), (scored, "score")):
+        if rows.shape == (0,):
+            raise OptionError(f"fold {number} of cv has no rows to {what}: give it some, or leave it out")
         masked = rows.dtype == bool and rows.shape == (n_rows,)
         numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
-        if not masked and not (numbers and (not len(rows) or -1 < rows.min() <= rows.max() < n_rows)):
+        if not masked and not (numbers and -1 < rows.min() <= rows.max() < n_rows):
             raise OptionError(f"fold {number} of cv names rows that are not there: positions go from 0 to {n_rows - 1}")
     return learnt, scored
 
@@ -276,7 +280,7 @@ def _folds(plan: FoldPlan, numbers: RowNumbers, code_of: Callable[[np.ndarray], 
     place = np.cumsum(counts > 0) - 1
     dtype = _type_of(int(place[-1]) + 1)
     codes = RowNumbers(dtype, (place[code_of(run)] for run in numbers.runs()))
-    there = FoldPlan(plan.learns[:, counts > 0], plan.scores[:, counts > 0], plan.used)
+    there = replace(plan, learns=plan.learns[:, counts > 0], scores=plan.scores[:, counts > 0])
     return Folds(there, codes)
 
 

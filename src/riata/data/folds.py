@@ -9,7 +9,7 @@ says which. So folds differ in size by at most one row, rows sorted by their tar
 pattern in the data does not coincide with the folds.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -36,6 +36,7 @@ class FoldPlan:
     learns: np.ndarray
     scores: np.ndarray
     used: FoldsUsed
+    values: tuple[int, ...] | None = None  # of the codes in the column of fold numbers, where these made them
 
     @property
     def n_folds(self) -> int:
@@ -50,6 +51,14 @@ class FoldPlan:
         """Codes are folds, each of which is scored by models of all others."""
         own = np.eye(used.count, dtype=bool)
         return cls(~own, own, used)
+
+    @classmethod
+    def numbered(cls, values: Sequence[int], column: str | None) -> "FoldPlan":
+        """A code for each of these fold numbers; rows of -1 are always learnt from and never scored."""
+        codes = np.array(values, dtype=np.int64)
+        names = codes[codes != -1]
+        scores = names[:, None] == codes
+        return cls(~scores, scores, FoldsUsed(FoldKind.COLUMN, len(names), column), tuple(codes.tolist()))
 
 
 @dataclass(frozen=True, eq=False)

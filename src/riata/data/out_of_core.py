@@ -27,6 +27,7 @@ from riata.data.read_ahead import ahead
 from riata.data.row_events import watched
 from riata.errors import DataError
 from riata.machine import file_without_name
+from riata.matrices.moments import Moments
 from riata.threads import one_blas_thread
 
 logger = logging.getLogger(__name__)
@@ -110,6 +111,11 @@ class OutOfCore(Dataset):
         with one_blas_thread():
             return added(there)
 
+    def _read_moments(self) -> Moments:
+        if self._rows is None:
+            return super()._read_moments()
+        return self._rows.summed(lambda: self.sum(_moments_of_any))
+
     def _numbered(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, reported to progress bars."""
         total = self.n_rows if order is None and self.n_rows else None
@@ -189,6 +195,12 @@ class OutOfCore(Dataset):
         self._caching, self._decoded = False, decoded
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
         return InMemory(*copied(chunks), facts=self.facts)
+
+
+def _moments_of_any(chunk: Chunk) -> Moments:
+    """The moments of numbers that may be infinite, or none."""
+    with np.errstate(all="ignore"):  # in the thread that computes them
+        return chunk.X.moments(chunk.y, chunk.weight)
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:

@@ -9,6 +9,7 @@ They are read when folds are made, not before, and only the columns that are nee
 """
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from riata.errors import DataError
 
 GROUPS, TIME, FOLDS = ROLES = ("groups", "time", "folds")
 TYPES = {GROUPS: np.uint64, TIME: np.float64, FOLDS: np.int64}
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})(\.[0-9]{1,20})?")
 ROWS = 1 << 16  # read at once
 
 
@@ -109,25 +111,34 @@ class MarksGiven(Marks):
 class MarksOfSource(Marks):
     """Marks in columns of a source, of the rows that an encoding keeps."""
 
-    def __init__(self, source: Source, encoding: Encoding, columns: Mapping[str, str]) -> None:
+    def __init__(self, source: Source, encoding: Encoding, columns: Mapping[str, str], n_rows: int) -> None:
         super().__init__(columns)
-        self._source, self._encoding = source, encoding
+        self._source, self._encoding, self._n_rows = source, encoding, n_rows
 
     def _read(self) -> dict[str, Mark]:
-        if self._source.single_pass:
+        if self._source.single_pass or self._source.unordered:
+            why = "stream can be read only once" if self._source.single_pass else "query may give another order then"
+            names = " and ".join(map(repr, self.columns.values()))
             raise DataError(
-                f"folds by {' and '.join(map(repr, self.columns.values()))} need a second reading, and this stream can "
-                "be read only once: keep it while it is read (cache=True)"
+                f"folds by {names} need a second reading, and this {why}: keep it while it is read (cache=True)"
             )
         numbers = {role: RowNumbers(TYPES[role]) for role in self.columns}
         for found in marks_in(self._source, self._encoding, self.columns):
             for role, values in found.items():
                 numbers[role].append(values)
-        return marks_of(numbers, self._source.schema, self.columns)
+        return marks_of(numbers, self._source.schema, self.columns, self._n_rows)
 
 
-def marks_of(numbers: Mapping[str, RowNumbers], schema: pa.Schema, columns: Mapping[str, str]) -> dict[str, Mark]:
-    """The marks in these columns, once their numbers are known."""
+def marks_of(
+    numbers: Mapping[str, RowNumbers], schema: pa.Schema, columns: Mapping[str, str], n_rows: int
+) -> dict[str, Mark]:
+    """The marks in these columns, once their numbers are known; there must be one for each of the rows."""
+    for role, values in numbers.items():
+        if len(values) != n_rows:
+            raise DataError(
+                f"{columns[role]!r} has {len(values)} values where {n_rows} rows were read before: the data changes "
+                "from reading to reading; start again when nobody writes to it"
+            )
     kinds = {role: schema.field(name).type for role, name in columns.items()}
     return {role: Mark(numbers[role], name, role == TIME and are_dates(kinds[role])) for role, name in columns.items()}
 
@@ -175,16 +186,31 @@ def numbers_of(role: str, column: pa.Array, name: str) -> np.ndarray:
 
 
 def hashes_of(column: pa.Array) -> np.ndarray:
-    """A 64-bit hash of every value, the same on every machine; whole numbers of any type are equal."""
+    """A 64-bit hash of every value, the same on every machine; numbers are equal whatever type they are in, text too.
+
+    So a group keeps its fold where the column of one day holds numbers, and that of another the same as text.
+    """
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
         return values_of(column.cast(pa.uint8()) if pa.types.is_boolean(kind) else column).astype(np.uint64)
     if pa.types.is_floating(kind):
-        values = values_of(column).astype(np.float64)
-        whole = (values == np.rint(values)) & (np.abs(values) < 2**53)
-        return np.where(whole, np.where(whole, values, 0).astype(np.int64).astype(np.uint64), values.view(np.uint64))
+        return _hashes_of_floats(values_of(column).astype(np.float64))
     coded = as_strings(column).dictionary_encode()
-    known = [hashlib.blake2b(level.encode(), digest_size=8).digest() for level in coded.dictionary.to_pylist()]
-    hashes = np.frombuffer(b"".join(known), dtype="<u8").astype(np.uint64)
+    hashes = np.array([_hash_of_text(level) for level in coded.dictionary.to_pylist()], dtype=np.uint64)
     found: np.ndarray = hashes[values_of(coded.indices)]
     return found
+
+
+def _hashes_of_floats(values: np.ndarray) -> np.ndarray:
+    whole = (values == np.rint(values)) & (np.abs(values) < 2**53)
+    return np.where(whole, np.where(whole, values, 0).astype(np.int64).astype(np.uint64), values.view(np.uint64))
+
+
+def _hash_of_text(text: str) -> int:
+    """That of the number, where the text is one as numbers are usually written: 007 is another group than 7."""
+    number = NUMBER.fullmatch(text)
+    if number and number[1]:
+        return int(_hashes_of_floats(np.array([float(text)]))[0])
+    if number and -(2**63) <= int(text) < 2**64:
+        return int(text) % 2**64
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

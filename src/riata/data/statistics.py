@@ -8,12 +8,12 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import add, sub
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import ZipFile, is_zipfile
 
 import numpy as np
@@ -67,39 +67,47 @@ class Statistics:
         return reduce(add, (gram for gram, mine in zip(self.folds, self.plan.scores[fold], strict=True) if mine))
 
     def __add__(self, other: "Statistics") -> "Statistics":
-        """The statistics of both sets of rows, fold by fold where both have the same folds."""
-        return self._merged(other, add, self.readings + other.readings, self._has_folds_of(other))
+        """The statistics of both sets of rows, fold by fold where their folds go together."""
+        return self._merged(other, add, self.readings + other.readings, self._with_folds_of(other))
 
     def __sub__(self, other: "Statistics") -> "Statistics":
         """The statistics of these rows without the other ones; folds are kept only if those were added before."""
         left = Counter(self.readings)
         left.subtract(other.readings)
-        known = min(left.values()) >= 0 and self._has_folds_of(other)
-        known = known and all(a.weight > b.weight for a, b in zip(self.folds, other.folds, strict=True))
-        return self._merged(other, sub, tuple(left.elements()), known)
+        both = self._with_folds_of(other) if min(left.values()) >= 0 else None
+        if both is not None and not all(b is None or (a is not None and a.weight > b.weight) for a, b in both.pairs):
+            both = None
+        return self._merged(other, sub, tuple(left.elements()), both)
 
     def _merged(
         self,
         other: "Statistics",
         operator: Callable[[Gram, Gram], Gram],
         readings: tuple[str, ...],
-        by_folds: bool,
+        both: "_Both | None",
     ) -> "Statistics":
         if self.feature_names != other.feature_names:
             raise DataError("these statistics are of different features, and do not go together")
-        pairs = zip(self.folds, other.folds, strict=True) if by_folds else [(self.total, other.total)]
-        grams = tuple(operator(a, b) for a, b in pairs)
-        plan = self.given_plan if by_folds else None
-        return Statistics(grams, readings, self.feature_names, self.encoding, plan)
+        both = both or _Both([(self.total, other.total)], None)
+        there = (operator(a, b) if a and b else a or b for a, b in both.pairs)
+        grams = tuple(gram for gram in there if gram is not None)
+        return Statistics(grams, readings, self.feature_names, self.encoding, both.plan)
 
-    def _has_folds_of(self, other: "Statistics") -> bool:
-        """Whether the folds of both go together: as many of them, and the same rule, which depends on no other rows."""
-        if len(self.folds) != len(other.folds):
-            return False
-        mine, theirs = self.plan.used, other.plan.used
-        if mine.kind is theirs.kind is FoldKind.POSITION:
-            return True
-        return mine == theirs and mine.kind in (FoldKind.GROUPS, FoldKind.COLUMN)
+    def _with_folds_of(self, other: "Statistics") -> "_Both | None":
+        """Both by folds, where these go together: the same rule made them, which depends on no other rows."""
+        mine, theirs = self.plan, other.plan
+        if mine.values is not None and theirs.values is not None and mine.used.by == theirs.used.by:
+            ours, others = (
+                dict(zip(mine.values, self.folds, strict=True)),
+                dict(zip(theirs.values, other.folds, strict=True)),
+            )
+            values = sorted({*ours, *others})  # one day may lack a fold that another has
+            return _Both([(ours.get(v), others.get(v)) for v in values], FoldPlan.numbered(values, mine.used.by))
+        by_position = mine.used.kind is theirs.used.kind is FoldKind.POSITION
+        alike = by_position or (mine.used == theirs.used and mine.used.kind is FoldKind.GROUPS)
+        if not alike or len(self.folds) != len(other.folds):
+            return None
+        return _Both(list(zip(self.folds, other.folds, strict=True)), self.given_plan)
 
     def as_data(self, of: Ledger | None = None) -> "SummaryRows":
         """Summary rows, which every solver takes; `of` is the ledger of the rows summarised, if they were read here."""
@@ -115,10 +123,18 @@ class Statistics:
         if self.given_plan is not None:
             plan = self.given_plan
             parts |= {"learns": plan.learns, "scores": plan.scores, "folds": json.dumps(plan.used.to_json())}
+            parts |= {} if plan.values is None else {"fold_values": np.array(plan.values, dtype=np.int64)}
         if self.encoding is not None:
             parts["encoding"] = json.dumps(self.encoding.to_json())
         with replacing(path) as file:
             np.savez(file, **parts)
+
+
+class _Both(NamedTuple):
+    """The statistics of two sets of rows in each of their folds, and the plan of these folds."""
+
+    pairs: Sequence[tuple[Gram | None, Gram | None]]
+    plan: FoldPlan | None
 
 
 class SummaryRows(InMemory):
@@ -202,7 +218,12 @@ def _plan(parts: dict[str, np.ndarray], n_codes: int) -> FoldPlan | None:
     for marks in (learns, scores):
         if marks.dtype != np.bool_ or marks.ndim != 2 or marks.shape[1] != n_codes or marks.shape != learns.shape:
             raise DataError("its folds are not of the parts that there are")
-    return FoldPlan(learns, scores, used)
+    if "fold_values" not in parts:
+        return FoldPlan(learns, scores, used)
+    values = parts["fold_values"]
+    if values.dtype != np.int64 or values.shape != (n_codes,) or (np.diff(values) <= 0).any():
+        raise DataError("its folds are not of the numbers that there are")
+    return FoldPlan(learns, scores, used, tuple(values.tolist()))
 
 
 def _gram(parts: dict[str, np.ndarray], fold: int) -> Gram:

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.cells.numbers import PLAIN
+from riata.data.columns.arrow_values import string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -34,7 +35,7 @@ class Target:
             return as_floats(column, self.column)
         if isinstance(self.classes[0], str):
             strings = as_strings(column)
-            found = pc.index_in(strings, value_set=pa.array(self.classes, strings.type))
+            found = pc.index_in(strings, value_set=string_array(self.classes, strings.type))
             codes = values_of(found.cast(pa.float64()))
             self._check(codes, values_of(column.is_null()), column)
             return codes
@@ -134,16 +135,18 @@ class TargetLearner:
         self.boolean = pa.types.is_boolean(field.type)
         self.labels: set[Any] = set()
         self.numbers = NumberLearner(field.name)
-        if self.text and task == "regression":
-            raise DataError(f"the target {field.name!r} is text, which regression cannot predict; it needs numbers")
 
     def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | Labels:
         """Learn from the target of some rows, all of which have one; returns it as numbers, or as classes."""
         if self.text:
-            coded = as_strings(column).dictionary_encode()
+            strings = as_strings(column)
+            if self.task == "regression":
+                self._refuse(strings, "which regression cannot predict; it needs numbers")
+            coded = strings.dictionary_encode()
             seen = Labels(coded.dictionary.to_pylist(), values_of(coded.indices).astype(np.int64))
             self.labels.update(seen.labels)
-            check_labels(self.labels, self.column)
+            if len(self.labels) > MOST_CLASSES:
+                self._refuse(strings, f"and it has more than {MOST_CLASSES} values: too many for classes")
             return seen
         values = as_floats(column, self.column)
         if len(self.labels) <= MOST_CLASSES:
@@ -154,6 +157,12 @@ class TargetLearner:
             labels, positions = np.unique(values, return_inverse=True)
             return Labels(labels.tolist(), positions)
         return values
+
+    def _refuse(self, strings: pa.Array, why: str) -> None:
+        """Refuse a target of text, with a value that makes it such: the first that is no number, if there is one."""
+        words = values_of(pc.fill_null(pc.invert(PLAIN.valid(strings)), False))
+        row = int(np.argmax(words))
+        raise BadRow(row, f"the target {self.column!r} is {strings[row].as_py()!r} here, which is text, {why}")
 
     @property
     def spread(self) -> float:

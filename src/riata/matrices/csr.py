@@ -103,7 +103,9 @@ class CsrMatrix(Matrix):
         every = np.arange(self.shape[1])
         symmetric = right is None and self.has_all(left)
         products, _, sums = self._multiplied(curvature, left, every if right is None else right, symmetric)
-        return products - np.outer(shift[left], sums)
+        for row, its_shift in zip(products, shift[left], strict=True):
+            row -= its_shift * sums  # in place: for all rows at once there would be two more copies of them
+        return products
 
     def _multiplied(
         self, weight: np.ndarray, left: np.ndarray, right: np.ndarray, symmetric: bool

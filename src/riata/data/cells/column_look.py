@@ -11,14 +11,15 @@ import pyarrow.compute as pc
 from riata.data.cells.asked import AskedCells
 from riata.data.cells.booleans import BOOLEAN_FORMATS
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.dates import EpochFormat
-from riata.data.cells.numbers import MARKS, PLAIN, NumberFormat, mark_of
+from riata.data.cells.dates import DateFormat, EpochFormat
+from riata.data.cells.numbers import MARKS, PLAIN, NumberFormat, mark_of, negative_of
 
 ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
 DIGITS = "[0-9.,' \u2019\u00a0\u202f]*"
-SOME_NUMBER = rf"^[\s+-]*{ANY_MARK}[\s+-]*{DIGITS}\d{DIGITS}([eE][+-]?\d+)?\s*{ANY_MARK}\s*$"
+SOME_NUMBER = rf"^[\s+(-]*{ANY_MARK}[\s+(-]*{DIGITS}\d{DIGITS}([eE][+-]?\d+)?[\s)-]*{ANY_MARK}[\s)-]*$"
 MOSTLY = 0.8  # a column with a greater share of numbers looks like numbers
 MOST_STRAYS = 5  # different words among numbers, beyond which a column is words
+FEW = 20  # values that tell which dates there may be
 LEAST_NUMBERS = 5  # different numbers, below which a column with words among them is levels
 EPOCH_NAME = re.compile(r"time|date|stamp|epoch|created|updated|(^|_)(ts|at|on)$", re.IGNORECASE)
 EPOCHS = {"s": (631_152_000, 2_208_988_800), "ms": (631_152_000_000, 2_208_988_800_000)}  # 1990 to 2040
@@ -35,7 +36,8 @@ class ColumnLook:
         self.mixed_marks = False  # 34% beside 0.34, or $ beside EUR
         self.codes = False  # whole numbers with zeros before them, such as 02134
         self.example = ""
-        self.almost: CellFormat = PLAIN  # in which most values are written, if no format has all
+        self.almost: list[CellFormat] = [PLAIN]  # in which most values are written, if no format has all
+        self.divided = ""  # a value with a point or a comma
 
     def add(self, strings: pa.Array) -> None:
         """Look at more values, as they are written."""
@@ -46,45 +48,64 @@ class ColumnLook:
         if not self.example:
             self.example = values[0].as_py()
         self.codes = self.codes or bool(pc.any(pc.match_substring_regex(values, r"^\s*[+-]?0\d+\s*$")).as_py())
+        if not self.divided:
+            divided = values.filter(pc.match_substring_regex(values, "[.,]"))
+            self.divided = divided[0].as_py() if len(divided) else ""
         if self.formats is None:
             self.formats = self._candidates(values)
-        else:
-            self.formats = [one for one in self.formats if one.reads(values)]
+        elif self.formats:
+            before = self.formats
+            self.formats = [one for one in before if one.reads(values)]
+            self.almost = self.formats or _of_most(before, values)
         self._count_strays(values, counts)
 
     @property
     def looks_like(self) -> str | None:
         """ "numbers" or "dates", if the column has those but for a few words."""
         few = 0 < self.n_words < (1 - MOSTLY) * self.n_values and len(self.strays) <= MOST_STRAYS
-        return f"{self.almost.kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
+        return f"{self.almost[0].kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
+
+    def as_asked(self) -> CellFormat | None:
+        """The pattern of dates that a user gave, if all values follow it."""
+        wanted = [one for one in self.formats or () if isinstance(one, DateFormat) and one.pattern == self.asked.dates]
+        return next(iter(wanted), None)
+
+    def as_known(self) -> CellFormat | None:
+        """That of the formats in which the model's files had this column, if there was one and it is among them."""
+        formats = self.formats or []
+        if isinstance(self.known, NumberFormat):
+            wanted = (self.known.decimal, self.known.thousands)
+            return next((one for one in self.numbers() if (one.decimal, one.thousands) == wanted), None)
+        return self.known if self.known in formats else None
 
     def numbers(self) -> list[NumberFormat]:
         return [one for one in self.formats or () if isinstance(one, NumberFormat)]
 
     def _candidates(self, values: pa.Array) -> list[CellFormat]:
-        if self.known is not None and self.known.reads(values):
-            return [self.known]
-        found: list[CellFormat] = []
-        if pc.all(pc.match_substring_regex(values, SOME_NUMBER)).as_py():
-            mark = mark_of(values)
-            self.mixed_marks = mark is None
-            numbers = [] if mark is None else [replace(one, mark=mark) for one in self.asked.number_formats]
-            found += [one for one in numbers if one.reads(values)]
-        first = values[0].as_py()
-        dates = [one for one in self.asked.date_formats if re.match(one.expression, first)]
-        found += [one for one in dates if one.reads(values)]
-        if dates and not found:
-            self.almost = _of_most(dates, values)
-        elif not found:
-            self.almost = _of_most(self.asked.number_formats, values)
+        alike = values.filter(pc.match_substring_regex(values, SOME_NUMBER))
+        mark = mark_of(alike)
+        self.mixed_marks = mark is None and len(alike) == len(values)
+        numbers = [
+            replace(one, mark=mark or "", negative=negative_of(alike))
+            for one in self.asked.number_formats
+            if len(alike)
+        ]
+        some = values[:FEW].to_pylist()
+        dates = [one for one in self.asked.date_formats if any(re.match(one.expression, value) for value in some)]
+        possible: list[CellFormat] = [*numbers, *dates]
+        found = [] if self.mixed_marks else [one for one in possible if one.reads(values)]
+        if not found and possible:
+            self.almost = _of_most(possible, values)
         if 2 <= len(values) <= 8:
             lower = set(pc.utf8_lower(pc.utf8_trim_whitespace(values)).to_pylist())
             found += [one for one in BOOLEAN_FORMATS if lower == {one.yes, one.no}]
+        if not found and self.known is not None and self.known.reads(values):
+            return [self.known]
         return found
 
     def _count_strays(self, values: pa.Array, counts: pa.Array) -> None:
         """Count values that are no numbers (or dates, if most are), while they are few."""
-        words = pc.invert(self.almost.valid(values) if not self.formats else pc.is_valid(values))
+        words = pc.invert(self.almost[0].valid(values) if not self.formats else pc.is_valid(values))
         self.n_values += pc.sum(counts).as_py()
         self.n_numbers = max(self.n_numbers, len(values) - pc.sum(words).as_py())
         self.n_words += pc.sum(counts.filter(words)).as_py() or 0
@@ -95,9 +116,10 @@ class ColumnLook:
             )
 
 
-def _of_most(formats: Sequence[CellFormat], values: pa.Array) -> CellFormat:
-    """The format in which most of these values are written, the first of several."""
-    return max(formats, key=lambda one: pc.sum(one.valid(values)).as_py() or 0)
+def _of_most(formats: Sequence[CellFormat], values: pa.Array) -> list[CellFormat]:
+    """The formats in which most of these values are written."""
+    counts = [pc.sum(one.valid(values)).as_py() or 0 for one in formats]
+    return [one for one, count in zip(formats, counts, strict=True) if count == max(counts)]
 
 
 def may_be_epoch(name: str, asked: AskedCells, known: Mapping[str, CellFormat]) -> bool:

@@ -1,4 +1,4 @@
-"""Numbers with a decimal comma, with separators of thousands, with a percent or currency sign."""
+"""Numbers with a decimal comma, separators of thousands, a percent or currency sign, or an odd minus."""
 
 import re
 from dataclasses import dataclass
@@ -9,21 +9,27 @@ import pyarrow.compute as pc
 from riata.data.cells.cell_format import CellFormat
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
-MARKS = ("%", *CURRENCIES)
+PERCENT = "%"
+MARKS = (PERCENT, *CURRENCIES)
+ZERO = r"^\s*0*[.,]?0*\s*$"
 SPACES = "[ \u00a0\u202f]"  # plain, and the two that do not break
 THOUSANDS = {"": "", ",": ",", ".": r"\.", " ": SPACES, "'": "['\u2019]"}  # what may divide thousands, as expressions
+BRACKETS, BEHIND = "(5)", "5-"  # how -5 may be written besides that: as accountants do, and with the minus behind
+NEGATIVES = ("", BRACKETS, BEHIND)
 
 
 @dataclass(frozen=True)
 class NumberFormat(CellFormat):
     """The decimal mark, what divides thousands ("" for nothing), and a sign before or after ("" for none).
 
-    A percentage is the number as it is written: 34.0% is 34.
+    A percentage is the number as it is written: 34.0% is 34. Negative numbers have a minus before them, and where
+    `negative` says so may be written in another way, too.
     """
 
     decimal: str = "."
     thousands: str = ""
     mark: str = ""
+    negative: str = ""
     kind = "number"
     type = pa.float64()
 
@@ -34,10 +40,20 @@ class NumberFormat(CellFormat):
         whole = rf"([1-9]\d{{0,2}}({divider}\d{{3}})+|\d+)" if divider else r"\d+"
         number = rf"({whole}{point}?\d*|{point}\d+)([eE][+-]?\d+)?"
         mark = rf"({re.escape(self.mark)})?" if self.mark else ""
-        return rf"^\s*{mark}\s*[+-]?\s*{mark}\s*{number}\s*{mark}\s*$"
+        usual = rf"{mark}\s*[+-]?\s*{mark}\s*{number}\s*{mark}"
+        others = {
+            BRACKETS: rf"|{mark}\s*\(\s*{mark}\s*{number}\s*{mark}\s*\)\s*{mark}",
+            BEHIND: rf"|{mark}\s*{number}\s*{mark}\s*-\s*{mark}",
+        }
+        return rf"^\s*({usual}{others.get(self.negative, '')})\s*$"
 
     def valid(self, strings: pa.Array) -> pa.Array:
-        return pc.match_substring_regex(strings, self.pattern)
+        found = pc.match_substring_regex(strings, self.pattern)
+        if self.mark == PERCENT:  # a number without it, but for 0, may mean another thing: 0.34 is 34% or 0.34%
+            found = pc.and_(
+                found, pc.or_(pc.match_substring(strings, PERCENT), pc.match_substring_regex(strings, ZERO))
+            )
+        return found
 
     def parse(self, strings: pa.Array) -> pa.Array:
         if self.mark:
@@ -49,8 +65,10 @@ class NumberFormat(CellFormat):
         if self.decimal != ".":
             strings = pc.replace_substring(strings, self.decimal, ".")
         strings = pc.utf8_trim_whitespace(strings)
-        if self.mark:
-            strings = pc.replace_substring(strings, " ", "")
+        strings = pc.replace_substring_regex(strings, SPACES, "")  # such as those of - 5
+        if self.negative:
+            other = r"^\((.*)\)$" if self.negative == BRACKETS else r"^(.*)-$"
+            strings = pc.replace_substring_regex(strings, other, r"-\1")
         return pc.utf8_ltrim(strings, "+").cast(pa.float64())
 
     def said(self) -> str:
@@ -58,7 +76,9 @@ class NumberFormat(CellFormat):
         if self.thousands:
             parts.append(f"thousands divided by {self.thousands!r}")
         if self.mark:
-            parts.append("percentages, 34% as 34" if self.mark == "%" else f"amounts in {self.mark}")
+            parts.append("percentages, 34% as 34" if self.mark == PERCENT else f"amounts in {self.mark}")
+        if self.negative:
+            parts.append(f"{self.negative} for -5")
         return " and ".join(parts) or "plain numbers"
 
 
@@ -79,6 +99,17 @@ def mark_of(strings: pa.Array) -> str | None:
     if len(found) > 1:
         return None
     bare = strings.filter(pc.invert(pc.match_substring(strings, found[0])))
-    if found[0] == "%" and not pc.all(pc.match_substring_regex(bare, r"^\s*0*[.,]?0*\s*$"), min_count=0).as_py():
+    if found[0] == PERCENT and not pc.all(pc.match_substring_regex(bare, ZERO), min_count=0).as_py():
         return None
     return found[0]
+
+
+def negative_of(strings: pa.Array) -> str:
+    """How negative numbers are written in these strings, if not with a minus before them.
+
+    Where all stand in brackets, those mean something else.
+    """
+    in_brackets = pc.match_substring(strings, "(")
+    if pc.any(in_brackets).as_py():
+        return "" if pc.all(in_brackets).as_py() else BRACKETS
+    return BEHIND if pc.any(pc.match_substring_regex(strings, r"\d[^-+eE]*-")).as_py() else ""

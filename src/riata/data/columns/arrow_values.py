@@ -1,5 +1,7 @@
 """The values of Arrow columns as NumPy arrays, without PyArrow's own conversion, which imports pandas (slow)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
@@ -22,3 +24,11 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
     if len(column) == 0:
         return np.empty(0, dtype)
     return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
+
+
+def string_array(strings: Sequence[str], kind: pa.DataType) -> pa.Array:
+    """An Arrow array of strings of this type."""
+    content = [string.encode() for string in strings]
+    offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(content))]
+    return pa.Array.from_buffers(pa.large_string(), len(content), buffers).cast(kind)

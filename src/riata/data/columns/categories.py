@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import string_array, values_of
 from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
@@ -48,7 +48,7 @@ class Category(Encoder):
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         strings = as_strings(columns[0])
         n = len(self.levels)
-        found = pc.index_in(strings, value_set=pa.array(self.levels, strings.type))
+        found = pc.index_in(strings, value_set=string_array(self.levels, strings.type))
         codes = values_of(found.fill_null(n if self.rare else -1)).astype(np.int64)
         if strings.null_count:
             null = values_of(strings.is_null())

@@ -21,9 +21,9 @@ from riata.data.formats.csv_arrow import ArrowOptions
 from riata.data.formats.csv_cuts import Unquoted, is_local
 from riata.data.formats.csv_look import LONGEST_ROW, CsvLook
 from riata.data.formats.csv_options import CsvOptions
-from riata.data.formats.dialect import Dialect
+from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
-from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.filesource import MOST_PLACES, FileSource, one_schema
 from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.text_encoding import as_utf8, one_byte, plain_utf8
 from riata.errors import DataError
@@ -51,10 +51,7 @@ class Csv(FileSource):
         look = CsvLook(block_bytes, self.asked, as_text, self._arrow)
         self._dialects = look.dialects
         schemas = [self._types(look, file) for file in files]
-        self._meaning, looks = look.meaning(files, schemas, known or {}, labels)
-        if skip_bad:  # rows with stray words are bad ones
-            self._meaning.formats |= {name: looks[name].almost for name in self._meaning.strays}
-            self._meaning.strays.clear()
+        self._meaning = look.meaning(files, schemas, known or {}, labels, skip_strays=skip_bad)
         self._formats = self._left_to_us(schemas)
         self.cells = self._meaning.formats
         self.refused, self.strays = self._meaning.refused, self._meaning.strays
@@ -106,7 +103,9 @@ class Csv(FileSource):
         """One note about how the first file is written, and one about each thing that is odd."""
         dialect = self.dialect(self.files[0])
         syntax = [] if plain_utf8(dialect.encoding) else [f"{dialect.encoding} letters"]
-        if dialect.separator not in ",\t":
+        if dialect.separator == "\t" and self.files[0].suffix not in TAB_ENDINGS:
+            syntax.append("tabs between cells")
+        elif dialect.separator not in ",\t":
             syntax.append(f"{dialect.separator!r} between cells")
         if dialect.comment:
             syntax.append(f"comments after {dialect.comment!r}")
@@ -119,6 +118,9 @@ class Csv(FileSource):
         return [*super().fingerprint(), repr(self.asked)]
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        wanted = list(columns)
+        if self._skip_bad:
+            columns = [n for n in self.with_judged(columns) if n in wanted or self._can_be_bad(n)]
         kinds = {name: self.schema.field(name).type for name in columns}
         formats = {name: one for name, one in self._formats.items() if name in columns}
         if self._skip_bad:
@@ -127,15 +129,19 @@ class Csv(FileSource):
         kinds |= dict.fromkeys(formats, pa.string())
         n_read, n_unfit, block, skipped_before = 0, 0, self._block_bytes, self.skipped
         while True:
-            ragged = [0]  # how many lines were left out for their number of cells
+            ragged: list[int] = []  # the numbers of rows, from 1, that were left out for their number of cells
             try:
                 for batch in self._parsed(file, columns, kinds, n_read, block, ragged):
                     n_rows = batch.num_rows
-                    batch, n_left_out = converted(batch, formats, self._skip_bad)
-                    n_read, n_unfit = n_read + n_rows, n_unfit + n_left_out
-                    self.skipped = skipped_before + n_unfit + ragged[0]
-                    yield batch
-                self.skipped = skipped_before + n_unfit + ragged[0]
+                    batch, left_out = converted(batch, formats, self._skip_bad)
+                    for row in left_out[:MOST_PLACES].tolist():
+                        self.note_bad(file, f"line {self._line(file, _beside(ragged, n_read + row + 1))}")
+                    n_read, n_unfit = n_read + n_rows, n_unfit + len(left_out)
+                    self.skipped = skipped_before + n_unfit + len(ragged)
+                    yield batch.select(wanted)
+                for number in ragged[:MOST_PLACES]:
+                    self.note_bad(file, f"line {self._line(file, number)}")
+                self.skipped = skipped_before + n_unfit + len(ragged)
                 return
             except BadCell as bad:
                 raise DataError(self._about_cell(file, bad, n_read)) from bad
@@ -146,6 +152,9 @@ class Csv(FileSource):
                 if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def _can_be_bad(self, column: str) -> bool:
+        return column in self._formats or pa.types.is_floating(self.schema.field(column).type)
 
     def _parsed(
         self,
@@ -158,7 +167,8 @@ class Csv(FileSource):
     ) -> Iterator[pa.RecordBatch]:
         """The rows after the first `n_skip`, as Arrow parses them."""
         last = None
-        with self._reader(file, columns, kinds, block, ragged) as reader:
+        threads = not self._skip_bad  # with them Arrow does not number the rows that it leaves out
+        with self._reader(file, columns, kinds, block, ragged, threads) as reader:
             for batch in reader:
                 last = batch if batch.num_rows else last
                 n_here = min(n_skip, batch.num_rows)
@@ -207,14 +217,14 @@ class Csv(FileSource):
         return max(file.lines_before() - self.dialect(file).header_lines, 0)
 
     def _bad_row(self, dialect: Dialect, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
-        """What to do with a row of more or fewer cells than there are columns; those left out are counted in a list."""
+        """What to do with a row of too many or too few cells; `ragged` gets the numbers of those left out."""
 
         def handle(row: pacsv.InvalidRow) -> str:
             if dialect.comment and row.text.lstrip().startswith(dialect.comment):
                 return "skip"
             if not self._skip_bad:
                 return "error"
-            ragged[0] += 1
+            ragged.append(row.number)
             return "skip"
 
         return handle
@@ -222,6 +232,9 @@ class Csv(FileSource):
     def _line(self, file: File, row: int) -> int:
         """About which line of a file a row is, counted from one, of those read."""
         return (self.dialect(file).header_lines if file.span is None else file.lines_before()) + row
+
+    def nth(self, file: File, row: int) -> str:
+        return f"line {self._line(file, row + 1)}"
 
     def _about_cell(self, file: File, bad: BadCell, n_before: int) -> str:
         return (
@@ -242,7 +255,7 @@ class Csv(FileSource):
         if columns and "Row #" not in reason and "straddling" not in reason and not isinstance(file, StandardInput):
             try:
                 kinds = {n: pa.string() if n in self._formats else self.schema.field(n).type for n in columns}
-                with self._reader(file, columns, kinds, self._block_bytes, [0], threads=False) as reader:
+                with self._reader(file, columns, kinds, self._block_bytes, [], threads=False) as reader:
                     for _ in reader:
                         pass
             except pa.ArrowException as located:
@@ -271,6 +284,13 @@ class Csv(FileSource):
                 "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters)"
             )
         return f"{place} cannot be read as CSV ({reason.strip()})"
+
+
+def _beside(ragged: Sequence[int], row: int) -> int:
+    """The number of a row among all, if it is the one of this number among those that are not in this sorted list."""
+    for left_out in list(ragged):
+        row += left_out <= row
+    return row
 
 
 def _advice(value: str) -> str:

@@ -37,19 +37,33 @@ class CsvLook:
         schemas: Sequence[pa.Schema],
         known: Mapping[str, CellFormat],
         labels: Collection[str],
-    ) -> tuple[Meaning, dict[str, ColumnLook]]:
-        """What the columns mean, and what was seen of them; `labels` are columns in which yes and no name classes."""
+        skip_strays: bool,
+    ) -> Meaning:
+        """What the columns mean; `labels` are columns in which yes and no name classes.
+
+        With `skip_strays` rows with words among numbers are to be left out as bad ones: they tell nothing.
+        """
         asked = self._asked.cells
         kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
         open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
-        words = [name for name, types in open_columns.items() if any(map(_may_be_written_otherwise, types))]
+        of_dates = "%" in (asked.dates or "")  # such as 2020-31-12, and who writes so has a reason
+        words = [
+            name
+            for name, types in open_columns.items()
+            if any(_may_be_written_otherwise(kind) or (of_dates and pa.types.is_temporal(kind)) for kind in types)
+        ]
         looks = {name: ColumnLook(name, asked, known.get(name)) for name in words}
         self._add_heads(files, looks)
         points = [name for name, types in open_columns.items() if types == {pa.float64()}]
         if points and (ambiguous({n: k for n, k in looks.items() if pa.string() in kinds[n]}) or known):
             more = {name: ColumnLook(name, asked, known.get(name)) for name in points}
             self._add_heads(files, more)
-            looks |= {name: look for name, look in more.items() if look.formats}
+            looks |= {
+                name: look for name, look in more.items() if look.formats or (look.formats is None and look.known)
+            }
+        for look in looks.values() if skip_strays else ():
+            if not look.formats and look.looks_like is not None:
+                look.formats = look.almost
         meaning = decide(looks, self.dialects[files[0].path].separator)
         meaning.codes += [  # such as 0x1f, which Arrow takes for a whole number
             name for name, look in looks.items() if pa.string() not in kinds[name] and look.formats == []
@@ -59,7 +73,7 @@ class CsvLook:
                 del meaning.formats[name]
         whole = [n for n, types in open_columns.items() if types == {pa.int64()} and n not in meaning.codes]
         self._add_epochs(files[0], meaning, whole, known)
-        return meaning, looks
+        return meaning
 
     def _dialect(self, file: File) -> Dialect:
         head = self._bytes(file, self._block_bytes)
@@ -69,8 +83,9 @@ class CsvLook:
         if found.width > len(found.names):
             raise DataError(
                 f"{file.path}: most rows have {found.width} cells, and line {found.header_lines} has "
-                f"{len(found.names)} names: if the header comes later say how many lines to skip (csv={{'skip': 1}}, "
-                "or --csv skip=1), if there is none say that (csv={'header': 'no'}, or --csv header=no)"
+                f"{len(found.names)} names: if the header is line {found.before_header + 1} say how many lines to skip "
+                f"(csv={{'skip': {found.before_header}}}, or --csv skip={found.before_header}), if there is none say "
+                "that (csv={'header': 'no'}, or --csv header=no)"
             )
         return found
 

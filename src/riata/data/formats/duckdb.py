@@ -1,6 +1,7 @@
 """Answers of DuckDB: relations, and queries such as "duckdb:SELECT * FROM 'a/*.parquet'". Every pass runs them again.
 
-Rows come in the order that DuckDB gives them; a query that sorts nothing may give another one each time.
+Rows come in the order that DuckDB gives them; a query that sorts nothing may give another one each time. Where rows
+must be told by their places in several passes, for folds by a column, they are stored in the first one.
 """
 
 import re
@@ -24,6 +25,8 @@ def is_relation(source: Any) -> bool:
 
 class Relation(Source):
     """Rows of a relation of DuckDB; fields of structs are columns with dotted names."""
+
+    unordered = True
 
     def __init__(self, relation: Any) -> None:
         self._relation = relation

@@ -110,7 +110,7 @@ class Excel(FileSource):
         return pa.schema([(f.name, self.cells[f.name].type if f.name in self.cells else f.type) for f in schema])
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        fields = [self.schema.field(name) for name in columns]
+        fields = [self.schema.field(name) for name in (self.with_judged(columns) if self._skip_bad else columns)]
         written = pa.schema([(f.name, pa.string() if f.name in self.cells else f.type) for f in fields])
         with self._rows(file) as (names, all_rows):
             places = {name: j for j, name in names.items()}
@@ -120,11 +120,13 @@ class Excel(FileSource):
                 arrays = [pa.array(column, field.type) for column, field in zip(cells, written, strict=True)]
                 batch = pa.RecordBatch.from_arrays(arrays, schema=written)
                 try:
-                    batch, n_left_out = converted(batch, self.cells, self._skip_bad)
+                    batch, left_out = converted(batch, self.cells, self._skip_bad)
                 except BadCell as bad:
                     raise DataError(_sentence(file, some[bad.row][0], bad.column, bad.value, bad.form.said())) from bad
-                self.skipped += n_left_out
-                yield batch
+                for row in left_out.tolist():
+                    self.note_bad(file, f"row {some[row][0]}")
+                self.skipped += len(left_out)
+                yield batch.select(list(columns))
 
     def _checked(self, file: File, rows: Iterator[Row], wanted: Sequence[tuple[int, pa.Field]]) -> Iterator[Row]:
         """The values of these columns, row by row; a row with a value of another type is refused, or skipped."""
@@ -135,6 +137,7 @@ class Excel(FileSource):
             ]
             if wrong and self._skip_bad:
                 self.skipped += 1
+                self.note_bad(file, f"row {number}")
             elif wrong:
                 field, value = wrong[0]
                 raise DataError(_sentence(file, number, field.name, value, WORDS.get(field.type, str(field.type))))

@@ -11,6 +11,8 @@ from riata.data.formats.files import File
 from riata.data.formats.source import Source
 from riata.errors import DataError, RiataError
 
+MOST_PLACES = 10  # of bad rows that a note names
+
 
 class FileSource(Source):
     """Rows of several files, one file after the other."""
@@ -20,14 +22,22 @@ class FileSource(Source):
     def __init__(self, files: Sequence[File]) -> None:
         self.files = list(files)
         self.n_bytes = sum(file.size for file in files)
+        self._judged_by: Sequence[str] | None = None  # the columns that decide which rows are bad; None for all
         self._ends: list[int] = []  # for each file read so far, how many rows there are up to its end
 
     @abstractmethod
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """The rows of one file."""
 
+    def judge_by(self, columns: Sequence[str]) -> None:
+        self._judged_by = [name for name in columns if name in self.schema.names]
+
+    def with_judged(self, columns: Sequence[str]) -> list[str]:
+        """These columns, and after them all others that decide which rows are bad."""
+        return list(dict.fromkeys([*columns, *(self.schema.names if self._judged_by is None else self._judged_by)]))
+
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        self.skipped, self._ends, total = 0, [], 0
+        self.skipped, self.skipped_at, self._ends, total = 0, [], [], 0
         for file in self.files:
             if file.changed():
                 raise DataError(f"{file.path} changed while it was being read; start again when nobody writes to it")
@@ -36,6 +46,12 @@ class FileSource(Source):
                     total += batch.num_rows
                     yield batch
             self._ends.append(total)
+
+    def note_bad(self, file: File, place: str) -> None:
+        """Remember where a bad row is that is left out: of the first ones."""
+        place = f"{file.path}, {place}"
+        if len(self.skipped_at) < MOST_PLACES and place not in self.skipped_at:  # a pass may begin again
+            self.skipped_at = [*self.skipped_at, place]
 
     @contextmanager
     def door(self, file: File, columns: Sequence[str] = ()) -> Iterator[None]:
@@ -76,10 +92,14 @@ class FileSource(Source):
         before = 0
         for file, end in zip(self.files, self._ends, strict=False):
             if row < end:
-                return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+                return f"{file.path}, {self.nth(file, row - before)}"
             before = end
         file = self.files[min(len(self._ends), len(self.files) - 1)]
-        return f"{file.path}, row {self.rows_before(file) + row - before + 1}"
+        return f"{file.path}, {self.nth(file, row - before)}"
+
+    def nth(self, file: File, row: int) -> str:
+        """The place of a row of those read in a file, for messages."""
+        return f"row {self.rows_before(file) + row + 1}"
 
 
 def one_schema(files: Sequence[File], schemas: Sequence[pa.Schema]) -> pa.Schema:

@@ -14,9 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
+from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
-from riata.data.formats.json_array import lines_of_array
+from riata.data.formats.json_array import LONGEST_RECORD, lines_of_array
 from riata.data.formats.kinds import BOM
 from riata.data.formats.svmlight import whole_lines
 from riata.data.formats.tables import flat, owners
@@ -71,6 +72,8 @@ class Json(FileSource):
             if whole:
                 raise DataError(f"{file.path} holds no records")
             n_bytes *= 2  # not one record is complete
+            if n_bytes > LONGEST_RECORD * self._block_bytes:
+                raise DataError(f"the first record of {file.path} does not end, or needs more memory")
 
     def _read_as(self, kind: pa.DataType, name: str) -> pa.DataType:
         """The type in which values are read, for one that Arrow has guessed from the first of them."""
@@ -86,12 +89,13 @@ class Json(FileSource):
         return pa.float64() if number else kind
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        wanted = pa.schema(owners(self._nested, columns))
+        wanted = pa.schema(owners(self._nested, self.with_judged(columns) if self._skip_bad else columns))
         first = file.lines_before()
         with file.stream() as stream:
             for block in self._blocks(file, stream):
                 for table in self._parsed(file, block, first, wanted):
-                    yield from flat(table).select(list(columns)).combine_chunks().to_batches(max_chunksize=rows)
+                    found = flat(table).select(list(columns)).combine_chunks()
+                    yield from map(validated, found.to_batches(max_chunksize=rows))
                 first += int(np.count_nonzero(block == ord("\n")))
 
     def rows_before(self, file: File) -> int:
@@ -115,14 +119,19 @@ class Json(FileSource):
                 line = first + int(np.count_nonzero(block[:start] == ord("\n")))
                 if not self._skip_bad:
                     raise DataError(self._sentence(file, line, block[start:stop].tobytes(), str(error))) from error
-                self.skipped += schema is not None
+                if schema is not None:
+                    self.skipped += 1
+                    self.note_bad(file, f"{self._unit(file)} {line + 1}")
                 if start:
                     yield _parse(block[:start], schema)
                 block, first = block[stop:], line + 1
 
+    def _unit(self, file: File) -> str:
+        return "row" if self._arrays[file.path] else "line"
+
     def _sentence(self, file: File, line: int, content: bytes, reason: str) -> str:
         """What is wrong with this line; Arrow, which reads on after it, may have met the error in the next one."""
-        place = f"{file.path}, {'row' if self._arrays[file.path] else 'line'} {line + 1}"
+        place = f"{file.path}, {self._unit(file)} {line + 1}"
         advice = "correct it, or skip such rows (on_error='skip')"
         if (fault := _fault(content)) is not None and line > 0:
             return f"{place}: this is no JSON ({fault}); {advice}"

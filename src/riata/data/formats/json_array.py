@@ -8,6 +8,7 @@ import numpy as np
 
 from riata.errors import DataError
 
+LONGEST_RECORD = 16  # blocks
 QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE = b'"\\,\n\r '
 OPENS = np.isin(np.arange(256), list(b"{["))
 CLOSES = np.isin(np.arange(256), list(b"}]"))
@@ -18,6 +19,8 @@ def lines_of_array(stream: Any, block_bytes: int, path: str) -> Iterator[np.ndar
     left, ended = b"", False
     for more in chain([_after_bracket(stream, path)], iter(lambda: stream.read(block_bytes), b"")):
         if not ended:
+            if len(left) > LONGEST_RECORD * block_bytes:
+                raise DataError(f"{path} holds a record that does not end, or needs more memory")
             lines, left, ended = _records(np.frombuffer(left + more, dtype=np.uint8).copy())
             if len(lines):
                 yield lines

@@ -28,10 +28,12 @@ class Source(ABC):
     n_rows: int | None = None  # where known without reading the rows
     n_bytes: int | None = None  # the size of the rows as they are stored, where known
     single_pass = False  # whether the rows can be read only once
+    unordered = False  # whether the rows may come in another order in each pass
     bare = False  # whether this is an array, in which NaN is an error and not a missing value
     fast = False  # whether a pass costs no more than reading the bytes
     partial = False  # whether these are only the first rows of a stream, and later ones may be different
     skipped = 0  # how many bad rows the last pass left out, where that is allowed
+    skipped_at: Sequence[str] = ()  # where the first of these are
     any_base = False  # whether sparse indices may count from zero or from one
     width: int | None = None  # how many features a sparse matrix has, where known
     feature_names: Sequence[str] = ()  # of the columns of a matrix, where known
@@ -43,6 +45,12 @@ class Source(ABC):
     @abstractmethod
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """These columns of all rows, in batches of not much more than `rows`."""
+
+    def judge_by(self, columns: Sequence[str]) -> None:  # noqa: B027 (most have no bad rows)
+        """Let these columns decide which rows are bad, in every pass, whatever columns are read in it.
+
+        Otherwise a pass over fewer columns would leave fewer rows out. Before this is called, all columns decide.
+        """
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         """The rows from `start` up to `stop`, without reading others; None without `random_access`."""
@@ -71,6 +79,14 @@ class Source(ABC):
     def place(self) -> str:
         """Where the rows are, as part of a sentence; nothing where they have no name."""
         return ""
+
+    def note_on_skipped(self) -> list[str]:
+        """A note on the bad rows that the last pass left out, if there were any."""
+        if not self.skipped:
+            return []
+        more = ["and more"] if len(self.skipped_at) < self.skipped else []
+        places = f" ({'; '.join([*self.skipped_at, *more])})" if self.skipped_at else ""
+        return [f"{self.skipped} row{'' if self.skipped == 1 else 's'} could not be read: left out{places}"]
 
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
@@ -106,6 +122,7 @@ class WithColumns(Source):
         for name in ("n_rows", "n_bytes", "single_pass", "bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(source, name))
         self.fast = source.fast and all(other.fast for other in others)
+        self.unordered = any(one.unordered for one in self.sources)
         for other in others:
             _same_rows(source.n_rows, other.n_rows)
 
@@ -113,8 +130,16 @@ class WithColumns(Source):
         readers = [rebatch(s.batches(names, rows), rows) for s, names in self._shares(columns)]
         for parts in _together(readers):
             _same_rows(*(part.num_rows for part in parts))
-            self.skipped = self._source.skipped
+            if any(source.skipped for source in self.sources):
+                raise DataError(
+                    "some rows cannot be read, and those that belong to them in another file or array are not known: "
+                    "put all columns into one file, or correct the rows"
+                )
             yield _side_by_side(parts)
+
+    def judge_by(self, columns: Sequence[str]) -> None:
+        for source in self.sources:
+            source.judge_by([name for name in columns if name in source.schema.names])
 
     def slice(self, columns: Sequence[str], start: int, stop: int) -> pa.RecordBatch | None:
         parts = [s.slice(names, start, stop) for s, names in self._shares(columns)]

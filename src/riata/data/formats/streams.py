@@ -59,6 +59,7 @@ class UnstoredStream(Source):
             raise DataError("a stream can be read only once, and this one has been; open it with cache=True")
         batches, self._batches = self._batches, None
         for batch in chain([self._head], batches):
+            self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
             yield batch.select(list(columns))
 
     def close(self) -> None:
@@ -70,10 +71,15 @@ class StoredStream(Source):
 
     def __init__(self, stream: Source, folder: str | None = None) -> None:
         self._stream, self._folder = stream, folder
+        self._wanted: list[str] = []  # columns that later passes may read
         self._file: IO[bytes] | None = None
         self.schema = stream.schema
         for name in ("bare", "any_base", "width", "feature_names", *OF_CELLS):
             setattr(self, name, getattr(stream, name))
+
+    def judge_by(self, columns: Sequence[str]) -> None:
+        self._stream.judge_by(columns)
+        self._wanted = [name for name in columns if name in self.schema.names]
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         if self._file is None:
@@ -86,16 +92,17 @@ class StoredStream(Source):
 
     def _first(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """The first pass, which writes the file."""
-        schema = pa.schema([self.schema.field(name) for name in columns])
+        stored = list(dict.fromkeys([*columns, *self._wanted]))
+        schema = pa.schema([self.schema.field(name) for name in stored])
         with self._keeping():
             kept = file_without_name(self._folder)  # closed with this source
             weakref.finalize(self, _close, kept)
             writer = pa.ipc.new_stream(pa.PythonFile(kept, "w"), schema)
-        for batch in self._stream.batches(columns, rows):
+        for batch in self._stream.batches(stored, rows):
             with self._keeping():
                 writer.write_batch(batch.cast(schema))
-            self.skipped = self._stream.skipped
-            yield batch
+            self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
+            yield batch.select(list(columns))
         with self._keeping():
             writer.close()
             kept.flush()

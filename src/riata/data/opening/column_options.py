@@ -120,6 +120,14 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
     return [name for name in names if name not in other]
 
 
+def columns_read(source: Source, options: ColumnOptions) -> list[str]:
+    """The columns that the first pass reads, without repetition."""
+    roles = [name for name in (options.target, options.weight) if name is not None]
+    roles += options.marks.values()  # read later, from what a stream has stored by then
+    crossed = [name for cross in options.crosses for name in cross]
+    return list(dict.fromkeys(feature_columns(source, options) + crossed + roles))
+
+
 def is_index(column: str) -> bool:
     """Whether a column is the index of a pandas frame, which has no name: it numbers the rows, and is no feature."""
     return re.fullmatch(r"__index_level_\d+__", column) is not None

@@ -28,6 +28,7 @@ from riata.data.opening.column_options import (
     check_cells,
     check_columns,
     check_words,
+    columns_read,
     feature_columns,
     is_index,
 )
@@ -75,6 +76,7 @@ class FirstPass:
         check_columns(source.schema, options)
         check_words(options)
         self.source, self.options, self.features = source, options, feature_columns(source, options)
+        self.columns = columns_read(source, options)
         check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
@@ -82,14 +84,6 @@ class FirstPass:
         if options.target is not None:
             self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns that are read, without repetition."""
-        roles = [name for name in (self.options.target, self.options.weight) if name is not None]
-        roles += self.options.marks.values()  # read later, from what a stream has stored by then
-        crossed = [name for cross in self.options.crosses for name in cross]
-        return list(dict.fromkeys(self.features + crossed + roles))
 
     def begin(self, batch: pa.RecordBatch) -> None:
         """Choose the learner of each column by the first rows, unless that has been done."""
@@ -248,7 +242,8 @@ class FirstPass:
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
             if judged is not None and not isinstance(learner, CrossLearner):
-                self.notes.append(judged.sentence)
+                stray = self.source.strays.get(name) if judged.left_out else None
+                self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
                 if judged.left_out:
                     yield from without_values(encoder, columns[name])
                     continue
@@ -256,18 +251,23 @@ class FirstPass:
 
     def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
-        yield from self.source.notes
+        said_before = tuple(self.notes)
+        yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
         if target is not None and self.options.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
+        if target is not None:
+            yield from _differ_in_case(target)
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
         for name in filter(is_index, self.source.schema.names):
             if name not in (*self.columns, *self.options.drop):
                 yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
-        if self.skipped:
+        if self.skipped == self.source.skipped:
+            yield from self.source.note_on_skipped()
+        else:  # of parts that other processes have read
             yield f"{self.skipped} rows could not be read: left out"
         for found in columns.values():
             if found.counts_from is not None and self.source.any_base:
@@ -285,6 +285,18 @@ def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
     if len(told) > MOST_LEAKS:
         notes.append(f"so do {len(told) - MOST_LEAKS} more columns: {listed(list(told)[MOST_LEAKS:], 10)}")
     return notes
+
+
+def _differ_in_case(target: Target) -> Iterator[str]:
+    """A note on classes that are the same but for capital letters."""
+    by_word: dict[str, list[str]] = {}
+    for label in target.classes or ():
+        if isinstance(label, str):
+            by_word.setdefault(label.strip().casefold(), []).append(label)
+    alike = [labels for labels in by_word.values() if len(labels) > 1]
+    if alike:
+        pairs = "; ".join(" and ".join(map(repr, labels)) for labels in alike[:3])
+        yield f"classes of {target.column!r} differ in capital letters or spaces alone ({pairs}): write them alike"
 
 
 def _called(columns: tuple[str, ...], learner: Learner) -> str:

@@ -26,14 +26,14 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.formats.ipc import Ipc
-from riata.data.formats.source import Source
+from riata.data.formats.source import Source, WithColumns
 from riata.data.formats.streams import StoredStream, UnstoredStream
 from riata.data.opening.arrays import open_array
 from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
-from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.column_options import ColumnOptions, columns_read
 from riata.data.opening.convert import open_converted
 from riata.data.opening.decoded_batches import DecodedBatches
-from riata.data.opening.profile import Profile, known_profile
+from riata.data.opening.profile import Profile, known_encoding, known_profile
 from riata.data.opening.profile_cache import profile_of
 from riata.data.opening.sources import Reading, open_source, with_roles
 from riata.data.out_of_core import OutOfCore
@@ -182,7 +182,8 @@ def open_data(
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     if n_features is not None:
         rows.width = n_features
-    if rows.single_pass and cache:
+    by_place = isinstance(rows, WithColumns) or any(roles[role] is not None for role in marks)
+    if cache and (rows.single_pass or (rows.unordered and by_place)):
         rows = StoredStream(rows, cache if isinstance(cache, str) else None)
     elif rows.single_pass:
         rows = UnstoredStream(rows, _first_rows(rows, budget))
@@ -195,6 +196,7 @@ def open_data(
     target_name = roles["target"] if need_target else None
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
+    rows.judge_by(_columns_used(rows, column_options, encoding, target_name))
     if remote_opener is not None:
         remote = remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
         if remote.profile is not None:
@@ -215,7 +217,7 @@ def open_data(
         )
     data = OutOfCore(rows, profile, budget, cache)
     if column_options.marks:
-        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks))
+        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks, data.n_rows))
     fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load(decoded) if fits else data
 
@@ -228,6 +230,13 @@ def _check_answers(rows: Source, source: Any, target: Any) -> None:
     where = source if isinstance(source, str | Path) else "the data"
     hint = did_you_mean(target, names) or "; to predict without answers use predict"
     raise DataError(f"{where} has no column {target!r}, the target, but {listed(names)}{hint}")
+
+
+def _columns_used(rows: Source, options: ColumnOptions, encoding: Encoding | None, target: str | None) -> Sequence[str]:
+    """The columns that any pass may read."""
+    if encoding is None:
+        return columns_read(rows, options)
+    return [*known_encoding(rows, encoding, target).columns, *options.marks.values()]
 
 
 def _profile_of_stream(

@@ -58,8 +58,9 @@ def known_profile(
         for batch in decoded.remember(source.batches(encoding.columns, rows)):
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
+    skipped = [] if target is None else source.note_on_skipped()  # else they are not known yet
     return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
-                   has_names(source) and not encoding.hashed, list(source.notes))  # fmt: skip
+                   has_names(source) and not encoding.hashed, [*source.notes, *skipped])  # fmt: skip
 
 
 def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:

@@ -23,9 +23,11 @@ class MarksOnWorkers(Marks):
         encoding: Encoding,
         schema: pa.Schema,
         columns: Mapping[str, str],
+        n_rows: int,
     ) -> None:
         super().__init__(columns)
         self._client, self._parts, self._encoding, self._schema = client, parts, encoding, schema
+        self._n_rows = n_rows
 
     def _read(self) -> dict[str, Mark]:
         how = carry(self._client, Carried((self._encoding, self.columns)))
@@ -34,7 +36,7 @@ class MarksOnWorkers(Marks):
         for future in found:
             for role, values in result_of(self._client, future).items():
                 numbers[role].append(values)
-        return marks_of(numbers, self._schema, self.columns)
+        return marks_of(numbers, self._schema, self.columns, self._n_rows)
 
 
 def _marks_of_part(source: Source, how: Carried) -> dict[str, np.ndarray]:

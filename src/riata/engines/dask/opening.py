@@ -101,7 +101,7 @@ def _with_marks(
 ) -> OnWorkers:
     """The dataset with the columns that say which rows belong together, where there are some."""
     if options.marks and data.encoding is not None:
-        marks = MarksOnWorkers(data.client, parts, data.encoding, schema, options.marks)
+        marks = MarksOnWorkers(data.client, parts, data.encoding, schema, options.marks, data.n_rows)
         data.facts = data.facts.but(marks=marks)
     return data
 

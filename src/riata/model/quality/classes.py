@@ -103,7 +103,7 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
 
 def _of_shares(weights: np.ndarray, known: list[float] | None) -> dict[str, float | None]:
     """Scores of a model that knows the shares of the classes among the training rows, or here, and nothing else."""
-    shares = weights / weights.sum() if known is None else np.asarray(known)
+    shares = weights / weights.sum() if known is None else np.asarray(known, dtype=np.float64)
     surprise = -(weights @ np.log(np.maximum(shares, np.finfo(float).eps))) / weights.sum()
     return {
         "accuracy": float(weights[shares.argmax()] / weights.sum()),

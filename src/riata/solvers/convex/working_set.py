@@ -20,6 +20,7 @@ from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
+from riata.units import whole_megabytes
 
 MIN_JOINING = 64  # so many features may join at a time, however few are in use, where passes are cheap
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
@@ -28,6 +29,7 @@ STEP_PRECISION = 1e-13  # of a step that is followed by a pass
 STEP_FRACTIONS = 0.5 ** np.arange(1, 16)  # that are tried of a step that raises F
 DAMPING_FACTOR = 10.0  # on the curvature, after a step none of whose fractions lowers F
 CUTS = 3  # of one step: they leave less of it than rounding
+COPIES_OF_CURVATURE = 4  # H, a sum of parts of it, and two copies in a factorisation
 
 
 @dataclass
@@ -92,7 +94,7 @@ def read(
     if not (first or second):
         return None, None
     if second:
-        _check_memory(len(features), memory)
+        _check_memory(len(features), len(state.w), memory)
     part = pass_part(loss, state.w, state.b, left if second else None, features, first=first)
     sums = problem.data.sum(part)
     at = summarise(sums[:2]) if first else None
@@ -128,12 +130,14 @@ def _products_part(
     return part
 
 
-def _check_memory(size: int, memory: int | None) -> None:
-    need = 4 * 8 * size**2  # H, a sum of parts of it, and two copies in a factorisation
+def _check_memory(size: int, n_features: int, memory: int | None) -> None:
+    need, most = (COPIES_OF_CURVATURE * 8 * count**2 for count in (size, n_features))
     if memory is not None and need > memory:
+        later = f", and more may follow: {whole_megabytes(most)} is enough for all {n_features}" if most > need else ""
         raise OptionError(
-            f"{size} features want to be in the model at this alpha, and their curvature needs {need / 1e6:.0f} MB, "
-            f"more than the budget of {memory / 1e6:.0f} MB: take a larger alpha, or give it more memory"
+            f"{size} features want to be in the model at this alpha, and their curvature needs "
+            f"{whole_megabytes(need)}, more than the budget of {memory / 1e6:.0f} MB{later}; take a larger alpha, or "
+            f"give it more memory"
         )
 
 

@@ -22,6 +22,7 @@ from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits
 from riata.solvers.subset.subset import MIN_GAIN
 from riata.threads import one_blas_thread
+from riata.units import whole_megabytes
 
 
 def groups_of(problem: Problem) -> GroupCardinality:
@@ -121,7 +122,7 @@ def check_memory(d: int, memory: int | None) -> None:
     need = 4 * 8 * d**2
     if need > memory:
         raise OptionError(
-            f"groups need the products of all {d} features, about {need / 1e6:.0f} MB, more than memory="
+            f"groups need the products of all {d} features, about {whole_megabytes(need)}, more than memory="
             f"{memory / 1e6:.0f} MB: give it more, or leave features out"
         )
 

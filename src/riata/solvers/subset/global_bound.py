@@ -23,7 +23,6 @@ from riata.solvers.subset.refit import Fitted, cut_to
 from riata.solvers.subset.relaxation import Node, Quadratic, diagonal_shift
 
 SHIFTED = 512  # features: the eigenvalues of more cost too much for a bound that nobody asked for
-MORE_ROUNDS, MORE_CANDIDATES = 3, 32  # of features that the relaxation wants, where passes are cheap
 MOST_CANDIDATES = 1024  # that are added at a time
 PRICES, SWEEPS = 8, 12  # a bound that is good to a tenth of its gap
 RELAXED = 128  # columns of the relaxation of another loss
@@ -60,15 +59,14 @@ class Bounded(NamedTuple):
 
 
 def quadratic_bounds(model: LocalQuadratic, sizes: Sequence[Size]) -> Bounded:
-    """Bounds from the products of a search, where the local quadratic is the loss itself. Candidates may be added."""
+    """Bounds from the products of a search, where the local quadratic is the loss itself."""
     if not _quadratic_of(model).costs.bounding:
         return Bounded(None, -model.pulls(sizes[-1].support, sizes[-1].weights) * model.unit)
-    values, price, rounds = np.zeros(sizes[-1].k), 0.0, MORE_ROUNDS if model.problem.data.cheap_passes else 0
+    values, price = np.zeros(sizes[-1].k), 0.0
     for size in _some(sizes):
-        for found in relaxed_planes(model, size, price, MORE_CANDIDATES, rounds):
-            bounds, price = found.costs.bounds(found.plane, len(values)), found.price
-            values[: len(bounds)] = np.maximum(values[: len(bounds)], bounds)
-            rounds -= found.goes_on
+        found = next(relaxed_planes(model, size, price))
+        bounds, price = found.costs.bounds(found.plane, len(values)), found.price
+        values[: len(bounds)] = np.maximum(values[: len(bounds)], bounds)
     return Bounded(np.maximum.accumulate(values[::-1])[::-1])
 
 
@@ -78,10 +76,11 @@ class PlaneFound(NamedTuple):
     plane: Plane
     costs: Costs
     price: float
-    goes_on: bool  # whether there will be another, with more candidates
 
 
-def relaxed_planes(model: LocalQuadratic, size: Size, price: float, count: int, rounds: int) -> Iterator[PlaneFound]:
+def relaxed_planes(
+    model: LocalQuadratic, size: Size, price: float, count: int = 0, rounds: int = 0
+) -> Iterator[PlaneFound]:
     """Planes of relaxations, with `count` more of the candidates that they want each time, for so many rounds."""
     quadratic, w = _quadratic_of(model), np.zeros(len(model.candidates))
     w[model.places(size.support)] = size.weights
@@ -89,7 +88,7 @@ def relaxed_planes(model: LocalQuadratic, size: Size, price: float, count: int, 
         w, price = _relaxed(quadratic, size.k, w, price)
         plane, costs = _plane(model, quadratic, w)
         more = _violators(model, costs, plane.slopes, price)[:count] if rounds > 0 else NOTHING
-        yield PlaneFound(plane, costs, price, len(more) > 0)
+        yield PlaneFound(plane, costs, price)
         if len(more) == 0:
             return
         rounds -= 1

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from riata.arrays import to_host
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.fold_rules import as_given, forward, grouped, numbered, row_numbers, stratified
+from riata.data.fold_rules import MOST_FOLDS, as_given, forward, grouped, numbered, row_numbers, stratified
 from riata.data.folds import Folds, by_position
 from riata.data.row_marks import FOLDS, GROUPS, TIME, Mark, MarksGiven
 from riata.data.row_numbers import RowNumbers
@@ -20,7 +21,7 @@ WAYS = (
     "cv must be a whole number of at least 2 folds, a splitter of scikit-learn, one fold number for each row, or pairs "
     "(rows to learn from, rows to score)"
 )
-DAYS = {"": 1.0, "D": 1.0, "H": 1 / 24, "MIN": 1 / 1440, "M": 1 / 1440, "S": 1 / 86400, "W": 7.0}
+DAYS = {"": 1.0, "D": 1.0, "H": 1 / 24, "MIN": 1 / 1440, "S": 1 / 86400, "W": 7.0}
 
 
 def folds_asked(data: Dataset, spec: Spec) -> Folds:
@@ -105,7 +106,7 @@ def _given(data: Dataset, cv: Any, groups: Mark | None) -> Folds:
         y = (row_numbers(data, lambda chunk: to_host(chunk.y), np.float64) if strata is None else strata).all()
         belongs = None if groups is None else groups.numbers.all()
         try:
-            pairs = list(cv.split(np.empty((len(y), 0)), y, belongs))
+            pairs = list(islice(cv.split(np.empty((len(y), 0)), y, belongs), MOST_FOLDS + 1))
         except (ValueError, TypeError) as error:
             raise OptionError(f"{type(cv).__name__} cannot divide these rows: {error}") from error
         return as_given(pairs, len(y), type(cv).__name__)
@@ -129,5 +130,5 @@ def _gap(gap: Any, mark: Mark) -> tuple[float, str | None]:
             return value, said if value else None
     except ValueError:  # of a number such as 1.2.3
         pass
-    ways = "days, or a span such as 7d or 12h" if mark.dates else f"a number, in the unit of {mark.column!r}"
+    ways = "days, or a span such as 7d, 12h or 30min" if mark.dates else f"a number, in the unit of {mark.column!r}"
     raise OptionError(f"gap must be {ways}, not {gap!r}")

@@ -1,0 +1,144 @@
+"""One round of torture: a command is begun, ended, looked at, and run again."""
+
+import os
+import random
+import resource
+import shutil
+import signal
+import time
+import traceback
+from pathlib import Path
+
+from riata.cli import main as riata
+from riata.files import TEMPORARY
+from torture.commands import OLD, Trial, make_rows, trials
+
+SIGNALS = {"SIGKILL": (-9,), "SIGTERM": (0, 143, -15), "SIGHUP": (0, 129, -1), "SIGINT": (0, 130, -2)}  # exit codes
+FULL = "full disk"
+CHAIN = 40  # kills of one fit with checkpoints, at most
+STUCK_SECONDS = 300
+
+
+class Wrong(Exception):
+    """Something that must not be."""
+
+
+def prepare(folder: Path) -> None:
+    """The rows that commands read, and a model that they predict by."""
+    (folder / "source").mkdir()
+    make_rows(folder / "source")
+    os.environ["RIATA_CACHE"] = str(folder / "cache")
+    (fit,) = (one for one in trials() if one.name == "fit")
+    undisturbed(fit, folder)
+    shutil.copy(folder / fit.name / fit.out, folder / "model.json")
+
+
+def undisturbed(trial: Trial, folder: Path) -> tuple[object, float, int]:
+    """What a command leaves when nothing disturbs it, the seconds that it takes, and the size of its file."""
+    place = folder / trial.name
+    if place.exists():
+        shutil.rmtree(place)
+    place.mkdir()
+    fill(place, folder)
+    started = time.monotonic()
+    code, said = ended(begin(trial, place), place)
+    if code != 0:
+        raise SystemExit(f"{trial.name}: exit code {code}\n{said}")
+    return trial.content(place / trial.out), time.monotonic() - started, (place / trial.out).stat().st_size
+
+
+def fill(place: Path, folder: Path) -> None:
+    """A folder with the rows and, once there is one, a model."""
+    os.symlink(folder / "source" / "rows.csv", place / "rows.csv")
+    if (folder / "model.json").exists():
+        shutil.copy(folder / "model.json", place / "model.json")
+
+
+def begin(trial: Trial, place: Path, most_bytes: int | None = None) -> int:
+    """The command in a process of its own, which says what it says to a file."""
+    child = os.fork()
+    if child:
+        return child
+    try:
+        os.chdir(place)
+        said = os.open(place / "said", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        for name in ("SIGTERM", "SIGHUP"):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        if most_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, resource.RLIM_INFINITY))
+        riata(list(trial.words), prog_name="riata")
+        os._exit(0)
+    except SystemExit as end:
+        os._exit(end.code if isinstance(end.code, int) else 1)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(99)
+
+
+def ended(child: int, place: Path) -> tuple[int, str]:
+    """The exit code, or minus the signal, and what was said."""
+    began = time.monotonic()
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            said = (place / "said").read_text(errors="replace") if (place / "said").exists() else ""
+            return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)), said
+        if time.monotonic() - began > STUCK_SECONDS:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            raise Wrong("it hangs")
+        time.sleep(0.002)
+
+
+def torture(trial: Trial, how: str, expected: tuple, place: Path, chance: random.Random) -> int:
+    """One round; how often the command was ended before its time."""
+    content, seconds, size = expected
+    fill(place, place.parent)
+    (place / trial.out).write_bytes(OLD)
+    struck = 0
+    for _ in range(CHAIN if trial.checkpoints and how == "SIGKILL" else 1):
+        if how == FULL:
+            code, said = ended(begin(trial, place, chance.randrange(size)), place)
+            allowed: tuple[int, ...] = (0, 2)
+        else:
+            child = begin(trial, place)
+            time.sleep(chance.uniform(0.0, 1.1 * seconds))
+            os.kill(child, getattr(signal, how))
+            code, said = ended(child, place)
+            allowed = (0, *SIGNALS[how])
+        struck += code != 0
+        if code not in allowed or "Traceback" in said:
+            raise Wrong(f"exit code {code}: {said[-300:]}")
+        # Ctrl-C within a fit ends it with the model so far, which is whole and not the same
+        check(trial, place, content if how != "SIGINT" else None, "torn")
+        if code == 0:
+            break
+    (place / trial.out).unlink()
+    if how == "SIGINT":
+        shutil.rmtree(place / "states", ignore_errors=True)
+    code, said = ended(begin(trial, place), place)
+    if code == 2 and "had come to its end" in said:  # the last kill came after the last checkpoint
+        shutil.rmtree(place / "states")
+        code, said = ended(begin(trial, place), place)
+    if code != 0:
+        raise Wrong(f"the next run ended with {code}: {said[-300:]}")
+    check(trial, place, content, "another result")
+    left = [path.name for path in place.rglob(f"*{TEMPORARY[1]}")]
+    if left:
+        raise Wrong(f"{left} is left")
+    return struck
+
+
+def check(trial: Trial, place: Path, content: object, what: str) -> None:
+    """The file is the old one or the new one."""
+    path = place / trial.out
+    if path.exists() and path.read_bytes() == OLD:
+        return
+    try:
+        there = trial.content(path)
+    except Exception as error:  # whatever a reader says of half a file
+        raise Wrong(f"{what}: {trial.out} cannot be read ({error})") from error
+    if content is not None and there != content:
+        raise Wrong(f"{what}: {trial.out} differs")
