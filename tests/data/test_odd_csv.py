@@ -145,6 +145,47 @@ def test_days_as_whole_numbers_are_days_in_a_later_file_too(tmp_path):
     assert model.predict(tmp_path / "later.csv") == pytest.approx(model.predict(plain))
 
 
+LATER = {
+    "percentages without the sign": ([f"{i}%" for i in range(10, 70)], ["0.10", "0.2"], "without a % where the model"),
+    "one date of the other order": (
+        [f"{1 + i % 28:02}/{1 + i % 12:02}/2020" for i in range(60)],
+        ["01/02/2020", "12/31/2020"],
+        "dates that cannot be day first, as they were when the model was made",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_a_column_that_means_another_thing_later_is_refused(case, tmp_path):
+    then, now, sentence = LATER[case]
+    (tmp_path / "train.csv").write_text("a,y\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(then)))
+    (tmp_path / "later.csv").write_text("a\n" + "".join(f"{cell}\n" for cell in now))
+    model = riata.SparseRegressor(k=1).fit(riata.open(tmp_path / "train.csv", "y")).to_model()
+    with pytest.raises(DataError, match=sentence):
+        model.predict(tmp_path / "later.csv")
+
+
+def test_a_column_that_begins_empty_is_read_as_the_model_read_it(tmp_path):
+    train = "".join(f"{i}.{391 + i:03};{i}\n" for i in range(1, 60))
+    (tmp_path / "train.csv").write_text("a;y\n2,5;0\n" + train)
+    (tmp_path / "later.csv").write_text("a;b\n" + ";x\n" * 1_500_000 + "1.391;x\n")  # longer than a block
+    model = riata.SparseRegressor(k=1).fit(riata.open(tmp_path / "train.csv", "y")).to_model()
+    found = model.predict(tmp_path / "later.csv")
+    assert found[-1] == pytest.approx(model.predict(pa.table({"a": [1391.0]}))[0])
+
+
+@pytest.mark.parametrize(("pattern", "cells"), {"%Y-%d-%m": "2020-05-{:02}", "%Y%m%d": "202005{:02}"}.items())
+def test_a_pattern_of_dates_is_followed(pattern, cells, tmp_path):
+    rows = [cells.format(1 + i % 12) for i in range(60)]
+    (tmp_path / "dates.csv").write_text("d,y\n" + "".join(f"{row},{i}\n" for i, row in enumerate(rows)))
+    data = riata.open(tmp_path / "dates.csv", "y", csv={"dates": pattern})
+    column = data.profile.columns["d"]
+    assert column.type == "date"
+    assert [column.least, column.largest] == [
+        datetime.strptime(row, pattern).isoformat() for row in (rows[0], rows[11])
+    ]
+
+
 def test_a_later_file_may_be_written_in_another_way(tmp_path):
     """Syntax is a matter of each file, and so are decimal commas where the training's numbers had points."""
     model = riata.SparseRegressor(k=2).fit(opened(tmp_path, CLEAN)).to_model()

@@ -66,6 +66,11 @@ class ColumnLook:
         few = 0 < self.n_words < (1 - MOSTLY) * self.n_values and len(self.strays) <= MOST_STRAYS
         return f"{self.almost[0].kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
 
+    def as_asked(self) -> CellFormat | None:
+        """The pattern of dates that a user gave, if all values follow it."""
+        wanted = [one for one in self.formats or () if isinstance(one, DateFormat) and one.pattern == self.asked.dates]
+        return next(iter(wanted), None)
+
     def as_known(self) -> CellFormat | None:
         """That of the formats in which the model's files had this column, if there was one and it is among them."""
         formats = self.formats or []

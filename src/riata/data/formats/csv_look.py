@@ -46,14 +46,21 @@ class CsvLook:
         asked = self._asked.cells
         kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
         open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
-        words = [name for name, types in open_columns.items() if any(map(_may_be_written_otherwise, types))]
+        of_dates = "%" in (asked.dates or "")  # such as 2020-31-12, and who writes so has a reason
+        words = [
+            name
+            for name, types in open_columns.items()
+            if any(_may_be_written_otherwise(kind) or (of_dates and pa.types.is_temporal(kind)) for kind in types)
+        ]
         looks = {name: ColumnLook(name, asked, known.get(name)) for name in words}
         self._add_heads(files, looks)
         points = [name for name, types in open_columns.items() if types == {pa.float64()}]
         if points and (ambiguous({n: k for n, k in looks.items() if pa.string() in kinds[n]}) or known):
             more = {name: ColumnLook(name, asked, known.get(name)) for name in points}
             self._add_heads(files, more)
-            looks |= {name: look for name, look in more.items() if look.formats}
+            looks |= {
+                name: look for name, look in more.items() if look.formats or (look.formats is None and look.known)
+            }
         for look in looks.values() if skip_strays else ():
             if not look.formats and look.looks_like is not None:
                 look.formats = look.almost
