@@ -137,6 +137,14 @@ def test_rows_with_a_word_among_dollars_are_skipped(tmp_path):
     assert data.profile.columns["y"].mean == pytest.approx((sum(range(1000, 1060)) - 1030) / 59)
 
 
+def test_days_as_whole_numbers_are_days_in_a_later_file_too(tmp_path):
+    days = "".join(f"{d:%Y%m%d},{i}\n" for i, d in enumerate(DAYS))
+    model = riata.SparseRegressor(k=1).fit(opened(tmp_path, odd("date,y\n" + days))).to_model()
+    (tmp_path / "later.csv").write_text("date\n20130131\n20150228\n")
+    plain = pa.table({"date": [datetime(2013, 1, 31), datetime(2015, 2, 28)]})
+    assert model.predict(tmp_path / "later.csv") == pytest.approx(model.predict(plain))
+
+
 LATER = {
     "percentages without the sign": ([f"{i}%" for i in range(10, 70)], ["0.10", "0.2"], "without a % where the model"),
     "one date of the other order": (
@@ -215,7 +223,7 @@ def test_rows_with_newlines_are_not_skipped_as_bad_ones(tmp_path):
     (tmp_path / "q.csv").write_text("a,t,y\n" + rows)
     data = riata.open(tmp_path / "q.csv", target="y", drop=["t"], on_error="skip")
     assert data.n_rows == 100_000
-    assert "2 rows could not be read: left out" in data.profile.notes
+    assert any(note.startswith("2 rows could not be read: left out") for note in data.profile.notes)
 
 
 def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_path):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.column_look import ColumnLook, epoch_of, may_be_epoch
+from riata.data.cells.column_look import ColumnLook, days_of, epoch_of, may_be_epoch
 from riata.data.cells.meaning import Meaning, ambiguous, decide
 from riata.data.formats.csv_arrow import ArrowOptions
 from riata.data.formats.csv_options import CsvOptions
@@ -126,15 +126,16 @@ class CsvLook:
                 looks[name].add(head[name].combine_chunks())
 
     def _add_epochs(self, file: File, meaning: Meaning, columns: list[str], known: Mapping[str, CellFormat]) -> None:
-        """Find columns of seconds since 1970 among those of whole numbers."""
+        """Find columns of seconds since 1970, and of days such as 20130131, among those of whole numbers."""
         columns = [name for name in columns if may_be_epoch(name, self._asked.cells, known)]
         if not columns:
             return
         head = self._rows(file, columns)
         for name in columns:
-            if name in known and known[name].kind == "epoch":
+            numbers = head[name].combine_chunks()
+            if name in known:
                 meaning.formats[name] = known[name]
-            elif found := epoch_of(head[name], certain=self._asked.epoch is not None):
+            elif found := epoch_of(numbers, certain=self._asked.epoch is not None) or days_of(numbers):
                 meaning.formats[name] = found
 
 

@@ -147,7 +147,7 @@ class FirstPass:
             elif name not in pairs.values():
                 learner = self._learner(name, batch.column(name))
                 if learner is None:
-                    self.notes.append(f"column {name!r} is {batch.column(name).type}, which is no feature: dropped")
+                    self.notes.append(no_feature(name, batch.column(name).type))
                 else:
                     yield (name,), learner
         for cross in self.options.crosses:
@@ -309,6 +309,16 @@ def paired(schema: pa.Schema, features: list[str]) -> dict[str, str]:
     lists = [name for name in features if is_list(schema.field(name).type)]
     by_stem = {stem(name): name for name in lists if name.endswith("values")}
     return {name: by_stem[stem(name)] for name in lists if name.endswith("indices") and stem(name) in by_stem}
+
+
+def no_feature(name: str, kind: pa.DataType) -> str:
+    """A note on a column of a type from which no feature is made."""
+    if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
+        return (
+            f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
+            f"no for every name, or join them to one text and declare it (--text {typed(name)})"
+        )
+    return f"column {name!r} is {kind}, which is no feature: dropped"
 
 
 def is_list(kind: pa.DataType) -> bool:
