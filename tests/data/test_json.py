@@ -100,7 +100,7 @@ class Dripping:
 @settings(max_examples=150, deadline=None)
 def test_an_array_is_cut_into_its_records(rows, indent, ascii_only, size):
     content = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
-    lines = b"".join(block.tobytes() for block in lines_of_array(Dripping(content, size), size, "x"))
+    lines = b"".join(block.tobytes() for block in lines_of_array(Dripping(content, size), 1 << 10, "x"))
     assert [json.loads(line) for line in lines.splitlines() if line.strip()] == rows
 
 
