@@ -239,6 +239,32 @@ def test_a_line_without_end_is_not_read_to_its_end(tmp_path):
     assert "a line is longer than" in refusal(tmp_path / "rows.svm", memory="4MB")
 
 
+@pytest.mark.parametrize(
+    "start", [b'[{"a": "', b'[{"a": 1, "y": 2}, {"a": "', b'{"a": "', b'{"a": 1, "y": 2}\n{"a": "']
+)
+def test_a_record_without_end_is_not_read_to_its_end(start, tmp_path):
+    (tmp_path / "rows.json").write_bytes(start + b"x" * 4 * 10**6)
+    refusal(tmp_path / "rows.json", target="y", memory="4MB")
+
+
+@pytest.mark.parametrize("record", [b'{"a": "\xc3(", "y": 3}', b'{"a": "b", "y": 3}'])
+def test_json_whose_words_are_no_text(record, tmp_path):
+    (tmp_path / "rows.json").write_bytes(b"[" + b", ".join([b'{"a": "c", "y": 1}', record] * 30) + b"]")
+    if b"\xc3" in record:
+        refusal(tmp_path / "rows.json", target="y")
+    else:
+        assert riata.open(tmp_path / "rows.json", target="y").n_rows == 60
+
+
+def test_columns_whose_names_are_no_text(tmp_path):
+    table = pa.table({"a": np.arange(9.0), "blüe": np.arange(9.0), "y": np.arange(9.0)})
+    with pa.ipc.new_file(tmp_path / "rows.arrow", table.schema) as writer:
+        writer.write_table(table)
+    content = (tmp_path / "rows.arrow").read_bytes()
+    (tmp_path / "rows.arrow").write_bytes(content.replace("ü".encode(), b"\x80a"))
+    refusal(tmp_path / "rows.arrow", target="y")
+
+
 @pytest.mark.parametrize("path", ["a\0b.csv", "x" * 300, "x" * 5000 + ".csv", "~no such user/rows.csv", "~\0"])
 def test_paths_that_there_cannot_be(path):
     for read in (

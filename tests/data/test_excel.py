@@ -46,7 +46,7 @@ def test_cells_become_features(tmp_path):
     data = riata.open(book(tmp_path / "a.xlsx", [[], *rows(), [], [None]]), "y")
     names = list(data.feature_names)
     assert data.n_rows == 60
-    for name in ("size", "city=Oslo", "when.month=2", "flag", "odd=2", "odd=few", "gaps", "gaps=(missing)", "empty"):
+    for name in ("size", "city=Oslo", "when.month=2", "flag", "odd=2", "odd=few", "gaps", "gaps=(missing)"):
         assert name in names
     assert not any(name.startswith("None") for name in names)
 
@@ -89,7 +89,7 @@ def test_text_is_read_as_that_of_csv_files_is(tmp_path):
             f"{i}%",
             f"1.0{i},5",
             f"{1 + i % 28}/{1 + i % 12}/2013",
-            f"0{i}",
+            f"0{10 + i % 10}",
             "yes" if i % 2 else "no",
             "lots" if i == 9 else i,
             i,

@@ -235,6 +235,13 @@ def test_a_record_that_never_ends_is_not_read_to_the_end_of_the_file(tmp_path, k
     scanned = []
     cut = _Cutter.cut
     monkeypatch.setattr(_Cutter, "cut", lambda self, text: scanned.append(len(text)) or cut(self, text))
-    with pytest.raises(DataError, match=r"rows\.json: .* (longer than|no complete record)"):
+    with pytest.raises(DataError, match=r"record .*does not end, or needs more memory"):
         rows_of(tmp_path / "rows.json", 1 << 10)
     assert sum(scanned) < 100 << 10  # of a million
+
+
+def test_lists_of_names_are_dropped_with_advice(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f'{{"tags": ["u", "v"], "a": {i % 5}, "y": {i}}}\n' for i in range(30)))
+    notes = riata.open(path, target="y").profile.notes
+    assert any("'tags' holds lists of names" in note and "--text tags" in note for note in notes)

@@ -90,6 +90,14 @@ def test_what_riata_does_not_read_is_named(tmp_path, what, ending):
     assert what in str(raised.value)
 
 
+@pytest.mark.parametrize("ending", ["parquet", "xlsx", "arrow", "npy", "npz", "orc", "avro"])
+def test_text_under_the_ending_of_another_format_is_named(tmp_path, ending):
+    for what, content, wanted in (("CSV text", TEXT, ".csv"), ("JSON text", READ["JSON text"](tmp_path), ".jsonl")):
+        (tmp_path / f"rows.{ending}").write_bytes(content)
+        with pytest.raises(DataError, match=rf"is {what}, not .* as its ending says: give it the ending \{wanted}"):
+            riata.open(tmp_path / f"rows.{ending}", target="y")
+
+
 @pytest.mark.parametrize("what", READ)
 def test_another_format_than_the_ending_says_is_named(tmp_path, what):
     (tmp_path / "rows.csv").write_bytes(READ[what](tmp_path))

@@ -63,6 +63,12 @@ REFUSED = {
         "column 'n' has numbers such as '1,391', in which the comma may divide thousands or be a decimal comma",
     ),
     "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
+    "a title and an empty line before the header": (
+        odd("Sales report\nexported in 2024\n\n" + text()), r"if the header is line 4 .*--csv skip=3\)"
+    ),
+    "a row of words that is no row of units": (
+        odd(text().replace("\n", "\nm,kg,EUR\n", 1), csv={"units": "no"}), "'y' looks like numbers but for 'EUR'"
+    ),
     "percent and not": (odd("n,y\n" + "34%,1\n0.34,2\n5%,3\n" * 5), "'n' has numbers with different signs"),
     "two currencies": (odd("n,y\n" + "$34,1\n€5,2\n" * 5), "'n' has numbers with different signs"),
     "a target with words": (
@@ -131,6 +137,55 @@ def test_rows_with_a_word_among_dollars_are_skipped(tmp_path):
     assert data.profile.columns["y"].mean == pytest.approx((sum(range(1000, 1060)) - 1030) / 59)
 
 
+def test_days_as_whole_numbers_are_days_in_a_later_file_too(tmp_path):
+    days = "".join(f"{d:%Y%m%d},{i}\n" for i, d in enumerate(DAYS))
+    model = riata.SparseRegressor(k=1).fit(opened(tmp_path, odd("date,y\n" + days))).to_model()
+    (tmp_path / "later.csv").write_text("date\n20130131\n20150228\n")
+    plain = pa.table({"date": [datetime(2013, 1, 31), datetime(2015, 2, 28)]})
+    assert model.predict(tmp_path / "later.csv") == pytest.approx(model.predict(plain))
+
+
+LATER = {
+    "percentages without the sign": ([f"{i}%" for i in range(10, 70)], ["0.10", "0.2"], "without a % where the model"),
+    "one date of the other order": (
+        [f"{1 + i % 28:02}/{1 + i % 12:02}/2020" for i in range(60)],
+        ["01/02/2020", "12/31/2020"],
+        "dates that cannot be day first, as they were when the model was made",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", LATER)
+def test_a_column_that_means_another_thing_later_is_refused(case, tmp_path):
+    then, now, sentence = LATER[case]
+    (tmp_path / "train.csv").write_text("a,y\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(then)))
+    (tmp_path / "later.csv").write_text("a\n" + "".join(f"{cell}\n" for cell in now))
+    model = riata.SparseRegressor(k=1).fit(riata.open(tmp_path / "train.csv", "y")).to_model()
+    with pytest.raises(DataError, match=sentence):
+        model.predict(tmp_path / "later.csv")
+
+
+def test_a_column_that_begins_empty_is_read_as_the_model_read_it(tmp_path):
+    train = "".join(f"{i}.{391 + i:03};{i}\n" for i in range(1, 60))
+    (tmp_path / "train.csv").write_text("a;y\n2,5;0\n" + train)
+    (tmp_path / "later.csv").write_text("a;b\n" + ";x\n" * 1_500_000 + "1.391;x\n")  # longer than a block
+    model = riata.SparseRegressor(k=1).fit(riata.open(tmp_path / "train.csv", "y")).to_model()
+    found = model.predict(tmp_path / "later.csv")
+    assert found[-1] == pytest.approx(model.predict(pa.table({"a": [1391.0]}))[0])
+
+
+@pytest.mark.parametrize(("pattern", "cells"), {"%Y-%d-%m": "2020-05-{:02}", "%Y%m%d": "202005{:02}"}.items())
+def test_a_pattern_of_dates_is_followed(pattern, cells, tmp_path):
+    rows = [cells.format(1 + i % 12) for i in range(60)]
+    (tmp_path / "dates.csv").write_text("d,y\n" + "".join(f"{row},{i}\n" for i, row in enumerate(rows)))
+    data = riata.open(tmp_path / "dates.csv", "y", csv={"dates": pattern})
+    column = data.profile.columns["d"]
+    assert column.type == "date"
+    assert [column.least, column.largest] == [
+        datetime.strptime(row, pattern).isoformat() for row in (rows[0], rows[11])
+    ]
+
+
 def test_a_later_file_may_be_written_in_another_way(tmp_path):
     """Syntax is a matter of each file, and so are decimal commas where the training's numbers had points."""
     model = riata.SparseRegressor(k=2).fit(opened(tmp_path, CLEAN)).to_model()
@@ -189,6 +244,24 @@ def test_options_that_there_are_not_are_refused(given, tmp_path):
     (tmp_path / "x.csv").write_text(text())
     with pytest.raises(OptionError, match=r"csv|CSV"):
         riata.open(tmp_path / "x.csv", target="y", csv=given)
+
+
+def test_a_column_of_dollars_with_a_word_is_not_called_an_identifier(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n;m;y\n" + "".join(f"${1000 + i:,.2f};{i % 7};{i}\n" for i in range(60)) + "$many;1;60\n")
+    said = " | ".join(riata.open(path, target="y").profile.notes)
+    assert said.count("'n' looks like numbers but for '$many' (1) of 61 values") == 1
+    assert "--csv 'missing=$many'); until then it is left out" in said
+    assert "identifier" not in said
+
+
+def test_classes_that_differ_in_capital_letters_are_pointed_out(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("n,y\n" + "".join(f"{i % 7},{('Up', 'up', 'down', 'Down ', 'left')[i % 5]}\n" for i in range(60)))
+    said = " | ".join(riata.open(path, target="y").profile.notes)
+    assert "classes of 'y' differ in capital letters or spaces alone" in said
+    assert "'Up' and 'up'" in said
+    assert "left" not in said.split("alone (")[1].split(")")[0]
 
 
 def test_compressed_files_are_looked_at_alike(tmp_path):

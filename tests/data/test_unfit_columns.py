@@ -160,6 +160,20 @@ def test_numbers_that_are_asked_to_be_classes_have_leaks_too(rng):
     assert any("column 'copy' is all but a copy of 'y'" in note for note in data.profile.notes)
 
 
+@pytest.mark.parametrize("n_rows", [1, 2])
+@pytest.mark.parametrize("what", ["missing", "level"])
+@pytest.mark.parametrize("labels", [False, True])
+def test_one_row_or_two_give_nothing_away(what, n_rows, labels, rng):
+    """A cell that is missing, or a rare level, beside an outlier of the target explains that alone."""
+    y = rng.normal(size=500)
+    y[:n_rows] = 1e6
+    x = rng.normal(size=500) if what == "missing" else np.array(["u", "v"] * 250, dtype=object)
+    x[:n_rows] = np.nan if what == "missing" else "w"
+    y = np.where(y > 1e5, "far", "near") if labels else y
+    data = riata.open(pd.DataFrame({"x": x, "z": rng.normal(size=500)}), target=y)
+    assert data.profile.columns["x"].explains <= 0.41
+
+
 def test_levels_explain_nothing_by_chance(rng):
     """Three hundred levels of two rows each 'explain' half of any target; that is no leak."""
     levels = [f"level {i // 2}" for i in range(N)]

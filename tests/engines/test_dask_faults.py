@@ -214,7 +214,7 @@ def test_a_port_that_says_nothing_is_one_sentence(monkeypatch):
     monkeypatch.setattr(dask_cluster, "CONNECT_TIMEOUT", 1)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(EngineError, match=f"no scheduler at {address} .*said nothing that Dask understands"):
+        with pytest.raises(EngineError, match=f"no scheduler at {address} .*gave no answer that Dask understands"):
             dask_cluster.connect(address)
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.arrays import Array, namespace
+from riata.errors import DataError
 
 
 class Merge(NamedTuple):
@@ -27,6 +28,7 @@ class Merge(NamedTuple):
         return cls(total, share, weight * share)
 
 
+LARGEST = 1e140  # and its inverse: numbers whose squares, summed over rows, floating point still holds
 VARIES = 1e-12  # a deviation of no more than this share of the mean is rounding
 
 
@@ -55,8 +57,18 @@ class Moments:
 
     @property
     def scale(self) -> np.ndarray:
-        """Standard deviation of each column; 1 for a column that does not vary."""
+        """Standard deviation of each column; 1 for a column that does not vary.
+
+        Numbers whose squares vanish or overflow would look like a constant: they are refused.
+        """
         deviation = np.sqrt(self.squares / self.weight)
+        size = np.maximum(deviation, np.abs(self.mean))
+        beyond = np.flatnonzero((size != 0) & ~((size > 1 / LARGEST) & (size < LARGEST)))
+        if len(beyond):
+            raise DataError(
+                f"column {beyond[0]} of the features (counted from 0) holds numbers of {size[beyond[0]]:.3g}, whose "
+                "squares are beyond the range of floating-point numbers: give it in another unit"
+            )
         return np.where(varies(deviation, self.mean), deviation, 1.0)
 
     @property

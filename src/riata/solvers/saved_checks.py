@@ -36,7 +36,7 @@ def check_array(arrays: dict[str, np.ndarray], name: str, dtype: Any, shape: Sha
     found = arrays[name]
     same = len(found.shape) == len(shape) and all(n in (None, m) for m, n in zip(found.shape, shape, strict=True))
     if found.dtype != dtype or not same:
-        raise _damaged(f"{name!r} is of {found.dtype} and of shape {found.shape}")
+        raise _damaged(f"{name!r} is of {found.dtype} and of shape {found.shape}, which no fit saves")
     if found.dtype.kind == "f" and np.isnan(found).any():
         raise _damaged(f"{name!r} holds what is no number")
     return found
@@ -45,7 +45,7 @@ def check_array(arrays: dict[str, np.ndarray], name: str, dtype: Any, shape: Sha
 def check_indices(values: np.ndarray, name: str, least: int, below: int) -> None:
     """Refuse indices outside of [least, below)."""
     if values.size and not least <= values.min() <= values.max() < below:
-        raise _damaged(f"{name!r} holds an index that there is not")
+        raise _damaged(f"{name!r} holds an index of no feature")
 
 
 def check_set(values: np.ndarray, name: str, among: np.ndarray) -> None:

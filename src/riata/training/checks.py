@@ -13,6 +13,7 @@ from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
 from riata.losses import loss_for
+from riata.matrices.moments import LARGEST
 from riata.penalties import PENALTIES, Penalty
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
@@ -222,8 +223,18 @@ def check_width(data: Dataset, spec: Spec) -> None:
 
 
 def check_target_varies(data: Dataset) -> None:
-    """Refuse a target that there is nothing to learn from."""
+    """Refuse a target that there is nothing to learn from, and numbers whose squares are beyond floating point."""
     target = data.target_moments
+    unit = target.weight / max(1, data.n_rows)
+    if not 1 / LARGEST < unit < LARGEST:
+        raise DataError(f"the weights are {unit:.3g} on average: only their ratios matter, give them in a unit near 1")
+    deviation = np.sqrt(target.y_squares / target.weight)
+    size = max(abs(target.y_mean), deviation)
+    if size != 0 and not 1 / LARGEST < size < LARGEST:
+        raise DataError(
+            f"the target is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
+            "it in another unit"
+        )
     if not target.y_varies:
         alone = " (1 sample)" if data.n_observed == 1 else ""
         raise DataError(

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from riata.data.cells.asked import AskedCells
 from riata.data.cells.booleans import BOOLEAN_FORMATS
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.dates import EpochFormat
+from riata.data.cells.dates import DAY_NUMBER, DateFormat, EpochFormat
 from riata.data.cells.numbers import MARKS, PLAIN, NumberFormat, mark_of, negative_of
 
 ANY_MARK = f"({'|'.join(re.escape(mark) for mark in MARKS)})?"
@@ -21,7 +21,8 @@ MOSTLY = 0.8  # a column with a greater share of numbers looks like numbers
 MOST_STRAYS = 5  # different words among numbers, beyond which a column is words
 FEW = 20  # values that tell which dates there may be
 LEAST_NUMBERS = 5  # different numbers, below which a column with words among them is levels
-EPOCH_NAME = re.compile(r"time|date|stamp|epoch|created|updated|(^|_)(ts|at|on)$", re.IGNORECASE)
+DAY_NUMBERS = (19000101, 21001231)
+EPOCH_NAME = re.compile(r"time|date|datum|^day$|stamp|epoch|created|updated|(^|_)(ts|at|on)$", re.IGNORECASE)
 EPOCHS = {"s": (631_152_000, 2_208_988_800), "ms": (631_152_000_000, 2_208_988_800_000)}  # 1990 to 2040
 
 
@@ -64,6 +65,11 @@ class ColumnLook:
         """ "numbers" or "dates", if the column has those but for a few words."""
         few = 0 < self.n_words < (1 - MOSTLY) * self.n_values and len(self.strays) <= MOST_STRAYS
         return f"{self.almost[0].kind}s" if few and self.n_numbers >= LEAST_NUMBERS else None
+
+    def as_asked(self) -> CellFormat | None:
+        """The pattern of dates that a user gave, if all values follow it."""
+        wanted = [one for one in self.formats or () if isinstance(one, DateFormat) and one.pattern == self.asked.dates]
+        return next(iter(wanted), None)
 
     def as_known(self) -> CellFormat | None:
         """That of the formats in which the model's files had this column, if there was one and it is among them."""
@@ -120,8 +126,16 @@ def _of_most(formats: Sequence[CellFormat], values: pa.Array) -> list[CellFormat
 def may_be_epoch(name: str, asked: AskedCells, known: Mapping[str, CellFormat]) -> bool:
     """Whether whole numbers in a column of this name may be instants: if that is said or known, or by the name."""
     if name in known:
-        return known[name].kind == EpochFormat.kind
+        return known[name].kind == EpochFormat.kind or known[name] == DAY_NUMBER
     return bool(EPOCH_NAME.search(name)) if asked.epoch is None else name in asked.epoch
+
+
+def days_of(numbers: pa.Array) -> DateFormat | None:
+    """The format of whole numbers such as 20130131, if all are days."""
+    limits = pc.min_max(numbers).as_py()
+    if limits["min"] is None or not DAY_NUMBERS[0] <= limits["min"] <= limits["max"] <= DAY_NUMBERS[1]:
+        return None
+    return DAY_NUMBER if DAY_NUMBER.reads(numbers.cast(pa.string())) else None
 
 
 def epoch_of(numbers: pa.Array, certain: bool) -> EpochFormat | None:

@@ -74,6 +74,7 @@ DAYS = [
     "%Y/%m/%d", "%Y.%m.%d",
 ]  # fmt: skip
 TIMES = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p"]
+DAY_NUMBER = DateFormat("%Y%m%d")  # whole numbers: found apart, by the names of their columns
 DATE_FORMATS = tuple(DateFormat(day + time) for day in DAYS for time in TIMES)
 
 

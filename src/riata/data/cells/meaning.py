@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook
 from riata.data.cells.dates import DAY_FIRST, DateFormat
-from riata.data.cells.numbers import PLAIN, NumberFormat
+from riata.data.cells.numbers import PERCENT, PLAIN, NumberFormat
 
 
 @dataclass
@@ -45,8 +45,12 @@ def decide(looks: Mapping[str, ColumnLook], separator: str = ",") -> Meaning:
     decimal = next(iter(decimals)) if len(decimals) == 1 else None
     order = orders.pop() if len(orders) == 1 else DAY_FIRST if decimal == "," and not orders else None
     for name, look in looks.items():
-        if look.codes and look.numbers():
+        if (pattern := look.as_asked()) is not None:
+            found.formats[name] = pattern
+        elif look.codes and look.numbers():
             found.codes.append(name)
+        elif look.formats is None and look.known is not None:  # nothing was seen yet
+            found.formats[name] = look.known
         elif name in against:
             found.refused[name] = against[name]
         elif (known := look.as_known()) is not None:
@@ -95,19 +99,41 @@ def _settled_dates(look: ColumnLook) -> list[DateFormat]:
 
 def _contradicted(look: ColumnLook, decimals: Collection[str], orders: Collection[str]) -> str | None:
     """Why a column that may be read in two ways is not read as in the model's files: others of this file deny it."""
+    if (why := _written_otherwise(look)) is not None:
+        return why
     known = look.as_known()
-    several = "which other columns of this file deny: say which (csv={"
+    several = "which other columns of this file deny: say which"
     if isinstance(known, NumberFormat) and look.divided and decimals and known.decimal not in decimals:
         other = next(iter(decimals))
         return (
             f"column {look.name!r} has numbers such as {look.divided!r}, in which {known.decimal!r} was the decimal "
-            f"mark when the model was made, {several}'decimal': {known.decimal!r}}} or {{'decimal': {other!r}}}; --csv "
-            f"decimal={known.decimal} or --csv decimal={other})"
+            f"mark when the model was made, {several} (csv={{'decimal': {known.decimal!r}}} or "
+            f"{{'decimal': {other!r}}}; --csv decimal={known.decimal} or --csv decimal={other})"
         )
     if isinstance(known, DateFormat) and orders and known.order not in orders and not _settled_dates(look):
         return (
             f"column {look.name!r} has dates such as {look.example!r}, which were {known.order} when the model was "
-            f"made, {several}'dates': 'day first'}} or 'month first'; --csv 'dates=day first')"
+            f"made, {several} (csv={{'dates': 'day first'}} or 'month first'; --csv 'dates=day first')"
+        )
+    return None
+
+
+def _written_otherwise(look: ColumnLook) -> str | None:
+    """Why a column cannot mean what it meant in the model's files: it is written so that it would be another thing."""
+    numbers, dates = look.numbers(), [one for one in look.formats or () if isinstance(one, DateFormat)]
+    if isinstance(look.known, NumberFormat) and numbers:
+        then, now = (one.mark == PERCENT for one in (look.known, numbers[0]))
+        if then != now:
+            return (
+                f"column {look.name!r} has numbers such as {look.example!r}, with{'' if now else 'out'} a % where the "
+                f"model learnt from numbers with{'' if then else 'out'} one: write them as they were then"
+            )
+    orders = {one.order for one in dates}
+    if isinstance(look.known, DateFormat) and orders and look.asked.dates is None and look.known.order not in orders:
+        return (
+            f"column {look.name!r} has dates that cannot be {look.known.order}, as they were when the model was made, "
+            f"beside {look.example!r}: write them as they were then, or say how these are written "
+            f"(csv={{'dates': '{dates[0].order}'}}; --csv 'dates={dates[0].order}')"
         )
     return None
 

@@ -2,5 +2,5 @@
 
 MISSING_WORDS = (
     "", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "Null", "None", "#N/A", "#NA", "<NA>", "-", "--", "?",
-    ".",
+    ".", "k.A.", "k. A.", "k.a.", "k. a.",
 )  # fmt: skip

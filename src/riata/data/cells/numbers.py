@@ -9,7 +9,9 @@ import pyarrow.compute as pc
 from riata.data.cells.cell_format import CellFormat
 
 CURRENCIES = ("$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "CHF", "JPY")
-MARKS = ("%", *CURRENCIES)
+PERCENT = "%"
+MARKS = (PERCENT, *CURRENCIES)
+ZERO = r"^\s*0*[.,]?0*\s*$"
 SPACES = "[ \u00a0\u202f]"  # plain, and the two that do not break
 THOUSANDS = {"": "", ",": ",", ".": r"\.", " ": SPACES, "'": "['\u2019]"}  # what may divide thousands, as expressions
 BRACKETS, BEHIND = "(5)", "5-"  # how -5 may be written besides that: as accountants do, and with the minus behind
@@ -46,7 +48,12 @@ class NumberFormat(CellFormat):
         return rf"^\s*({usual}{others.get(self.negative, '')})\s*$"
 
     def valid(self, strings: pa.Array) -> pa.Array:
-        return pc.match_substring_regex(strings, self.pattern)
+        found = pc.match_substring_regex(strings, self.pattern)
+        if self.mark == PERCENT:  # a number without it, but for 0, may mean another thing: 0.34 is 34% or 0.34%
+            found = pc.and_(
+                found, pc.or_(pc.match_substring(strings, PERCENT), pc.match_substring_regex(strings, ZERO))
+            )
+        return found
 
     def parse(self, strings: pa.Array) -> pa.Array:
         if self.mark:
@@ -58,8 +65,7 @@ class NumberFormat(CellFormat):
         if self.decimal != ".":
             strings = pc.replace_substring(strings, self.decimal, ".")
         strings = pc.utf8_trim_whitespace(strings)
-        if self.mark or self.negative:
-            strings = pc.replace_substring_regex(strings, SPACES, "")
+        strings = pc.replace_substring_regex(strings, SPACES, "")  # such as those of - 5
         if self.negative:
             other = r"^\((.*)\)$" if self.negative == BRACKETS else r"^(.*)-$"
             strings = pc.replace_substring_regex(strings, other, r"-\1")
@@ -70,7 +76,7 @@ class NumberFormat(CellFormat):
         if self.thousands:
             parts.append(f"thousands divided by {self.thousands!r}")
         if self.mark:
-            parts.append("percentages, 34% as 34" if self.mark == "%" else f"amounts in {self.mark}")
+            parts.append("percentages, 34% as 34" if self.mark == PERCENT else f"amounts in {self.mark}")
         if self.negative:
             parts.append(f"{self.negative} for -5")
         return " and ".join(parts) or "plain numbers"
@@ -93,7 +99,7 @@ def mark_of(strings: pa.Array) -> str | None:
     if len(found) > 1:
         return None
     bare = strings.filter(pc.invert(pc.match_substring(strings, found[0])))
-    if found[0] == "%" and not pc.all(pc.match_substring_regex(bare, r"^\s*0*[.,]?0*\s*$"), min_count=0).as_py():
+    if found[0] == PERCENT and not pc.all(pc.match_substring_regex(bare, ZERO), min_count=0).as_py():
         return None
     return found[0]
 

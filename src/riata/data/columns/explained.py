@@ -2,7 +2,8 @@
 
 It is the share of the target's variance that lies between the groups: the correlation ratio. The variance of classes
 is that of their indicators together, which makes it Goodman and Kruskal's tau. Many groups explain much by chance; as
-with an adjusted R2, what they would explain of noise is taken away.
+with an adjusted R2, what they would explain of noise is taken away. A group of a few rows, such as the one row without
+a value, may explain all by one outlier; it counts only in part, so that one row or two make no more than 40%.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ MOST_CELLS = 1 << 18  # of a table of groups and classes; for more nothing is sa
 MOST_BINS = 32
 MOST_LABELS = 100  # whose histograms are kept apart
 FEWEST_ROWS = 10  # of a class that a column may be said to give away
+FULL_GROUP = 5  # rows of a group that counts in full: one row is then at most a fifth of what is explained
 
 
 class Labels(NamedTuple):
@@ -77,12 +79,14 @@ class Sums:
         chance = (total.rows - 1) / (total.rows - len(table))
         if self.labels is None:
             weight, sums = table.T
-            between = float(weight @ (sums / weight - sums.sum() / weight.sum()) ** 2)
+            counted = weight * _counts_for(weight, total.rows)
+            between = float(counted @ (sums / weight - sums.sum() / weight.sum()) ** 2)
             return Explained(_corrected(between, total.spread, chance))
         weight = table.sum(axis=1)
         by_class = table.sum(axis=0)
         apart = by_class - by_class**2 / weight.sum()  # the variance of every class's indicator, times the weight
-        between_each = (table**2 / weight[:, None]).sum(axis=0) - by_class**2 / weight.sum()
+        counted = weight * _counts_for(weight, total.rows)
+        between_each = counted @ (table / weight[:, None] - by_class / weight.sum()) ** 2
         known = {column: label for label, column in self.labels.items()}
         told = [
             Told(str(known[c]), _corrected(between_each[c], apart[c], chance))
@@ -99,6 +103,12 @@ class Total(NamedTuple):
 
     rows: int
     spread: float = 0.0
+
+
+def _counts_for(weight: np.ndarray, rows: int) -> np.ndarray:
+    """How much groups of these weights count, of so many rows together: those of few rows less than in full."""
+    shares: np.ndarray = np.minimum(weight * (rows / weight.sum()) / FULL_GROUP, 1.0)
+    return shares
 
 
 def _corrected(between: float, spread: float, chance: float) -> float:

@@ -21,7 +21,7 @@ from riata.data.formats.csv_arrow import ArrowOptions
 from riata.data.formats.csv_cuts import Unquoted, is_local
 from riata.data.formats.csv_look import LONGEST_ROW, CsvLook
 from riata.data.formats.csv_options import CsvOptions
-from riata.data.formats.dialect import Dialect
+from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
 from riata.data.formats.filesource import MOST_PLACES, FileSource, one_schema
 from riata.data.formats.live_files import Followed, StandardInput
@@ -103,7 +103,9 @@ class Csv(FileSource):
         """One note about how the first file is written, and one about each thing that is odd."""
         dialect = self.dialect(self.files[0])
         syntax = [] if plain_utf8(dialect.encoding) else [f"{dialect.encoding} letters"]
-        if dialect.separator not in ",\t":
+        if dialect.separator == "\t" and self.files[0].suffix not in TAB_ENDINGS:
+            syntax.append("tabs between cells")
+        elif dialect.separator not in ",\t":
             syntax.append(f"{dialect.separator!r} between cells")
         if dialect.comment:
             syntax.append(f"comments after {dialect.comment!r}")

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from riata.data.cells.cell_format import CellFormat
-from riata.data.cells.column_look import ColumnLook, epoch_of, may_be_epoch
+from riata.data.cells.column_look import ColumnLook, days_of, epoch_of, may_be_epoch
 from riata.data.cells.meaning import Meaning, ambiguous, decide
 from riata.data.formats.csv_arrow import ArrowOptions
 from riata.data.formats.csv_options import CsvOptions
@@ -46,14 +46,21 @@ class CsvLook:
         asked = self._asked.cells
         kinds = {name: {s.field(name).type for s in schemas if name in s.names} for name in schemas[0].names}
         open_columns = {name: types for name, types in kinds.items() if name not in self._as_text}
-        words = [name for name, types in open_columns.items() if any(map(_may_be_written_otherwise, types))]
+        of_dates = "%" in (asked.dates or "")  # such as 2020-31-12, and who writes so has a reason
+        words = [
+            name
+            for name, types in open_columns.items()
+            if any(_may_be_written_otherwise(kind) or (of_dates and pa.types.is_temporal(kind)) for kind in types)
+        ]
         looks = {name: ColumnLook(name, asked, known.get(name)) for name in words}
         self._add_heads(files, looks)
         points = [name for name, types in open_columns.items() if types == {pa.float64()}]
         if points and (ambiguous({n: k for n, k in looks.items() if pa.string() in kinds[n]}) or known):
             more = {name: ColumnLook(name, asked, known.get(name)) for name in points}
             self._add_heads(files, more)
-            looks |= {name: look for name, look in more.items() if look.formats}
+            looks |= {
+                name: look for name, look in more.items() if look.formats or (look.formats is None and look.known)
+            }
         for look in looks.values() if skip_strays else ():
             if not look.formats and look.looks_like is not None:
                 look.formats = look.almost
@@ -76,8 +83,9 @@ class CsvLook:
         if found.width > len(found.names):
             raise DataError(
                 f"{file.path}: most rows have {found.width} cells, and line {found.header_lines} has "
-                f"{len(found.names)} names: if the header comes later say how many lines to skip (csv={{'skip': 1}}, "
-                "or --csv skip=1), if there is none say that (csv={'header': 'no'}, or --csv header=no)"
+                f"{len(found.names)} names: if the header is line {found.before_header + 1} say how many lines to skip "
+                f"(csv={{'skip': {found.before_header}}}, or --csv skip={found.before_header}), if there is none say "
+                "that (csv={'header': 'no'}, or --csv header=no)"
             )
         return found
 
@@ -118,15 +126,16 @@ class CsvLook:
                 looks[name].add(head[name].combine_chunks())
 
     def _add_epochs(self, file: File, meaning: Meaning, columns: list[str], known: Mapping[str, CellFormat]) -> None:
-        """Find columns of seconds since 1970 among those of whole numbers."""
+        """Find columns of seconds since 1970, and of days such as 20130131, among those of whole numbers."""
         columns = [name for name in columns if may_be_epoch(name, self._asked.cells, known)]
         if not columns:
             return
         head = self._rows(file, columns)
         for name in columns:
-            if name in known and known[name].kind == "epoch":
+            numbers = head[name].combine_chunks()
+            if name in known:
                 meaning.formats[name] = known[name]
-            elif found := epoch_of(head[name], certain=self._asked.epoch is not None):
+            elif found := epoch_of(numbers, certain=self._asked.epoch is not None) or days_of(numbers):
                 meaning.formats[name] = found
 
 

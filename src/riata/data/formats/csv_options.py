@@ -6,6 +6,7 @@
 | encoding   | of the text, such as utf-8, latin-1, utf-16                                               |
 | header     | yes or no: whether the first line has the names of the columns                            |
 | skip       | how many lines come before that                                                           |
+| units      | yes or no: whether the line after the names has the units of the columns, and no row      |
 | comment    | what lines that are no rows begin with, such as #; or none                                |
 | decimal    | the decimal mark: . or ,                                                                  |
 | thousands  | what divides thousands: , or . or space or '; or none                                     |
@@ -36,6 +37,7 @@ class CsvOptions:
     encoding: str | None = None
     header: bool | None = None
     skip: int | None = None
+    units: bool | None = None
     comment: str | None = None
     decimal: str | None = None
     thousands: str | None = None
@@ -68,7 +70,7 @@ def _value(key: str, value: Any) -> Any:
     if key in ("missing", "epoch"):
         words = (value,) if isinstance(value, str) else tuple(map(str, value))
         return () if key == "epoch" and words in (("none",), ("no",)) else words
-    if key == "header":
+    if key in ("header", "units"):
         answer = value if isinstance(value, bool) else ANSWERS.get(str(value).lower())
         return _checked(key, value, answer, answer is not None, "yes or no")
     if key == "skip":

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
+from riata.data.cells.column_look import SOME_NUMBER
 from riata.data.cells.meaning import some
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import NUMBER_FORMATS
@@ -18,8 +19,11 @@ from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.text_encoding import encoding_of, plain_utf8
 
 SEPARATORS = ",\t;|"
+ENOUGH_ROWS = 5  # of numbers, to tell that a row of words above them has units
+TAB_ENDINGS = (".tsv", ".tab")
 COMMENTS = "#%"
 FIRST_ROWS, FIRST_BYTES = 200, 1 << 17  # that are looked at
+ANY_NUMBER = re.compile(SOME_NUMBER)
 NUMBER = re.compile("|".join(f"({one.pattern})" for one in NUMBER_FORMATS))
 
 
@@ -37,6 +41,7 @@ class Dialect:
     start: int  # where the rows begin, in bytes of the text as UTF-8
     raw_start: int  # the same in bytes of the file
     width: int  # how many cells most of the first rows have
+    before_header: int  # lines before the first that has so many cells, which may be the header
     notes: tuple[str, ...] = ()
 
     @property
@@ -54,26 +59,45 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     quote = '"' if options.quote is None else options.quote
     skipped, comment = _preamble(text, options)
     body = text[len(skipped) :]
-    separator = options.separator or ("\t" if suffix in (".tsv", ".tab") else _separator(body, quote))
-    rows, lengths = _rows(body, separator, quote)
+    separator = options.separator or ("\t" if suffix in TAB_ENDINGS else _separator(body, quote))
+    rows, ends = _rows(body, separator, quote)
     notes = []
     if not rows:
-        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0)
+        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0, 0)
     if not comment and options.comment is None and any(_is_comment(row) for row in rows[1:]):
         comment = COMMENTS[0]
-        rows = [row for row in rows if not _is_comment(row)]
+        kept = [i for i, row in enumerate(rows) if not _is_comment(row)]
+        rows, ends = [rows[i] for i in kept], [ends[i] for i in kept]
     has_header = options.header if options.header is not None else _has_header(rows)
     header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
-    prefix = skipped + (body[: lengths[0]] if has_header else "")
+    prefix = skipped + (body[: ends[0]] if has_header else "")
+    width = usual_width(rows[1:] or rows)
+    at = next((i for i, row in enumerate(rows) if len(row) == width), 0)
+    in_header = sum(cell.count("\n") for cell in rows[at])
+    before_header = max(_n_lines(skipped + body[: ends[at]]) - 1 - in_header, 0)
+    if has_header and len(rows) > 1 and (_are_units(rows) if options.units is None else options.units):
+        prefix = skipped + body[: ends[1]]
+        if options.units is None:
+            said_as = ", ".join(cell for cell in rows[1] if cell.strip())
+            notes.append(
+                f"line {_n_lines(prefix)} looks like units ({said_as}): left out (csv={{'units': 'no'}}, or "
+                "--csv units=no, makes it a row)"
+            )
+        del rows[1]
     if not has_header and options.header is None:
         notes.append(f"the first line has numbers and no names: the columns are called x0 to x{len(header) - 1}")
     names, left_out, more = _names(header, rows[1:] if has_header else rows)
     start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
     raw_start = start if plain_utf8(encoding) else len(prefix.encode(encoding, errors="replace"))
-    lines = prefix.count("\n") or prefix.count("\r")
-    width = usual_width(rows[1:] or rows)
+    lines = _n_lines(prefix)
     said = (*notes, *more)
-    return Dialect(encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, said)
+    return Dialect(
+        encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, before_header, said
+    )
+
+
+def _n_lines(text: str) -> int:
+    return text.count("\n") or text.count("\r")
 
 
 def _decoded(head: bytes, encoding: str) -> str:
@@ -174,6 +198,18 @@ def _has_header(rows: Sequence[Sequence[str]]) -> bool:
         return True
     whole = [int(cell) for cell in numeric if cell.strip().isdigit()]
     return len(whole) == len(numeric) > 1 and all(b - a == 1 for a, b in pairwise(whole))
+
+
+def _are_units(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the row under the header has words, two at least, in the columns that have numbers in all others."""
+    first, rest = rows[1], rows[2:]
+    numeric = []
+    for j, cell in enumerate(first):
+        values = [row[j] for row in rest if j < len(row) and row[j].strip() not in MISSING_WORDS]
+        if len(values) >= ENOUGH_ROWS and all(map(ANY_NUMBER.match, values)):
+            numeric.append(cell.strip())
+    words = [cell for cell in numeric if cell not in MISSING_WORDS]
+    return len(first) == len(rows[0]) and len(words) >= 2 and not any(map(ANY_NUMBER.match, words))
 
 
 def _names(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:

@@ -23,6 +23,7 @@ class Ipc(FileSource):
     def _schema(self, file: File) -> pa.Schema:
         with self.door(file), file.seekable() as handle, pa.ipc.open_file(handle) as reader:
             self.metadata = reader.schema.metadata
+            _ = reader.schema.names  # which may be no text
             return reader.schema.remove_metadata()
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
-from riata.data.budget import in_words
+from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
-from riata.data.formats.json_array import lines_of_array
+from riata.data.formats.json_array import LONGEST_RECORD, lines_of_array
 from riata.data.formats.kinds import BOM
-from riata.data.formats.svmlight import LONGEST_LINE, whole_lines
+from riata.data.formats.svmlight import whole_lines
 from riata.data.formats.tables import flat, owners
 from riata.errors import DataError
 
@@ -71,12 +71,9 @@ class Json(FileSource):
                 return pa.unify_schemas([part.schema for part in parts], promote_options="permissive")
             if whole:
                 raise DataError(f"{file.path} holds no records")
-            if n_bytes >= LONGEST_LINE * self._block_bytes:
-                raise DataError(
-                    f"{file.path}: the first {in_words(n_bytes)} hold no complete record: a quote or bracket may not "
-                    "be closed, or it needs more memory"
-                )
-            n_bytes *= 2
+            n_bytes *= 2  # not one record is complete
+            if n_bytes > LONGEST_RECORD * self._block_bytes:
+                raise DataError(f"the first record of {file.path} does not end, or needs more memory")
 
     def _read_as(self, kind: pa.DataType, name: str) -> pa.DataType:
         """The type in which values are read, for one that Arrow has guessed from the first of them."""
@@ -97,7 +94,8 @@ class Json(FileSource):
         with file.stream() as stream:
             for block in self._blocks(file, stream):
                 for table in self._parsed(file, block, first, wanted):
-                    yield from flat(table).select(list(columns)).combine_chunks().to_batches(max_chunksize=rows)
+                    found = flat(table).select(list(columns)).combine_chunks()
+                    yield from map(validated, found.to_batches(max_chunksize=rows))
                 first += int(np.count_nonzero(block == ord("\n")))
 
     def rows_before(self, file: File) -> int:

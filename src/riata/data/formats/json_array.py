@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from riata.data.budget import in_words
-from riata.data.formats.svmlight import LONGEST_LINE
 from riata.errors import DataError
 
+LONGEST_RECORD = 16  # blocks
 QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE = b'"\\,\n\r '
 OPENS = np.isin(np.arange(256), list(b"{["))
 CLOSES = np.isin(np.arange(256), list(b"}]"))
@@ -32,11 +31,8 @@ def lines_of_array(stream: Any, block_bytes: int, path: str) -> Iterator[np.ndar
             continue
         waiting.append(text[cut:])
         n_waiting += len(text) - cut
-        if n_waiting > LONGEST_LINE * block_bytes:
-            raise DataError(
-                f"{path}: a record is longer than {in_words(LONGEST_LINE * block_bytes)}: a quote or bracket may not "
-                "be closed, or it needs more memory"
-            )
+        if n_waiting > LONGEST_RECORD * block_bytes:
+            raise DataError(f"{path} holds a record that does not end, or needs more memory")
     if not cutter.ended:
         raise DataError(f"{path} is cut short: its JSON array does not end; write or fetch it again")
 

@@ -42,6 +42,7 @@ OTHERS = {
     b"BZh91AY&SY": "compressed by bzip2: give it the ending .bz2 after that of its format",
     b"\xfd7zXZ": "compressed by xz: give it the ending .xz after that of its format",
 }
+TEXTS = ("csv", "svmlight", "json")
 PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
 BOM = b"\xef\xbb\xbf"
 
@@ -65,7 +66,9 @@ def kind_by_content(head: bytes, path: str) -> str | None:
 def check_content(head: bytes, kind: str, path: str) -> None:
     """Refuse a file whose first bytes say that it is not of the format that its name says."""
     found = kind_by_content(head, path)
-    if found is None or found == kind or (found == "json" and kind not in ("csv", "svmlight")):
+    if found is None and kind not in TEXTS and _is_table_of_text(head):
+        found = "csv"
+    if found is None or found == kind:
         return
     what, ending = WORDS[found]
     raise DataError(f"{path} is {what}, not {WORDS[kind][0]} as its ending says: give it the ending {ending}")
@@ -89,6 +92,12 @@ def _kind_of_zip(head: bytes, path: str) -> str | None:
 def _is_binary(head: bytes) -> bool:
     """Whether there are bytes at the beginning that no text has."""
     return any(byte < 9 for byte in head[:512])
+
+
+def _is_table_of_text(head: bytes) -> bool:
+    """Whether these bytes are lines of text, the first of which has a separator."""
+    first, end, _ = head.partition(b"\n")
+    return bool(end) and not _is_binary(head) and any(mark in first for mark in b",;\t|")
 
 
 def _other(head: bytes) -> str | None:

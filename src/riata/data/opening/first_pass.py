@@ -147,7 +147,7 @@ class FirstPass:
             elif name not in pairs.values():
                 learner = self._learner(name, batch.column(name))
                 if learner is None:
-                    self.notes.append(f"column {name!r} is {batch.column(name).type}, which is no feature: dropped")
+                    self.notes.append(no_feature(name, batch.column(name).type))
                 else:
                     yield (name,), learner
         for cross in self.options.crosses:
@@ -242,7 +242,8 @@ class FirstPass:
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
             if judged is not None and not isinstance(learner, CrossLearner):
-                self.notes.append(judged.sentence)
+                stray = self.source.strays.get(name) if judged.left_out else None
+                self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
                 if judged.left_out:
                     yield from without_values(encoder, columns[name])
                     continue
@@ -250,11 +251,14 @@ class FirstPass:
 
     def _remarks(self, columns: dict[str, ColumnProfile], target: Target | None) -> Iterator[str]:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
-        yield from self.source.notes
+        said_before = tuple(self.notes)
+        yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
         if target is not None and self.options.task == "auto":
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
+        if target is not None:
+            yield from _differ_in_case(target)
         for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
@@ -283,6 +287,18 @@ def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
     return notes
 
 
+def _differ_in_case(target: Target) -> Iterator[str]:
+    """A note on classes that are the same but for capital letters."""
+    by_word: dict[str, list[str]] = {}
+    for label in target.classes or ():
+        if isinstance(label, str):
+            by_word.setdefault(label.strip().casefold(), []).append(label)
+    alike = [labels for labels in by_word.values() if len(labels) > 1]
+    if alike:
+        pairs = "; ".join(" and ".join(map(repr, labels)) for labels in alike[:3])
+        yield f"classes of {target.column!r} differ in capital letters or spaces alone ({pairs}): write them alike"
+
+
 def _called(columns: tuple[str, ...], learner: Learner) -> str:
     """The name of what a learner sees: a column, the first of a pair, or a cross."""
     return "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]
@@ -293,6 +309,16 @@ def paired(schema: pa.Schema, features: list[str]) -> dict[str, str]:
     lists = [name for name in features if is_list(schema.field(name).type)]
     by_stem = {stem(name): name for name in lists if name.endswith("values")}
     return {name: by_stem[stem(name)] for name in lists if name.endswith("indices") and stem(name) in by_stem}
+
+
+def no_feature(name: str, kind: pa.DataType) -> str:
+    """A note on a column of a type from which no feature is made."""
+    if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
+        return (
+            f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
+            f"no for every name, or join them to one text and declare it (--text {typed(name)})"
+        )
+    return f"column {name!r} is {kind}, which is no feature: dropped"
 
 
 def is_list(kind: pa.DataType) -> bool:

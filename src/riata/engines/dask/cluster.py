@@ -73,7 +73,7 @@ def _check_answers(scheduler: str) -> None:
             own_thread.submit(asyncio.run, greet()).result()
     except TimeoutError:
         raise _no_scheduler(
-            scheduler, f"whatever listens there said nothing that Dask understands within {CONNECT_TIMEOUT} s"
+            scheduler, f"whatever listens there gave no answer that Dask understands within {CONNECT_TIMEOUT} s"
         ) from None
     except (OSError, ValueError, TypeError) as error:
         raise _no_scheduler(scheduler, str(error)) from None

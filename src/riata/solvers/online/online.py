@@ -49,6 +49,7 @@ from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.online import top_k
+from riata.solvers.saved_checks import check_indices
 from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, stochastic
 
 NOISES = np.array([9.0, 6.0, 4.0, 3.0])  # of the lanes, without an alpha
@@ -114,6 +115,10 @@ class Online(Method):
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
         candidates = {} if self.k is None else {"candidates": (-1, n_features)}
         return {"lane": (0, LANES), **candidates}
+
+    def check(self, memory: MethodMemory) -> None:
+        """Reviews come at growing weights, from 1 on: from zero or below, they would never end."""
+        check_indices(memory["review"], "review", 1, 2**62)
 
     def mirrored(self, memory: MethodMemory) -> MethodMemory:
         image = super().mirrored(memory)

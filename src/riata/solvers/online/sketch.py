@@ -97,6 +97,7 @@ class Sketch(Online):
 
     def check(self, memory: MethodMemory) -> None:
         """The table must never be full, or a search in it would not end."""
+        super().check(memory)
         entered, free = memory["table"][memory["table"] != NOWHERE], memory["free"]
         check_set(entered, "table", np.arange(len(memory["ids"])))
         check_indices(free[-1:], "free", 0, len(memory["ids"]) - len(entered) + 1)
