@@ -5,7 +5,7 @@ import re
 import pytest
 
 from messages import messages
-from riata.cli.wording import as_typed
+from riata.reporting.terminal.wording import as_typed
 
 ALL = messages()
 IN_PYTHON = ("estimators/", "plot/", "reporting/", "reproduce/", "kernels/", "losses/", "penalties/", "objective.py")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from riata.cli import main
 from riata.cli.command import Option
 from riata.cli.config import take_config
-from riata.cli.wording import as_typed
+from riata.reporting.terminal.wording import as_typed
 from riata.training.parameters import PARAMETERS, Heading
 
 FIRST = ["--target", "--drop", "--k", "--alpha", "--test", "--report"]
@@ -248,3 +248,7 @@ def test_every_option_is_known_to_the_words():
     for one in PARAMETERS:
         if one.flag is not None and "_" in one.name:
             assert as_typed(f"see {one.name}.") == f"see {one.flag.partition('/')[0]}."
+
+
+def test_names_in_a_list_are_typed_with_commas():
+    assert as_typed("say text=['notes', 'my words'] for it") == "say --text notes,my words for it"

@@ -48,7 +48,7 @@ def test_cells_become_features(tmp_path):
     assert data.n_rows == 60
     for name in ("size", "city=Oslo", "when.month=2", "flag", "odd=2", "odd=few", "gaps", "gaps=(missing)"):
         assert name in names
-    assert not any(name.startswith("None") for name in names)
+    assert not any(name.startswith(("None", "empty")) for name in names)
 
 
 def test_a_sheet_by_its_name(tmp_path):
@@ -76,7 +76,7 @@ def test_a_cell_of_another_type_is_named_or_its_row_skipped(tmp_path):
         riata.open(path, "y")
     data = riata.open(path, "y", on_error="skip")
     assert data.n_rows == FIRST_ROWS + 49
-    assert any(note.startswith("1 row could not be read: left out (") for note in data.profile.notes)
+    assert any(note.startswith("1 row could not be read: left out") for note in data.profile.notes)
     levels = riata.open(path, "y", categorical=["a"])
     assert levels.n_rows == FIRST_ROWS + 50
 
@@ -89,7 +89,7 @@ def test_text_is_read_as_that_of_csv_files_is(tmp_path):
             f"{i}%",
             f"1.0{i},5",
             f"{1 + i % 28}/{1 + i % 12}/2013",
-            f"0{10 + i % 10}",
+            f"0{i}",
             "yes" if i % 2 else "no",
             "lots" if i == 9 else i,
             i,
@@ -100,8 +100,9 @@ def test_text_is_read_as_that_of_csv_files_is(tmp_path):
     path = book(tmp_path / "a.xlsx", [header, *body])
     data = riata.open(path, "y")
     names = list(data.feature_names)
-    for name in ("share", "price", "day.days", "zip=012", "paid", "mostly=lots"):
+    for name in ("share", "price", "day.days", "paid"):
         assert name in names
+    assert data.profile.columns["zip"].type == "category"
     assert any("'mostly' looks like numbers but for 'lots' (1)" in note for note in data.profile.notes)
     assert any("day first" in note for note in data.profile.notes)
     better = riata.open(path, "y", csv={"missing": ["lots"]})

@@ -275,7 +275,7 @@ def test_what_cannot_be_read_anew_is_refused_in_a_sentence(first, later, files):
             fitted.predict(new)
     with pytest.raises(DataError, match="no column 'city', which the model needs"):
         fitted.predict(later.drop(columns="city"))
-    with pytest.raises(DataError, match="there is no column 'y'"):
+    with pytest.raises(DataError, match="no column 'y', the target"):
         fitted.score(later.drop(columns="y"))
     with pytest.raises(OptionError, match="brings its own target"):
         fitted.score(opened(later), later["y"])

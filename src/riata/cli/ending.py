@@ -17,9 +17,9 @@ from typing import Any
 
 import click
 
-from riata.cli.wording import as_typed
 from riata.errors import OutputError, RiataError
 from riata.files import reason
+from riata.reporting.terminal.wording import as_typed
 from riata.visible_text import on_one_line
 
 ERROR = 2  # the exit code

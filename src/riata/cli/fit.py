@@ -113,7 +113,17 @@ def fit(
         more = {"--test OTHER to score it on other rows": test_data, "--report page.html for a page about it": report}
         wanting = " and ".join(option for option, given in more.items() if given is None)
         again = [f"the same command with {wanting}"] if wanting else []
+        missed = never_found(list(known.values())[-1:]) if model.classes is not None else None
+        if missed is not None and options["class_weight"] is None and options["threshold"] is None:
+            lower = " or a lower --threshold" if len(model.classes or ()) == 2 else ""
+            again.append(f"no row of {missed} is predicted: --class-weight balanced{lower} finds more of them")
         say_next(with_options("predict", out, "NEW", "--out", "predictions.csv"), *again)
+
+
+def never_found(found: list[Any]) -> str | None:
+    """A class that has rows, none of which are predicted to be of it."""
+    scores = [score for one in found for score in one.by_class]
+    return next((str(score.label) for score in scores if score.recall == 0 and score.weight > 0), None)
 
 
 def is_one_fit(rows: Any, spec: Any) -> bool:

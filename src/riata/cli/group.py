@@ -1,13 +1,16 @@
 """The command `riata` itself: its subcommands are in the files beside this one."""
 
+import shutil
+import sys
+import textwrap
 from typing import Any
 
 import click
 
 from riata.cli.command import Command, no_such_command
 from riata.cli.ending import ending_well
-from riata.cli.wording import as_typed
 from riata.kernels.announce import announcing
+from riata.reporting.terminal.wording import as_typed
 from riata.visible_text import on_one_line
 
 STEPS = {  # the commands in the order in which one meets them
@@ -49,7 +52,15 @@ class Group(click.Group):
 
 
 def say_note(sentence: str) -> None:
-    click.echo(f"note: {on_one_line(as_typed(sentence))}", err=True)
+    click.echo(wrapped(f"note: {on_one_line(as_typed(sentence))}"), err=True)
+
+
+def wrapped(line: str) -> str:
+    """The line in the width of a terminal; as it is where nobody looks at one, so that a log has a line for each."""
+    if not sys.stderr.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(line, width, subsequent_indent=" " * 6, break_long_words=False, break_on_hyphens=False)
 
 
 def nothing(sentence: str) -> None:

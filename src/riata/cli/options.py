@@ -39,9 +39,12 @@ class NameAndNumber(click.ParamType):
         if value == self.alone:
             return value
         try:
-            return name, float(number)
+            if name:
+                return name, float(number)
         except ValueError:
-            self.fail(f"{value!r} is not NAME=NUMBER", param, ctx)
+            pass
+        alone = "" if self.alone is None else f"{self.alone}, or "
+        self.fail(f"{value!r} is not NAME=NUMBER: write {alone}what it is for, an = and a number", param, ctx)
 
 
 def parameter_options(command: str) -> Decorator:

@@ -13,7 +13,8 @@ def listed(names: Sequence[str], most: int = 30) -> str:
 
 def no_column(name: str, names: Sequence[str], which: str = "") -> str:
     """A sentence on a column that there is not: what it may be called, and what there is."""
-    close = nearest(name, map(str, names))
+    inside = (other for other in map(str, names) if other.rpartition(".")[2] == name)  # of a nested record
+    close = next(inside, None) or nearest(name, map(str, names))
     hint = "" if close is None else f"did you mean {close!r}? "
     return f"there is no column {name!r}{which}; {hint}it has {listed(names)}"
 

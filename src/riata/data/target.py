@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
 from riata.data.columns.arrow_values import string_array, values_of
-from riata.data.columns.column import BadRow, as_floats, as_strings
+from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
@@ -55,7 +55,7 @@ class Target:
         unknown = np.isnan(codes) & ~missing
         if unknown.any():
             row = int(np.argmax(unknown))
-            said = f"the label {column[row].as_py()!r} in {self.column!r} is none of the model's classes"
+            said = f"the label {shown(column[row].as_py())} in {self.column!r} is none of the model's classes"
             raise BadRow(row, f"{said}: correct it, or leave such rows out")
 
     @property

@@ -95,11 +95,14 @@ def _gap(gap: DualityGap, relation: str) -> str:
 
 @what_is_proved.register
 def _(proof: SwapOptimal) -> str:
-    k, counted = proof.k, proof.counted
+    k, counted, one = proof.k, proof.counted, proof.counted.removesuffix("s")
+    if proof.full and proof.n_others == 0:
+        return f"the model has the only {one}" if k == 1 else f"the model has all {k} {counted}"
     if proof.full:
-        change = f"swap of one of the {k} {counted} for one of the other {proof.n_others}"
+        inside = f"the {one}" if k == 1 else f"one of the {k} {counted}"
+        change = f"swap of {inside} for {'the other' if proof.n_others == 1 else f'one of the other {proof.n_others}'}"
     else:
-        change = f"further {counted.removesuffix('s')}"
+        change = f"further {one}"
     if proof.n_refitted:
         return f"no {change} improves the objective among the {proof.n_refitted} that look best, each refitted"
     if proof.n_refitted == 0:
@@ -193,7 +196,8 @@ def _(bound: GlobalBound) -> str:
 
 @how_much_better.register
 def _(bound: NoBound) -> str:
-    said = f"without a ridge there is no bound on other models of {bound.k} {bound.counted}"
+    counted = bound.counted if bound.k > 1 else bound.counted.removesuffix("s")
+    said = f"without a ridge there is no bound on other models of {bound.k} {counted}"
     return said if bound.ridge is None else f"{said}; ridge={bound.ridge:.1g} would give one"
 
 

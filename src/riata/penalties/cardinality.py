@@ -31,7 +31,8 @@ class Cardinality(Penalty):
         return Cardinality(self.k, self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} features"
+        features = "feature" if self.k == 1 else "features"
+        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {features}"
 
 
 def beside_ridge(l2: Numbers) -> frozenset[str]:

@@ -37,4 +37,5 @@ class GroupCardinality(Penalty):
         return GroupCardinality(self.k, self.groups, self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} groups of features"
+        groups = "group" if self.k == 1 else "groups"
+        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {groups} of features"

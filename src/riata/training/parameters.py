@@ -183,8 +183,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "How many features sparse rows have, where the first rows of a stream cannot tell."),
     # How sparse the model is.
     Parameter("k", None, Section.STRENGTH, Kind.WHOLE_OR_AUTO,
-              "Choose k features, or let --select choose how many: auto.", commands=("fit", "stability"),
-              listed=Heading.FIRST),
+              "Choose k features (for each of several classes), or let --select choose how many: auto.",
+              commands=("fit", "stability"), listed=Heading.FIRST),
     Parameter("alpha", None, Section.STRENGTH, Kind.NUMBER_OR_AUTO,
               "Strength of the L1 penalty; auto: --select chooses.", commands=("fit", "stability"),
               listed=Heading.FIRST),

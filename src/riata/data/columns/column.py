@@ -134,6 +134,11 @@ def first_failing(column: pa.Array, parse: Callable[[pa.Array], Any]) -> int:
     return bisect_left(range(1, len(column)), True, key=fails)
 
 
+def shown(value: object) -> str:
+    """A value as people write it: words in quotes, dates as they are in files."""
+    return repr(value) if isinstance(value, str) else str(value)
+
+
 def as_floats(column: pa.Array, name: str) -> np.ndarray:
     """Numbers, decimals, booleans and durations as float64, with NaN for null."""
     kind = column.type

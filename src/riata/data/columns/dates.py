@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
-from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.row_order import Order
@@ -19,6 +19,7 @@ from riata.scipy_later import sparse as sp
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 PARTS = {"month": 13, "weekday": 7, "hour": 24}  # with the number of codes
 SECONDS_PER_DAY = 86_400.0
+MIDNIGHT = "T00:00:00"  # of days without a time
 INSTANT = pa.timestamp("us")
 
 
@@ -114,6 +115,8 @@ class DateLearner(Learner):
 
     def summary(self) -> ColumnProfile:
         ends = [str(np.datetime64(int(d * SECONDS_PER_DAY), "s")) for d in (self.least, self.largest) if np.isfinite(d)]
+        if all(end.endswith(MIDNIGHT) for end in ends):
+            ends = [end.removesuffix(MIDNIGHT) for end in ends]
         if not ends:
             return ColumnProfile("date", self.n_missing)
         rises = bool(self.order.rises)
@@ -129,7 +132,9 @@ def as_instants(column: pa.Array, name: str) -> pa.Array:
         return _instants(column)
     except pa.ArrowException as error:
         row = first_failing(column, _instants)
-        raise BadRow(row, f"column {name!r} holds {_shown(column, row)}, no date like those before") from error
+        raise BadRow(
+            row, f"column {name!r} holds {_shown(column, row)}, which is no date such as 2024-12-31"
+        ) from error
 
 
 def _instants(column: pa.Array) -> pa.Array:
@@ -147,7 +152,7 @@ def _instants(column: pa.Array) -> pa.Array:
 def _shown(column: pa.Array, row: int) -> str:
     """A value for a message; one that Python has no date for as Arrow writes it."""
     try:
-        return repr(column[row].as_py())
+        return shown(column[row].as_py())
     except (ValueError, OverflowError):
         return str(column.type)
 

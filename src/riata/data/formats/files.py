@@ -18,6 +18,7 @@ from pyarrow import fs
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.kinds import check_content, kind_by_content, known_formats
 from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
+from riata.near_misses import did_you_mean
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd", ".bz2": "bz2", ".xz": "xz", ".lz4": "lz4"}
 MAGIC = {
@@ -206,6 +207,15 @@ def _wrapped(filesystem: Any) -> fs.FileSystem:
     return fs.PyFileSystem(fs.FSSpecHandler(filesystem))
 
 
+def _beside(path: str) -> str:
+    """Whether one of the files beside a missing one may be meant."""
+    try:
+        others = sorted(os.listdir(Path(path).parent))
+    except OSError:  # there is no such folder, or nobody may look into it
+        return ""
+    return did_you_mean(Path(path).name, others)
+
+
 def _matching(filesystem: fs.FileSystem, path: str) -> tuple[list[fs.FileInfo], str]:
     """Information on the files, and the folder that was searched. The name of a file may contain a wildcard."""
     info = filesystem.get_file_info(path)
@@ -218,7 +228,9 @@ def _matching(filesystem: fs.FileSystem, path: str) -> tuple[list[fs.FileInfo], 
         found = filesystem.get_file_info(fs.FileSelector(stem, recursive=True))
         return [info for info in found if fnmatch(info.path, path)], ""
     if info.type is fs.FileType.NotFound:
-        raise MissingFileError(f"there is no file {path}, nor a folder or a data set of that name (see riata datasets)")
+        hint = _beside(path) if isinstance(filesystem, fs.LocalFileSystem) else ""
+        said = f"there is no file {path}, nor a folder or a data set of that name"
+        raise MissingFileError(said + (hint or " (see riata datasets)"))
     found = filesystem.get_file_info(fs.FileSelector(path, recursive=True))
     return [i for i in found if not i.base_name.startswith((".", "_")) and i.size], path
 

@@ -84,6 +84,10 @@ class FileSource(Source):
     def fingerprint(self) -> list[object]:
         return [file.fingerprint() for file in self.files]
 
+    def place(self) -> str:
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f" in {self.files[0].path}{more}" if self.files else ""
+
     def where(self, row: int) -> str:
         before = 0
         for file, end in zip(self.files, self._ends, strict=False):

@@ -146,3 +146,6 @@ class RowRange(Source):
 
     def where(self, row: int) -> str:
         return self.inner.where(self._start + row)
+
+    def place(self) -> str:
+        return self.inner.place()

@@ -76,6 +76,10 @@ class Source(ABC):
         """The position of a row, for messages."""
         return f"row {row + 1}"
 
+    def place(self) -> str:
+        """Where the rows are, as part of a sentence; nothing where they have no name."""
+        return ""
+
     def note_on_skipped(self) -> list[str]:
         """A note on the bad rows that the last pass left out, if there were any."""
         if not self.skipped:
@@ -156,6 +160,9 @@ class WithColumns(Source):
 
     def where(self, row: int) -> str:
         return self._source.where(row)
+
+    def place(self) -> str:
+        return self._source.place()
 
 
 class OneColumn(Source):

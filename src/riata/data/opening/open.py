@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, parse_memory
+from riata.data.column_names import listed
 from riata.data.columns.crosses import Cross
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
@@ -40,6 +41,7 @@ from riata.data.row_marks import MarksOfSource
 from riata.data.statistics import is_statistics, load_statistics
 from riata.data.target import TASKS, GrowingTarget, Target
 from riata.errors import DataError, OptionError
+from riata.near_misses import did_you_mean
 from riata.scipy_later import is_sparse
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
@@ -173,6 +175,8 @@ def open_data(
     if remote_opener is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
         check_as_encoded(source, converted.encoding, asked)
         return converted.load() if converted.n_bytes <= in_memory_bytes(budget) else converted
+    if encoding is not None and need_target:
+        _check_answers(rows, source, target)
     rows, roles = with_roles(rows, {"target": target, "weight": weight, **marks}, reading, need_target)
     if remote_opener is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
@@ -216,6 +220,16 @@ def open_data(
         data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks, data.n_rows))
     fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
     return data.load(decoded) if fits else data
+
+
+def _check_answers(rows: Source, source: Any, target: Any) -> None:
+    """Refuse rows for a model that are without its target."""
+    names = rows.schema.names
+    if rows.bare or not isinstance(target, str) or target in names or Path(target).exists():
+        return
+    where = source if isinstance(source, str | Path) else "the data"
+    hint = did_you_mean(target, names) or "; to predict without answers use predict"
+    raise DataError(f"{where} has no column {target!r}, the target, but {listed(names)}{hint}")
 
 
 def _columns_used(rows: Source, options: ColumnOptions, encoding: Encoding | None, target: str | None) -> Sequence[str]:

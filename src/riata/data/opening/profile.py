@@ -71,7 +71,7 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     names = source.schema.names
     for column in (c for e in encoding.encoders for c in e.columns):
         if column not in names:
-            raise DataError(no_column(column, names, ", which the model needs"))
+            raise DataError(no_column(column, names, f"{source.place()}, which the model needs"))
     for encoder in encoding.encoders:
         why = source.refused.get(encoder.column) or source.strays.get(encoder.column)
         if why is not None and isinstance(encoder, Number | Date):

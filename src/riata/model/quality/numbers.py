@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 SAMPLE = 1000  # rows that pictures show
 RESIDUAL_BINS = 2048  # many, so that the middle is fine enough where tails are long
 
+ROUNDING = 1e-12  # a share of no more is none
+
 
 @dataclass(frozen=True)
 class NumberQuality:
@@ -65,11 +67,16 @@ def number_quality(model: "Model", data: Dataset) -> NumberQuality:
 def _errors(mse: float, mae: float | None, variance: float) -> dict[str, float | None]:
     """The scores of predictions with these mean errors, of targets of this variance."""
     return {
-        "r2": float(1.0 - mse / variance) if variance > 0 else None,
+        "r2": _without_rounding(1.0 - mse / variance) if variance > 0 else None,
         "rmse": float(np.sqrt(mse)),
         "mae": None if mae is None else float(mae),
         "mse": float(mse),
     }
+
+
+def _without_rounding(r2: float) -> float:
+    """That of the mean is zero, whatever is left of it in the last digits."""
+    return 0.0 if abs(r2) < ROUNDING else float(r2)
 
 
 def _deviances(loss: Loss, y: np.ndarray, z: np.ndarray, mean: float, weight: np.ndarray) -> np.ndarray:

@@ -21,6 +21,7 @@ class Axis:
     falling: bool = False  # large numbers first
     low: float | None = None  # where it begins and ends, instead of where the data does
     high: float | None = None
+    whole: bool = False  # only whole numbers are written beside it
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Scale:
     start: float
     end: float
     log: bool = False
+    whole: bool = False
 
     def at(self, values: ArrayLike) -> np.ndarray:
         """The place of every number."""
@@ -43,6 +45,8 @@ class Scale:
         """Round numbers within the scale, a handful."""
         low, high = sorted((self.start, self.end))
         candidates = _decades(low, high) if self.log else _steps(low, high)
+        if self.whole:
+            candidates = [tick for tick in candidates if tick.is_integer()]
         return [tick for tick, place in zip(candidates, self.at(candidates), strict=True) if -1e-9 <= place <= 1 + 1e-9]
 
     def labelled(self) -> list[tuple[float, str]]:
@@ -74,7 +78,8 @@ def scale_of(axis: Axis, values: ArrayLike, margin: float = 0.03) -> Scale:
     else:
         low, high = limits(np.array([low, high]), margin)
     low, high = low if axis.low is None else axis.low, high if axis.high is None else axis.high
-    return Scale(high, low, axis.log) if axis.falling else Scale(low, high, axis.log)
+    start, end = (high, low) if axis.falling else (low, high)
+    return Scale(start, end, axis.log, axis.whole)
 
 
 def _steps(low: float, high: float) -> list[float]:

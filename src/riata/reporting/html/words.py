@@ -5,6 +5,7 @@ from typing import Any
 
 from riata.model.training_facts import PerClass
 from riata.penalties import PENALTIES
+from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
@@ -29,8 +30,10 @@ def asked(facts: Facts) -> list[str]:
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
     loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
-        counted = "groups of features" if facts.training.counted == "groups" else "features"
-        said = [f"Of all linear models with at most {_each(k)} {counted}, the one with the smallest {loss[4:]}."]
+        many = "feature" if k == 1 else "features"
+        if facts.training.counted == "groups":
+            many = "group of features" if k == 1 else "groups of features"
+        said = [f"Of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
             f"The linear model with the smallest sum of two things: {loss}, and {_penalty(parameters, _each(alpha))}. "
@@ -48,6 +51,11 @@ def asked(facts: Facts) -> list[str]:
     if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
+    if (weights := weights_in_words(facts.model)) is not None:
+        said.append(f"{weights[0].upper()}{weights[1:]}.")
+    if facts.model.threshold is not None and facts.model.classes:
+        label = facts.model.classes[1]
+        said.append(f"{label} is predicted from a probability of {short(facts.model.threshold)} on.")
     if facts.training.selection:
         each = "How sparse each of them is was chosen along a path of its own."
         said.append(each if several else f"How sparse it is was chosen: {facts.training.selection}.")
@@ -58,7 +66,6 @@ _MORE = {
     "nonnegative": "No coefficient may be negative.",
     "debias": "The chosen features were then fitted once more, without the penalty.",
     "normalize": "Every row was divided by its norm first.",
-    "class_weight": "Classes had weights of their own.",
     "half_life": "Older rows counted less and less.",
 }
 

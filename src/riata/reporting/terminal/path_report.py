@@ -13,6 +13,7 @@ from riata.files import replacing
 from riata.plot.path_display import PathDisplay
 from riata.plot.selection_display import SelectionDisplay
 from riata.reporting.terminal.user_text import escape
+from riata.reporting.terminal.wording import as_typed
 from riata.training.selection.path_choice import PathChoice
 
 SHOWN = 25  # models in the table on a terminal
@@ -72,7 +73,7 @@ def show_path(one: PathChoice) -> None:
     if len(one.path) > SHOWN:
         console.print(f"[dim]some of {len(one.path)} models; --out writes all of them[/]")
     word = "Certified" if one.path.certified else "Not certified"
-    console.print(escape(f"\n{one.selection.reason}.\n{word}: {one.path.reason}."))
+    console.print(escape(f"\n{as_typed(one.selection.reason)}.\n{word}: {one.path.reason}."))
 
 
 def _shown(one: PathChoice) -> np.ndarray:

@@ -41,9 +41,14 @@ def _in_kind(names: Sequence[str], values: Sequence[float | None]) -> list[str]:
     """Shares with four decimals; errors in the unit of the target with as many as they need."""
     of_errors = iter(aligned([v for name, v in zip(names, values, strict=True) if name in IN_UNITS]))
     return [
-        next(of_errors) if name in IN_UNITS else "–" if value is None else f"{value:.4f}"
+        next(of_errors) if name in IN_UNITS else "–" if value is None else _unsigned(f"{value:.4f}")
         for name, value in zip(names, values, strict=True)
     ]
+
+
+def _unsigned(text: str) -> str:
+    """The number without its sign, where nothing but zeros is left of it."""
+    return text.removeprefix("-") if float(text) == 0 else text
 
 
 def explained(found: Mapping[str, Quality], baseline: Sequence[float] | None, target: str, classes: Any) -> str:

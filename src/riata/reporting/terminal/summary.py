@@ -12,14 +12,17 @@ from riata.model.model import Model
 from riata.model.quality import ClassQuality
 from riata.outcome.folds_used import folds_in_words
 from riata.outcome.plain import bound_to_json, proof_to_json
+from riata.reporting.class_weights import weights_in_words
 from riata.reporting.terminal.features import about_separated, features_table
 from riata.reporting.terminal.quality import Quality, class_table, explained, scores_table
 from riata.reporting.terminal.user_text import escape
+from riata.reporting.terminal.wording import as_typed
 from riata.training.selection.stability import Stability
 
 TOP = 10
 MOST_NAMED = 8  # classes that are named with their shares
 LONGEST_LEVEL = 40  # letters of a level that are shown
+WRITTEN_OUT = 1e15  # numbers below have all their digits
 
 
 def terminal() -> Console:
@@ -52,9 +55,8 @@ def as_dict(model: Model) -> dict[str, Any]:
 def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]) -> None:
     """The model that a fit gave, how good it is, what it cost and where it is; `found` is by the name of the rows."""
     console = terminal()
-    console.print(
-        f"\n[bold]{escape(summary['data'])}[/]: {summary['n_rows']:,} rows, {summary['n_features']:,} features"
-    )
+    rows, features = _count(summary["n_rows"], "row"), _count(summary["n_features"], "feature")
+    console.print(f"\n[bold]{escape(summary['data'])}[/]: {rows}, {features}")
     console.print(escape(f"minimised {model.objective}\n"))
     separated = next((one.separated for one in found.values() if isinstance(one, ClassQuality)), ())
     console.print(features_table(model, TOP, separated))
@@ -67,9 +69,13 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     probes = sum(name.startswith("probe_") for name in model.names)
     noise = f", {probes} of them probes" if "digits49" in summary["data"] else ""
     facts.add_row("target", escape(_target(model)))
-    facts.add_row("chosen", f"{summary['n_selected']:,} of {summary['n_features']:,} features{noise}")
+    k, several = model.training.k, len(model.intercept) > 1
+    each = f"; k = {k} is for each class, and {len(model.intercept)} have one" if several and isinstance(k, int) else ""
+    chosen = f"{summary['n_selected']:,} of {_count(summary['n_features'], 'feature')}"
+    facts.add_row("chosen", f"{chosen}{noise}{each}")
     if model.training.selection:
-        facts.add_row("because", escape(model.training.selection))
+        facts.add_row("because", escape(as_typed(model.training.selection)))
+    _add_weights(facts, model)
     if model.training.converged and model.training.gap is not None:
         facts.add_row(
             "proved",
@@ -77,12 +83,15 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
         )
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     if model.training.how_much_better:
-        facts.add_row("bound", escape(model.training.how_much_better))
+        facts.add_row("bound", escape(as_typed(model.training.how_much_better)))
     facts.add_row("repeat", _repeat(model))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     scoring = summary.get("passes_to_score") or 0.0
     more = f" and {scoring:.2g} to score training rows" if scoring >= 0.005 else ""
-    facts.add_row("cost", f"{summary['passes']:g} passes{more}, {summary['seconds']:.1f} s{peak}")
+    facts.add_row(
+        "cost",
+        f"{summary['passes']:g} pass{'' if summary['passes'] == 1 else 'es'}{more}, {summary['seconds']:.1f} s{peak}",
+    )
     facts.add_row("saved", escape(summary["model"]))
     if summary["report"]:
         facts.add_row("report", escape(summary["report"]))
@@ -137,6 +146,12 @@ def show_model(model: Model) -> None:
     facts.add_row("minimised", escape(model.objective))
     facts.add_row("intercept", _some([f"{b:.6g}" for b in model.intercept]))
     facts.add_row("features", f"{len(model.names):,} of {model.n_features:,}")
+    if model.classes is not None and len(model.classes) == 2:
+        label = model.classes[1]
+        from_where = "0.5 on, as usual" if model.threshold is None else f"{model.threshold:g} on"
+        if model.link_function.probabilities:
+            facts.add_row("threshold", escape(f"{label} is predicted from a probability of {from_where}"))
+    _add_weights(facts, model)
     for key in (
         "data",
         "n_rows",
@@ -149,7 +164,8 @@ def show_model(model: Model) -> None:
         "seconds",
     ):
         if (value := getattr(model.training, key)) is not None:
-            facts.add_row(key.replace("_", " "), escape(str(value)))
+            said = f"{value:.2g}" if key == "gap" else as_typed(str(value))
+            facts.add_row(key.replace("_", " "), escape(said))
     console.print(facts)
 
 
@@ -157,8 +173,9 @@ def show_profile(name: str, data: Dataset) -> None:
     """The columns of a source, and the features they become."""
     profile, console = data.profile, terminal()
     assert profile is not None
-    console.print(f"\n[bold]{escape(name)}[/]: {profile.n_read:,} rows read, {profile.n_rows:,} count, "
-                  f"{data.n_features:,} features, {'sparse' if profile.encoding.sparse else 'dense'}\n")  # fmt: skip
+    rows, features = _count(profile.n_read, "row"), _count(data.n_features, "feature")
+    kind = "sparse" if profile.encoding.sparse else "dense"
+    console.print(f"\n[bold]{escape(name)}[/]: {rows} read, {profile.n_rows:,} count, {features}, {kind}\n")
     widths = {encoder.column: encoder.width for encoder in profile.encoding.encoders}
     table = Table(box=None, header_style="bold")
     for title in ("column", "type", "features", "missing", "what it holds"):
@@ -169,19 +186,28 @@ def show_profile(name: str, data: Dataset) -> None:
         )
     console.print(table)
     for note in profile.notes:
-        console.print(f"[bold]note[/] {escape(note)}")
+        console.print(f"[bold]note[/] {escape(as_typed(note))}")
 
 
 def holds(found: ColumnProfile) -> str:
     """A few words on the values of a column."""
     if found.mean is not None:
-        return f"{found.least:.6g} to {found.largest:.6g}, mean {found.mean:.6g}"
+        return f"{_six_digits(found.least)} to {_six_digits(found.largest)}, mean {_six_digits(found.mean)}"
     if found.type == "date":
         return f"{found.least} to {found.largest}"
     if found.hashed:
         return "many levels, hashed"
-    words = f": {', '.join(map(shortened, found.most_frequent))}, ..." if found.most_frequent else ""
-    return f"{found.levels:,} different{words}" if found.levels is not None else "nothing"
+    if found.levels is None:
+        return "nothing"
+    more = ", ..." if found.levels > len(found.most_frequent or ()) else ""
+    words = f": {', '.join(map(shortened, found.most_frequent))}{more}" if found.most_frequent else ""
+    return f"{found.levels:,} different{words}"
+
+
+def _six_digits(value: Any) -> str:
+    """A number of six digits, or of all before the point where there are more: 20200131, and not 2.02001e+07."""
+    text = f"{value:.6g}"
+    return f"{value:.0f}" if "e+" in text and abs(value) < WRITTEN_OUT else text
 
 
 def shortened(level: object) -> str:
@@ -231,6 +257,16 @@ def show_datasets() -> None:
     table.add_row("gisette", "6,000", "5,000", "the NIPS 2003 data itself; downloaded from UCI at first use")
     table.add_row("gisette:test", "1,000", "5,000", "its validation rows, which papers test on")
     terminal().print(table)
+
+
+def _count(n: int, one: str) -> str:
+    return f"{n:,} {one}{'' if n == 1 else 's'}"
+
+
+def _add_weights(facts: Table, model: Model) -> None:
+    """What rows of each class counted, where that was not the same, and what this does to probabilities."""
+    if (said := weights_in_words(model)) is not None:
+        facts.add_row("weights", escape(said))
 
 
 def _facts() -> Table:

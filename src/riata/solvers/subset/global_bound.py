@@ -13,7 +13,7 @@ import numpy as np
 
 from riata.arrays import at_least
 from riata.data.chunk import Chunk
-from riata.objective import Problem, first_order
+from riata.objective import Problem, first_order, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, NoBound
 from riata.penalties import GroupCardinality
 from riata.solvers.subset.group_relaxation import relaxed_groups
@@ -29,6 +29,7 @@ RELAXED = 128  # columns of the relaxation of another loss
 NEWTON_STEPS = 3  # of the relaxation of another loss
 STEP_SHARES = (1.0, 0.5, 0.125)  # of such a step that are tried, while the bound is not better
 INTERCEPT_STEPS = 5
+PERFECT = 1e-12  # of the loss without features: an objective of no more is zero but for rounding
 
 
 class Size(NamedTuple):
@@ -52,6 +53,8 @@ class Bounded(NamedTuple):
             ridge = None if self.slopes is None else useful_ridge(problem, self.slopes, k, objective)
             return NoBound(k, counted, ridge)
         value = float(self.values[min(k, len(self.values)) - 1])
+        if value <= 0.0 <= objective <= PERFECT * gap_unit(problem):
+            value = float(objective)  # no loss is below zero
         return GlobalBound(k, value, float(objective), counted, problem.limit)
 
 

@@ -83,8 +83,10 @@ def class_codes(data: Dataset) -> RowNumbers | None:
 
 def n_folds_of(cv: Any) -> int:
     """The number of folds, where it is all that is asked for."""
-    if not _is_number(cv) or cv < 2:
+    if not _is_number(cv):
         raise OptionError(f"{WAYS}, not {cv!r}")
+    if cv < 2:
+        raise OptionError(f"cv must be a whole number of at least 2 folds, and not {cv}")
     return int(cv)
 
 

@@ -71,7 +71,8 @@ def _body(used: _Used, number: int, most: int, listed: bool) -> Markup:
 
 
 def _along(one: PathChoice) -> Axis:
-    return Axis(one.path.by, log=one.path.by == "alpha", falling=one.path.by == "alpha")
+    along_alpha = one.path.by == "alpha"
+    return Axis(one.path.by, log=along_alpha, falling=along_alpha, whole=not along_alpha)
 
 
 def _effects(used: _Used, most_others: int) -> Markup:
@@ -106,7 +107,9 @@ def _scores(one: PathChoice) -> Markup:
     spread = None if selection.errors is None else np.asarray(selection.errors)[shown]
     series = [Series(name, path.values[shown], scores[shown], spread=spread)]
     chosen = float(path.values[selection.index])
-    where = "validation" if selection.rule in ("cv", "cv-1se", "validation") else "training"
+    where = {"cv": "cross-validation", "cv-1se": "cross-validation", "validation": "validation"}.get(
+        selection.rule, "training"
+    )
     return xy_chart(f"{name} ({where})", series, _along(one), Axis(name), note=note, chosen=chosen, kind="score")
 
 

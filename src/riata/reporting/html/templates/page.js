@@ -277,7 +277,7 @@ function showModel(box, path, i) {
   for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");
   const leftOut = box.querySelector(".left-out");
   leftOut.hidden = model.left_out === 0;
-  leftOut.textContent = `and ${model.left_out} features of smaller effects`;
+  leftOut.textContent = `and ${model.left_out} feature${model.left_out === 1 ? "" : "s"} of smaller effects`;
   for (const figure of all("figure.xy", box)) charts.get(figure).mark(path.values[i]);
 }
 

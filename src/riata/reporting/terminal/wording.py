@@ -33,7 +33,7 @@ def _assignments(sentence: str) -> str:
     """name=value as an option with its value."""
 
     def option(match: re.Match[str]) -> str:
-        name, value = match["name"], match["value"].strip("'\"")
+        name, value = match["name"], ",".join(re.findall(r"[^\[\]'\", ][^\[\]'\"]*", match["value"]))
         if name not in _options():
             return match[0]
         flag, switch = _options()[name]
@@ -43,7 +43,9 @@ def _assignments(sentence: str) -> str:
             return f"{flag} {value}"
         return flag if value == "True" else f"--no-{flag[2:]}"
 
-    return re.sub(r"(?<![-\w'])(?P<name>[a-z]\w*)=(?P<value>'[^']*'|\"[^\"]*\"|[\w.+-]*\w)", option, sentence)
+    return re.sub(
+        r"(?<![-\w'])(?P<name>[a-z]\w*)=(?P<value>\['[^\[\]]*'\]|'[^']*'|\"[^\"]*\"|[\w.+-]*\w)", option, sentence
+    )
 
 
 def _names(part: str) -> str:

@@ -1,0 +1,95 @@
+"""Sentences of the command line that newcomers stumbled over: what is wrong, where, and what to type."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from riata.cli import main
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(rng.normal(size=(300, 3)).round(3), columns=["age", "size", "rooms"])
+    frame["plan"] = rng.choice(["basic", "pro"], size=300)
+    frame["paid"] = pd.date_range("2024-01-01", periods=300).strftime("%Y-%m-%d")
+    frame["price"] = (frame["size"] - 2 * frame["rooms"] + rng.normal(size=300)).round(3)
+    frame["left"] = np.where(np.arange(300) % 30 == 0, "yes", "no")
+    frame.to_csv("houses.csv", index=False)
+    frame.drop(columns=["price", "left"]).to_csv("new.csv", index=False)
+    frame.drop(columns=["size"]).to_csv("short.csv", index=False)
+    (tmp_path / "nested.jsonl").write_text("".join(json.dumps({"a": {"age": i}, "y": 2 * i}) + "\n" for i in range(20)))
+    return tmp_path
+
+
+def riata(*words):
+    return CliRunner().invoke(main, [str(word) for word in words], env={"COLUMNS": "200"})
+
+
+PRICE = ["houses.csv", "--target", "price", "--drop", "left,paid"]
+REFUSED = {
+    "a column of --test": (["fit", *PRICE, "--k", "2", "--test", "short.csv"], "short.csv"),
+    "no answers": (["fit", *PRICE, "--k", "2", "--test", "new.csv"], "new.csv has no column 'price', the target"),
+    "a weight without a class": (["fit", "houses.csv", "--target", "left", "--k", "1", "--class-weight", "20"],
+                                 "'20' is not NAME=NUMBER: write balanced, or"),
+    "times that are words": (["fit", *PRICE, "--k", "auto", "--time", "plan"], "which is no date such as 2024-12-31"),
+    "one fold": (["fit", *PRICE, "--k", "auto", "--cv", "1"], "at least 2 folds, and not 1"),
+    "a file beside": (["fit", "house.csv", "--target", "price", "--k", "1"], "did you mean 'houses.csv'?"),
+    "a nested column": (["fit", "nested.jsonl", "--target", "age", "--k", "1"], "did you mean 'a.age'?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_says_where_and_what_to_do(here, case):
+    words, sentence = REFUSED[case]
+    done = riata(*words)
+    assert done.exit_code == 2
+    assert sentence in done.stderr
+
+
+def test_evaluate_without_answers_points_to_predict(here):
+    assert riata("fit", *PRICE, "--k", "2", "--out", "m.json").exit_code == 0
+    assert "to predict without answers use predict" in riata("evaluate", "m.json", "new.csv").stderr
+
+
+def test_one_thing_is_not_several(here):
+    said = riata("fit", "houses.csv", "--target", "price", "--features", "rooms", "--k", "1").stdout
+    assert "300 rows, 1 feature\n" in said
+    assert "at most 1 feature," in said
+    assert "1 of 1 feature " in said
+    assert "the model has the only feature" in said
+    assert "-0.0000" not in said
+
+
+def test_a_class_that_is_never_predicted_is_pointed_out_with_what_helps(here):
+    words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--k", "1"]
+    assert "no row of yes is predicted: --class-weight balanced or a lower --threshold" in riata(*words).stderr
+    assert "is predicted:" not in riata(*words, "--class-weight", "balanced").stderr
+
+
+def test_weights_and_the_threshold_are_shown(here):
+    words = ["fit", "houses.csv", "--target", "left", "--drop", "paid", "--k", "1", "--out", "m.json"]
+    more = ["--class-weight", "yes=20", "--threshold", "0.3", "--report", "p.html"]
+    assert "counts no 1, yes 20; probabilities are tilted" in riata(*words, *more).stdout
+    shown = riata("inspect", "m.json").stdout
+    assert "yes is predicted from a probability of 0.3 on" in shown
+    assert "counts no 1, yes 20; probabilities are tilted" in shown
+    page = (here / "p.html").read_text()
+    assert "counts no 1, yes 20; probabilities are tilted" in page
+    assert "yes is predicted from a probability of 0.3 on" in page
+
+
+def test_a_profile_is_in_words_of_the_command_line_and_shows_what_there_is(here):
+    said = riata("profile", "houses.csv", "--target", "left").stdout
+    assert "different" in said
+    assert "..." not in said, "every level is shown"
+    assert "T00:00:00" not in said
+    assert "task=" not in said
+
+
+def test_a_perfect_fit_is_the_best(here):
+    said = riata("fit", "nested.jsonl", "--target", "y", "--k", "1", "--ridge", "1e-20").stdout
+    assert "which says nothing" not in said
