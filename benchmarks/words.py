@@ -1,9 +1,9 @@
 """Words a second: texts into counts of words, beside scikit-learn's vectorizers.
 
-    python benchmarks/words.py [--rows 50000] [--data ../shared/data] [--out docs/words.md]
+    python benchmarks/words.py [--rows 10000] [--data ../shared/data] [--out docs/words.md]
 
-The texts are sentences drawn from the words of the imdb reviews, as often as they occur there and about as long as
-those, or from made-up words of the same frequencies where that file is missing. To learn is to find the vocabulary
+The texts are drawn at random from the words of the imdb reviews, or from made-up words where that file is missing, with
+frequencies that fall as those of natural words do, and about as long as the reviews. To learn is to find the vocabulary
 (riata's first pass, scikit-learn's fit), to encode is to count its words in other rows. Seconds are of the processor,
 with one thread.
 """
