@@ -115,5 +115,5 @@ def test_rows_without_a_prediction_are_named(here):
     assert len(result.stdout.splitlines()) == 398
     note = next(line for line in result.stderr.splitlines() if "could not be read" in line)
     assert note.startswith("note: 3 rows could not be read: left out (")
-    assert all(f"new.csv, line {line}" in note for line in (202, 302, 352))
+    assert all(f"new.csv, row {row}" in note for row in (201, 301, 351))
     assert note.endswith("there is no prediction for them")

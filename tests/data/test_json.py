@@ -13,7 +13,7 @@ import riata
 from riata.cli import main
 from riata.data.formats.files import find_files
 from riata.data.formats.json import Json
-from riata.data.formats.json_array import lines_of_array
+from riata.data.formats.json_array import _Cutter, lines_of_array
 from riata.data.formats.parts import parts_of
 from riata.errors import DataError
 
@@ -100,7 +100,7 @@ class Dripping:
 @settings(max_examples=150, deadline=None)
 def test_an_array_is_cut_into_its_records(rows, indent, ascii_only, size):
     content = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
-    lines = b"".join(block.tobytes() for block in lines_of_array(Dripping(content, size), size, "x"))
+    lines = b"".join(block.tobytes() for block in lines_of_array(Dripping(content, size), 1 << 10, "x"))
     assert [json.loads(line) for line in lines.splitlines() if line.strip()] == rows
 
 
@@ -140,7 +140,8 @@ def test_a_bad_record_is_named_or_skipped(tmp_path, kind, block_bytes):
     assert [row["y"] for row in found] == list(range(40))
     assert reader.skipped == 2
     data = riata.open(tmp_path / "rows.jsonl", "y", on_error="skip")
-    assert any(note.startswith("2 rows could not be read: left out") for note in data.profile.notes)
+    note = next(note for note in data.profile.notes if note.startswith("2 rows could not be read: left out ("))
+    assert "rows.jsonl, line 13; " in note
 
 
 def test_a_bad_record_of_an_array_is_told_by_its_row(tmp_path):
@@ -217,6 +218,26 @@ def test_the_command_line_takes_json_from_files_and_from_standard_input(tmp_path
     assert "R2" in run("evaluate", out, path, "--target", "y")
     assert "b.c" in run("profile", path, "--target", "y")
     run("convert", path, str(tmp_path / "rows.arrow"), "--target", "y")
+
+
+UNENDING = {
+    "a string": '{"a": "' + "x" * 400,
+    "an object": '{"a": {' + '"b": [1, 2], ' * 30,
+    "a list": '{"a": [' + "1, " * 140,
+    "backslashes": '{"a": "' + "\\" * 401,
+}
+
+
+@pytest.mark.parametrize("kind", UNENDING)
+@pytest.mark.parametrize("first", ["", '{"a": 1, "y": 2},'], ids=["at once", "later"])
+def test_a_record_that_never_ends_is_not_read_to_the_end_of_the_file(tmp_path, kind, first, monkeypatch):
+    (tmp_path / "rows.json").write_text("[" + first + UNENDING[kind] + " " * 1_000_000)
+    scanned = []
+    cut = _Cutter.cut
+    monkeypatch.setattr(_Cutter, "cut", lambda self, text: scanned.append(len(text)) or cut(self, text))
+    with pytest.raises(DataError, match=r"record .*does not end, or needs more memory"):
+        rows_of(tmp_path / "rows.json", 1 << 10)
+    assert sum(scanned) < 100 << 10  # of a million
 
 
 def test_lists_of_names_are_dropped_with_advice(tmp_path):

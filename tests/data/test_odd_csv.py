@@ -223,7 +223,9 @@ def test_rows_with_newlines_are_not_skipped_as_bad_ones(tmp_path):
     (tmp_path / "q.csv").write_text("a,t,y\n" + rows)
     data = riata.open(tmp_path / "q.csv", target="y", drop=["t"], on_error="skip")
     assert data.n_rows == 100_000
-    assert any(note.startswith("2 rows could not be read: left out") for note in data.profile.notes)
+    note = next(note for note in data.profile.notes if note.startswith("2 rows could not be read: left out ("))
+    assert "q.csv, row 100001" in note
+    assert "q.csv, row 100002" in note
 
 
 def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_path):

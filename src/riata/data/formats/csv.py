@@ -7,7 +7,7 @@ categorical or text. Cells that are written in another way are read as strings a
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -134,13 +134,11 @@ class Csv(FileSource):
                 for batch in self._parsed(file, columns, kinds, n_read, block, ragged):
                     n_rows = batch.num_rows
                     batch, left_out = converted(batch, formats, self._skip_bad)
-                    for row in left_out[:MOST_PLACES].tolist():
-                        self.note_bad(file, f"line {self._line(file, _beside(ragged, n_read + row + 1))}")
+                    self._note_bad_rows(file, (_beside(ragged, n_read + row + 1) for row in left_out[:MOST_PLACES]))
                     n_read, n_unfit = n_read + n_rows, n_unfit + len(left_out)
                     self.skipped = skipped_before + n_unfit + len(ragged)
                     yield batch.select(wanted)
-                for number in ragged[:MOST_PLACES]:
-                    self.note_bad(file, f"line {self._line(file, number)}")
+                self._note_bad_rows(file, ragged[:MOST_PLACES])
                 self.skipped = skipped_before + n_unfit + len(ragged)
                 return
             except BadCell as bad:
@@ -152,6 +150,11 @@ class Csv(FileSource):
                 if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
+
+    def _note_bad_rows(self, file: File, numbers: Iterable[int]) -> None:
+        """Remember where rows of these numbers, from 1, are; not of a part of a file, before which rows are unknown."""
+        for number in numbers if file.span is None else ():
+            self.note_bad(file, f"row {number}")
 
     def _can_be_bad(self, column: str) -> bool:
         return column in self._formats or pa.types.is_floating(self.schema.field(column).type)

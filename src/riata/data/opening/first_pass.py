@@ -267,7 +267,7 @@ class FirstPass:
                 yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
         if self.skipped == self.source.skipped:
             yield from self.source.note_on_skipped()
-        else:  # of parts that other processes have read
+        elif self.skipped:  # of parts that other processes have read
             yield f"{self.skipped} rows could not be read: left out"
         for found in columns.values():
             if found.counts_from is not None and self.source.any_base:

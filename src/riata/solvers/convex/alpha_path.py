@@ -9,6 +9,7 @@ first guesses are good enough.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +19,7 @@ from riata.penalties import Penalty
 from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.working_set import (
     CUTS,
     DAMPING_FACTOR,
@@ -30,6 +32,7 @@ from riata.solvers.convex.working_set import (
     read,
     worse,
 )
+from riata.threads import one_blas_thread
 
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
 LEAST_PULL = 0.7  # of l1: in long blocks the strong rule would admit features of smaller pull, and so too many
@@ -90,7 +93,8 @@ def alpha_path(
     size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
-        points = _solve_block(problems[i : i + size], state, at, now / max(last_alpha, 1e-300), options)
+        with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
+            points = _solve_block(problems[i : i + size], state, at, now / max(last_alpha, 1e-300), options)
         yield from points
         last = points[-1]
         assert last.at is not None
