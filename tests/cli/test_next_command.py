@@ -67,6 +67,11 @@ def test_the_next_command_of_a_path_fits_the_model_that_was_chosen(here):
     assert sorted(fitted["selected"]) == sorted(path["selected"])
 
 
+def test_no_page_is_written_over(here):
+    words = next_of(riata("path", "t.csv", "--target", "price", "--k-max", "2", "--report", "path.html"))
+    assert "path.html" not in words
+
+
 def test_options_of_a_file_are_carried_and_its_name_is_not(here):
     (here / "o.toml").write_text('target = "price"\nk-max = 2\ndrop = ["day", "floor size"]\nplot = "p.png"\n')
     words = next_of(riata("path", "t.csv", "--config", "o.toml"))

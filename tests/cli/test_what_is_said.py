@@ -93,3 +93,9 @@ def test_a_profile_is_in_words_of_the_command_line_and_shows_what_there_is(here)
 def test_a_perfect_fit_is_the_best(here):
     said = riata("fit", "nested.jsonl", "--target", "y", "--k", "1", "--ridge", "1e-20").stdout
     assert "which says nothing" not in said
+
+
+def test_k_is_said_to_be_for_each_class(here, rng):
+    frame = pd.read_csv("houses.csv").assign(kind=rng.choice(["a", "b", "c"], size=300))
+    frame[["age", "size", "rooms", "kind"]].to_csv("three.csv", index=False)
+    assert "k is for each class: 2 in each of 3" in riata("fit", "three.csv", "--target", "kind", "--k", "2").stdout

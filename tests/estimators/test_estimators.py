@@ -333,3 +333,25 @@ def test_what_a_stream_learnt_of_columns_stays_with_later_rows(rng):
     rows = riata.open(frame, "y", encoding=model.trained_.encoding)
     model.partial_fit(rows.X, frame["y"].to_numpy())
     assert_allclose(model.predict(frame), model.predict(rows))
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+@pytest.mark.parametrize(
+    ("estimator", "y", "sentence"),
+    [
+        (riata.SparseRegressor, ["no", "yes"] * 10, "y holds 'no', and a regressor learns numbers"),
+        (riata.SparseRegressor, np.array(["1", "a"] * 10, dtype=object), "y holds 'a', and a regressor learns numbers"),
+        (riata.SparseRegressor, [1.0] * 19 + [np.nan], "y has no value in row 20 of 20"),
+        (riata.SparseClassifier, [0.0, 1.0] * 9 + [np.nan, 1.0], "y has no value in row 19 of 20"),
+        (
+            riata.SparseClassifier,
+            np.array(["a", "b"] * 9 + [None, "a"], dtype=object),
+            "y has no value in row 19 of 20",
+        ),
+    ],
+)
+def test_a_target_that_cannot_be_learnt_is_refused_in_a_sentence(rng, estimator, y, sentence, as_frame):
+    X = rng.normal(size=(20, 2))
+    X = pd.DataFrame(X, columns=["a", "b"]).assign(c="level") if as_frame else X
+    with pytest.raises(DataError, match=sentence):
+        estimator(k=1).fit(X, y)

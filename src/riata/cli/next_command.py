@@ -45,7 +45,7 @@ def _mean_the_same(one: click.Parameter, other: click.Parameter | None) -> bool:
     """Whether an option says the same to two commands: --threshold, for one, does not."""
     if not (isinstance(one, Option) and isinstance(other, Option)):
         return False
-    return one.help == other.help and one.heading is not Heading.OUTPUT
+    return one.help == other.help and one.heading is not Heading.OUTPUT and one.name != "report"
 
 
 def _as_typed(context: click.Context) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from riata.estimators.columns import (
     table_of,
     with_roles,
 )
-from riata.estimators.input_checks import check_alone, checked_target, encoded_like, parts_of, with_marks
+from riata.estimators.input_checks import check_alone, check_values, checked_target, encoded_like, parts_of, with_marks
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -245,6 +245,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if is_device_array(X):
             y, weight = checked_target(y, sample_weight, X.shape[0], numeric)
             return self._on_device(X, *self._coded(y), weight, reset)
+        if y is not None:
+            check_values(plain_target(y), numeric)
         X = collected(X)
         if not may_be_numbers(X):
             return self._encoded(X, y, sample_weight, reset)

@@ -66,6 +66,38 @@ def checked_target(y: Any, sample_weight: Any, n_rows: int, numeric: bool) -> tu
     return y, _check_sample_weight(weight, y, dtype=np.float64, ensure_non_negative=True)
 
 
+def check_values(y: Any, numeric: bool) -> None:
+    """Refuse a target that holds words where numbers are learnt, or has gaps; the rest is checked by scikit-learn."""
+    values = np.asarray(y)
+    if values.ndim != 1 or values.dtype.kind not in "fOUS":
+        return
+    gaps = np.isnan(values) if values.dtype.kind == "f" else np.fromiter(map(_is_missing, values), bool, len(values))
+    if gaps.any():
+        row = int(np.argmax(gaps)) + 1
+        raise DataError(f"y has no value in row {row} of {len(values)} (NaN): leave such rows out of X and y")
+    word = next((v for v in values.tolist() if _is_word(v)), None) if numeric and values.dtype.kind != "f" else None
+    if word is not None:
+        raise DataError(f"y holds {word!r}, and a regressor learns numbers: give it numbers, or take SparseClassifier")
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether this is None, NaN, or what pandas has in place of them."""
+    return (
+        value is None or (isinstance(value, float) and value != value) or type(value).__name__ in ("NAType", "NaTType")
+    )
+
+
+def _is_word(value: Any) -> bool:
+    """Whether this is text that is no number."""
+    if not isinstance(value, str):
+        return False
+    try:
+        float(value)
+    except ValueError:
+        return True
+    return False
+
+
 def check_alone(y: Any, sample_weight: Any) -> None:
     """Refuse a target or weights beside a dataset, which brings its own."""
     if y is not None or sample_weight is not None:

@@ -69,8 +69,9 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     probes = sum(name.startswith("probe_") for name in model.names)
     noise = f", {probes} of them probes" if "digits49" in summary["data"] else ""
     facts.add_row("target", escape(_target(model)))
-    k, several = model.training.k, len(model.intercept) > 1
-    each = f"; k = {k} is for each class, and {len(model.intercept)} have one" if several and isinstance(k, int) else ""
+    of_classes = model.training.k if isinstance(model.training.k, list) else []
+    alike = len(set(of_classes)) == 1 and of_classes[0] is not None
+    each = f"; k is for each class: {of_classes[0]} in each of {len(of_classes)}" if alike else ""
     chosen = f"{summary['n_selected']:,} of {_count(summary['n_features'], 'feature')}"
     facts.add_row("chosen", f"{chosen}{noise}{each}")
     if model.training.selection:
