@@ -17,21 +17,18 @@ from riata.kernels.coordinate import (
     sweeps_along_columns,
 )
 from riata.kernels.quadratic import take_step
-from riata.kernels.rows import DenseRows, Rows
 from riata.objective import FREE_REACH, Problem
-from riata.scipy_later import sparse as sp
+from riata.solvers.convex.columns import FASTER, Columns
 from riata.solvers.convex.quadratic import solve_nearly
 
 SWEEPS = 6  # between two looks at the gap, all of which are extrapolated
 MAX_ROUNDS = 2000
 PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
-FASTER = 10.0  # so many times as many operations a second has a factorisation as a sweep along dense columns
-SPARSE = 3.0  # what an entry of a sparse column costs, in entries of a dense one
 
 
 def minimise_along_columns(
-    problem: Problem, columns: Rows, u: np.ndarray, D: np.ndarray, v0: np.ndarray, enough: float
+    problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray, enough: float
 ) -> tuple[np.ndarray, float]:
     """(v, c) whose Q is within `enough` of the least, and nearer to it than that of v0, from there.
 
@@ -52,18 +49,17 @@ def minimise_along_columns(
 class _Descent:
     """A point v, with the slopes t of the rows and g of the columns there."""
 
-    def __init__(self, problem: Problem, columns: Rows, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
+    def __init__(self, problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
         self.columns, self.u, self.v0, self.centred = columns, u, v0, problem.fit_intercept
         l1, l2, lower = (np.array(strength) for strength in problem.strengths)
         sums, squares = np.empty(len(v0)), np.empty(len(v0))
-        column_sums(columns, D, sums, squares)
+        column_sums(columns.rows, D, sums, squares)
         self.weight = float(D.sum())
         means = sums / self.weight if self.centred and self.weight > 0.0 else np.zeros(len(sums))
         curvatures = squares - sums * means
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
         self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower)
         self.free = l1 == 0.0
-        self.stored = np.diff(columns.indptr) if not isinstance(columns, DenseRows) else np.full(len(v0), len(u))
         self.v = v0.copy()
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
@@ -71,7 +67,7 @@ class _Descent:
     def _at(self, v: np.ndarray) -> tuple[float, np.ndarray, float]:
         """Q less the penalty at v0, the slopes of the rows, and the constant."""
         D, m, c = self.quadratic.D, np.zeros(len(self.u)), 0.0
-        add_columns(self.columns, v - self.v0, m)
+        add_columns(self.columns.rows, v - self.v0, m)
         if self.centred and self.weight > 0.0:
             c = -float(self.u.sum() + D @ m) / self.weight
             m += c
@@ -84,7 +80,7 @@ class _Descent:
     def _look(self) -> None:
         """The slopes of the columns, from those of the rows."""
         self.g = np.empty(len(self.v))
-        column_slopes(self.columns, self.t, self.g)
+        column_slopes(self.columns.rows, self.t, self.g)
         self.g += self.quadratic.l2 * self.v
 
     def gap(self) -> float:
@@ -109,7 +105,7 @@ class _Descent:
         active = np.flatnonzero((v != 0.0) | (pull > q.l1))
         history = np.empty((SWEEPS + 1, len(active)))
         history[0] = v[active]
-        constant, decrease = sweeps_along_columns(self.columns, q, active, v, self.t, history[1:])
+        constant, decrease = sweeps_along_columns(self.columns.rows, q, active, v, self.t, history[1:])
         self.Q, self.constant = self.Q - decrease, self.constant + constant
         if constant:
             self.t += constant * q.D
@@ -121,8 +117,8 @@ class _Descent:
             if Q < self.Q:
                 self.v, self.Q, self.t, self.constant = v_far, Q, t, constant
         self._look()
-        entries = (2 * SWEEPS + 1) * self.stored[active].sum() + self.stored.sum()
-        return float(entries if isinstance(self.columns, DenseRows) else SPARSE * entries)
+        stored = self.columns.stored
+        return self.columns.sweep_cost((2 * SWEEPS + 1) * stored[active].sum() + stored.sum())
 
     def newton_cost(self) -> float:
         """What a Newton step on the support costs; infinite where it would be singular."""
@@ -130,9 +126,7 @@ class _Descent:
         k, n = len(S), len(self.u)
         if k == 0 or (k >= n and not np.all(self.quadratic.l2[S] > 0.0)):
             return np.inf
-        entries = float(self.stored[S].sum())
-        products = k * entries / FASTER if isinstance(self.columns, DenseRows) else 4.0 * entries**2 / n
-        return products + k**3 / (3.0 * FASTER) + 8.0 * k * k
+        return self.columns.products_cost(S) + k**3 / (3.0 * FASTER) + 8.0 * k * k
 
     def newton(self) -> None:
         """A step on the support, some share of it: coordinates that would change their sign become zero."""
@@ -148,15 +142,8 @@ class _Descent:
 
     def _curvature(self, S: np.ndarray) -> np.ndarray:
         """The curvature of Q over some columns."""
-        q, columns = self.quadratic, self.columns
-        root = np.sqrt(q.D)
-        if isinstance(columns, DenseRows):
-            A = columns.X[S] * root
-            H: np.ndarray = A @ A.T
-        else:
-            A = sp.csc_array((columns.data, columns.indices, columns.indptr), shape=(len(self.u), len(self.v)))[:, S]
-            A.data *= root[A.indices]
-            H = (A.T @ A).toarray()
+        q = self.quadratic
+        H = self.columns.products(S, q.D)
         H -= np.outer(q.means[S], q.sums[S])
         H.ravel()[:: len(S) + 1] += q.l2[S]
         return H

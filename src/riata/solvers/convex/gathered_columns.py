@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.rows import CsrRows, DenseRows, Rows
-from riata.matrices.matrix import Matrix
 from riata.objective import FirstOrder, Problem, duality_gap, first_order
 from riata.solvers.convex.column_quadratic import minimise_along_columns
+from riata.solvers.convex.columns import Columns, one_by_one
 from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, STEPS
 from riata.threads import one_blas_thread
@@ -30,14 +29,14 @@ class GatheredColumns:
 
     features: np.ndarray
     rows: InMemory
-    columns: Rows
+    columns: Columns
     origin: np.ndarray  # what was taken off the entries of each column: its mean, of dense columns with an intercept
 
     @classmethod
     def of(cls, data: InMemory, features: np.ndarray, fit_intercept: bool) -> "GatheredColumns":
         matrix = data.gather(features)
         y, weight = data.targets()
-        return cls(features, InMemory(matrix, y, weight), *_one_by_one(matrix, weight if fit_intercept else None))
+        return cls(features, InMemory(matrix, y, weight), *one_by_one(matrix, weight if fit_intercept else None))
 
     def times(self, factor: float) -> "GatheredColumns":
         """Itself: the loss needs no damping."""
@@ -88,18 +87,3 @@ class GatheredColumns:
             if stalled:
                 break
         return v, float(b)
-
-
-def _one_by_one(matrix: Matrix, weight: np.ndarray | None) -> tuple[Rows, np.ndarray]:
-    """Columns as compiled loops take them, dense ones one after the other and sparse ones as SciPy's CSC, and what was
-    taken off each: with weights of the rows, the means of dense columns."""
-    nothing, origin = np.empty(0), np.zeros(matrix.shape[1])
-    if not matrix.sparse:
-        A = np.array(matrix.toarray().T, dtype=np.float64, order="C")
-        if weight is not None:
-            origin = A @ weight / weight.sum()
-            A -= origin[:, None]
-        return DenseRows(A, nothing), origin
-    sparse = matrix.as_csr().tocsc()
-    parts = sparse.indptr.astype(np.int64), sparse.indices.astype(np.int32), sparse.data.astype(np.float64)
-    return CsrRows(*parts, nothing), origin

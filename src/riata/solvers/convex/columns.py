@@ -1,0 +1,88 @@
+"""Columns in memory, one by one, dense ones or the entries of sparse ones, and what work along them costs."""
+
+from typing import Protocol
+
+import numpy as np
+
+from riata.kernels.rows import CsrRows, DenseRows, Rows
+from riata.matrices.matrix import Matrix
+from riata.scipy_later import sparse as sp
+
+FASTER = 10.0  # so many times as many operations a second has a factorisation as a sweep along dense columns
+SPARSE = 3.0  # what an entry of a sparse column costs, in entries of a dense one
+NO_SCALE = np.empty(0)
+
+
+class Columns(Protocol):
+    """What coordinate descent and Newton steps ask of columns. Costs are in entries of a dense column in a sweep."""
+
+    @property
+    def rows(self) -> Rows:
+        """The columns, as compiled loops take rows."""
+
+    @property
+    def stored(self) -> np.ndarray:
+        """The entries of each column."""
+
+    def sweep_cost(self, entries: float) -> float:
+        """That of a sweep along so many entries."""
+
+    def products_cost(self, support: np.ndarray) -> float:
+        """That of the products of these columns."""
+
+    def products(self, support: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """The weighted products of these columns with one another."""
+
+
+class DenseColumns:
+    """Columns of which every entry is there."""
+
+    def __init__(self, A: np.ndarray) -> None:
+        self.rows: Rows = DenseRows(A, NO_SCALE)
+        self._A = A  # a row for every column
+        self.stored = np.full(len(A), A.shape[1])
+
+    def sweep_cost(self, entries: float) -> float:
+        return float(entries)
+
+    def products_cost(self, support: np.ndarray) -> float:
+        return float(len(support) * self.stored[support].sum() / FASTER)
+
+    def products(self, support: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        A = self._A[support] * np.sqrt(weight)
+        products: np.ndarray = A @ A.T
+        return products
+
+
+class SparseColumns:
+    """Columns of which only the entries that are not zero are there."""
+
+    def __init__(self, matrix: sp.csc_array) -> None:
+        self._matrix = matrix
+        parts = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
+        self.rows: Rows = CsrRows(*parts, NO_SCALE)
+        self.stored = np.diff(matrix.indptr)
+
+    def sweep_cost(self, entries: float) -> float:
+        return float(SPARSE * entries)
+
+    def products_cost(self, support: np.ndarray) -> float:
+        return float(4.0 * float(self.stored[support].sum()) ** 2 / self._matrix.shape[0])
+
+    def products(self, support: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        A = self._matrix[:, support].astype(np.float64)
+        A.data *= np.sqrt(weight)[A.indices]
+        products: np.ndarray = (A.T @ A).toarray()
+        return products
+
+
+def one_by_one(matrix: Matrix, weight: np.ndarray | None) -> tuple[Columns, np.ndarray]:
+    """The columns of some rows, and what was taken off each: with weights of the rows, the means of dense columns."""
+    origin = np.zeros(matrix.shape[1])
+    if matrix.sparse:
+        return SparseColumns(matrix.as_csr().tocsc()), origin
+    A = np.array(matrix.toarray().T, dtype=np.float64, order="C")
+    if weight is not None:
+        origin = A @ weight / weight.sum()
+        A -= origin[:, None]
+    return DenseColumns(A), origin
