@@ -212,7 +212,7 @@ def test_folds_travel():
         (lambda: mark("groups", ["a", None]), DataError, "row 2: 'groups' has no value there"),
         (lambda: mark("groups", [1.0, np.nan]), DataError, "row 2: 'groups' has no value there"),
         (lambda: mark("time", [1.0, np.inf]), DataError, "row 2: 'time' holds inf, which is not a time"),
-        (lambda: mark("time", ["2020-01-01", "soon"]), DataError, "row 2: column 'time' holds 'soon', no date"),
+        (lambda: mark("time", ["2020-01-01", "soon"]), DataError, "row 2: column 'time' holds 'soon', which is no"),
         (lambda: forward(mark("time", np.zeros(9)), 2), OptionError, "'time' has too few different times"),
         (lambda: forward(mark("time", np.arange(3)), 5), OptionError, "'time' has too few different times"),
         (lambda: forward(mark("time", np.arange(9)), 2, 50.0), OptionError, "fold 1 of 2 has no rows to learn from"),

@@ -4,7 +4,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -228,23 +228,18 @@ def as_given(pairs: Iterable[Any], n_rows: int, name: str | None = None, kept: n
     `kept` says which of the rows that the pairs count are there, where some have no weight.
     """
     counted = n_rows if kept is None else len(kept)
+    pairs = list(islice(pairs, MOST_FOLDS + 1))
+    if len(pairs) > MOST_FOLDS:
+        raise OptionError(f"{name or 'cv'} makes more than {MOST_FOLDS} folds, each a model of its own: make fewer")
+    checked = [_checked_pair(pair, counted, number) for number, pair in enumerate(pairs, 1)]
+    if len(checked) < 2:
+        raise OptionError(f"cv must give at least 2 folds, and it gives {len(checked)}")
     codes = np.zeros(counted, dtype=np.int64)
-    found: list[np.ndarray] = []
-    for number, pair in enumerate(pairs, 1):
-        if number > MOST_FOLDS:
-            raise OptionError(f"{name or 'cv'} makes more than {MOST_FOLDS} folds, each a model of its own: make fewer")
-        learnt, scored = _checked_pair(pair, counted, number)
-        state = np.zeros(counted, dtype=np.int64)
-        state[learnt] = 1
-        if state[scored].any():
-            raise OptionError(f"fold {number} of cv scores rows that it learns from, which makes scores too good")
-        state[scored] = 2
-        combined, codes = np.unique(codes * 3 + state, return_inverse=True)
-        found = [states[combined // 3] for states in found] + [combined % 3]
-    if len(found) < 2:
-        raise OptionError(f"cv must give at least 2 folds, and it gives {len(found)}")
-    states = np.array(found)
-    plan = FoldPlan(states == 1, states == 2, FoldsUsed(FoldKind.SPLITTER, len(found), name))
+    for learnt, scored in checked:
+        codes = np.unique(codes * 3 + _states(learnt, scored, counted), return_inverse=True)[1]
+    one_of_each = np.unique(codes, return_index=True)[1]  # the rows of a code are in the same state in every fold
+    states = np.array([_states(learnt, scored, counted)[one_of_each] for learnt, scored in checked])
+    plan = FoldPlan(states == 1, states == 2, FoldsUsed(FoldKind.SPLITTER, len(checked), name))
     codes = codes if kept is None else codes[kept]
     return _folds(plan, RowNumbers(_type_of(plan.n_codes), [codes]), lambda run: run)
 
@@ -265,7 +260,16 @@ def _checked_pair(pair: Any, n_rows: int, number: int) -> tuple[np.ndarray, np.n
         numbers = rows.ndim == 1 and rows.dtype.kind in "iu"
         if not masked and not (numbers and -1 < rows.min() <= rows.max() < n_rows):
             raise OptionError(f"fold {number} of cv names rows that are not there: positions go from 0 to {n_rows - 1}")
+    if _states(learnt, np.empty(0, dtype=np.int64), n_rows)[scored].any():
+        raise OptionError(f"fold {number} of cv scores rows that it learns from, which makes scores too good")
     return learnt, scored
+
+
+def _states(learnt: np.ndarray, scored: np.ndarray, n_rows: int) -> np.ndarray:
+    """What a fold does with every row: nothing (0), learns from it (1), or scores it (2)."""
+    states = np.zeros(n_rows, dtype=np.int8)
+    states[learnt], states[scored] = 1, 2
+    return states
 
 
 def _folds(plan: FoldPlan, numbers: RowNumbers, code_of: Callable[[np.ndarray], np.ndarray]) -> Folds:
