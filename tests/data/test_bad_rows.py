@@ -104,7 +104,7 @@ CASES = {
     "no rows": (lambda f: write(f, "x.csv", "a,y\n"), "no rows"),
     "no targets": (lambda f: parquet(f, "n.parquet", a=[1.0], y=pa.array([None], pa.float64())), "1 have no target"),
     "array with NaN": (lambda f: np.array([[1.0, 2.0], [np.nan, 3.0]]), "row 2: column 0 of X is nan"),
-    "bad date": (bad_date, r"d.parquet, row 70003: column 'a' holds '2021-02-30', no date"),
+    "bad date": (bad_date, r"d.parquet, row 70003: column 'a' holds '2021-02-30', which is no date"),
     "the same column twice": (the_same_column_twice, "more than one column called 'a'"),
     "identifiers as target": (lambda f: parquet(f, "i.parquet", a=np.ones(1100), y=NAMES), "more than 1000 values"),
     "comments only": (lambda f: write(f, "c.txt", "# hi\n"), "c.txt"),

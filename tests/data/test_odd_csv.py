@@ -182,7 +182,7 @@ def test_a_pattern_of_dates_is_followed(pattern, cells, tmp_path):
     column = data.profile.columns["d"]
     assert column.type == "date"
     assert [column.least, column.largest] == [
-        datetime.strptime(row, pattern).isoformat() for row in (rows[0], rows[11])
+        str(datetime.strptime(row, pattern).date()) for row in (rows[0], rows[11])
     ]
 
 

@@ -166,7 +166,7 @@ def test_other_settings_are_refused(finished, uci):
     ("options", "sentence"),
     [
         (["--data", "nowhere"], "there is no folder nowhere"),
-        (["--data", "."], "There is no gisette_train.data in ."),
+        (["--data", "."], "there is no gisette_train.data in ."),
         (["--seeds", "0"], "seeds must be at least 1"),
         (["--data", "UCI", "--out", "UCI/gisette_train.data/there"], "cannot write to the folder"),
     ],

@@ -24,7 +24,7 @@ from riata.training.spec import Spec
 AT_A_TIME = 5  # alphas between two looks at the scores
 PATIENCE = 5  # models in a row that are worse
 CLEARLY = 2.0  # standard errors of the difference, over folds
-FOLD_TOL = 1e-4  # the gap of models that are scored only: far below what folds differ by
+ROUGHER = 100.0  # times the gap asked for: models of folds are scored only, and differ by far more from one another
 MOST_COPIED = 1 << 31  # bytes, in place of a budget: each fold holds a copy of its rows
 
 FoldRows = tuple[Dataset, Dataset]  # those it learns from, and those it is scored on
@@ -46,7 +46,7 @@ def paths_side_by_side(
 ) -> tuple[ModelPath, list[HeldOut]]:
     """The path of all rows, and the scores of each fold's models for the same alphas."""
     whole = GrowingPath(data, spec, length=length, reach=reach)
-    rough = replace(spec, tol=max(spec.tol, FOLD_TOL))
+    rough = replace(spec, tol=ROUGHER * spec.tol)
     parts = [_FoldPath(*rows, rough, whole.alphas) for rows in folds]
     threads = n_cores() if small_work.current is None else 1  # what is interpreted is counted in one thread
     with ThreadPoolExecutor(threads) as pool:
