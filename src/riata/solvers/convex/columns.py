@@ -57,7 +57,7 @@ class DenseColumns:
 class SparseColumns:
     """Columns of which only the entries that are not zero are there."""
 
-    def __init__(self, matrix: sp.csc_array) -> None:
+    def __init__(self, matrix: "sp.csc_array") -> None:  # quoted: to evaluate it would import SciPy
         self._matrix = matrix
         parts = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data.astype(np.float64)
         self.rows: Rows = CsrRows(*parts, NO_SCALE)
