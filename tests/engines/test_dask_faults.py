@@ -221,5 +221,6 @@ def test_a_port_that_says_nothing_is_one_sentence(monkeypatch):
 def test_a_part_whose_result_has_another_shape_is_noticed(path, client):
     """NumPy would spread an array of length 1 over the others, and the sum would be wrong."""
     data = opened(path, client)
+    # The rows say which parts lie, not the workers: earlier tests have killed some of them.
     with pytest.raises(EngineError, match="of shapes"):
-        data.sum(lambda chunk: np.ones(1 if get_worker().name == 0 and chunk.y[0] > 0 else 10))
+        data.sum(lambda chunk: np.ones(1 if chunk.y[0] > 0 else 10))
