@@ -18,7 +18,10 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
         return values
     if column.null_count:
         floats = column if pa.types.is_floating(kind) else column.cast(pa.float64(), safe=False)
-        return values_of(floats.fill_null(float("nan"))).copy()
+        dtype = np.dtype(f"f{floats.type.bit_width // 8}")
+        filled = np.frombuffer(floats.buffers()[1], dtype, len(floats), floats.offset * dtype.itemsize).copy()
+        filled[values_of(column.is_null())] = np.nan  # a scalar of Arrow that is NaN imports pandas
+        return filled
     code = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
     dtype = np.dtype(f"{code}{kind.bit_width // 8}")
     if len(column) == 0:
