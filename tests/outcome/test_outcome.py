@@ -160,8 +160,8 @@ CHOICES = [
     (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mean squared error, 1.25, over 5 folds"),
     (
         LeastScore(PathModel("alpha", 0.125, 1), Scores("mse", ScoredOn.HELD_OUT_ROWS, 30), 1.25, True),
-        "alpha = 0.125 (1 feature) has the least mean squared error, 1.25, on 30 rows held out; that is the last of the path, and a "
-        "smaller alpha_reach may find a better one",
+        "alpha = 0.125 (1 feature) has the least mean squared error, 1.25, on 30 rows held out; that is the last "
+        "of the path, and a smaller alpha_reach may find a better one",
     ),
     (
         LeastScore(LATER, Scores("bic", ScoredOn.TRAINING_ROWS, 6), 1.25, True),
@@ -170,11 +170,13 @@ CHOICES = [
     ),
     (
         WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, MODEL, 1.25),
-        "k = 3 has the least mean squared error over 5 folds, 1.25, and no sparser model comes within one standard error, 0.1, of it",
+        "k = 3 has the least mean squared error over 5 folds, 1.25, and no sparser model comes within one standard error, "
+        "0.1, of it",
     ),
     (
         WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, LATER, 1.2),
-        "k = 3 is the sparsest whose mean squared error over 5 folds, 1.25, comes within one standard error, 0.1, of the least, 1.2 at"
+        "k = 3 is the sparsest whose mean squared error over 5 folds, 1.25, comes within one standard error, 0.1, of the "
+        "least, 1.2 at"
         " k = 5",
     ),
     (
