@@ -170,14 +170,13 @@ CHOICES = [
     ),
     (
         WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, MODEL, 1.25),
-        "k = 3 has the least mean squared error over 5 folds, 1.25, and no sparser model comes within one standard error, "
-        "0.1, of it",
+        "k = 3 has the least mean squared error over 5 folds, 1.25, and no sparser model comes within one standard "
+        "error, 0.1, of it",
     ),
     (
         WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, LATER, 1.2),
-        "k = 3 is the sparsest whose mean squared error over 5 folds, 1.25, comes within one standard error, 0.1, of the "
-        "least, 1.2 at"
-        " k = 5",
+        "k = 3 is the sparsest whose mean squared error over 5 folds, 1.25, comes within one standard error, 0.1, of "
+        "the least, 1.2 at k = 5",
     ),
     (
         LastWithinSize(PathModel("alpha", 0.5, 2), 2),
