@@ -1,7 +1,7 @@
 """What the two estimators share: scikit-learn's conventions around `riata.training.train`."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -77,6 +77,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         nonnegative: bool = False,
+        bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -117,6 +118,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
+        self.bounds = bounds
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
