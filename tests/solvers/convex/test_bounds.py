@@ -12,7 +12,7 @@ from riata.errors import OptionError
 from riata.losses import LOSSES
 from riata.objective import duality_gap, first_order, gap_unit, objective
 from riata.solvers.convex import column_copy, inner_method
-from riata.training.fitting import fit
+from riata.training.fitting import fit, make_problem
 from riata.training.path import path
 from riata.training.spec import Spec
 
@@ -54,7 +54,7 @@ def test_the_minimum_within_bounds_is_certified_and_stationary(loss, method, opt
     data = InMemory(LAYOUTS["csr" if method == "columns" else "dense"](X), y, rng.uniform(0.5, 2.0, size=len(y)))
     bounds = bounds_around(fit(data, Spec(alpha_ratio=0.02, loss=loss, **options)).result.coef, rng)
     fitted = fit(data, Spec(alpha_ratio=0.02, loss=loss, tol=1e-9, bounds=bounds, **options))
-    w, problem = fitted.result.coef, fitted.problem
+    w, problem = fitted.result.coef, make_problem(data, fitted.spec)[0]
     assert fitted.result.converged, fitted.result.reason
     assert np.all((bounds[:, 0] <= w) & (w <= bounds[:, 1]))
     assert np.any((w != 0.0) & ((w == bounds[:, 0]) | (w == bounds[:, 1]))) or options.get("nonnegative")
@@ -71,7 +71,7 @@ def test_a_certificate_is_below_every_model_within_bounds(loss, rng):
     for l1_ratio in (1.0, 0.4):
         spec = Spec(alpha_ratio=0.05, loss=loss, tol=1e-10, l1_ratio=l1_ratio, bounds=bounds_around(free, rng))
         fitted = fit(InMemory(X, y), spec)
-        problem, best = fitted.problem, fitted.result
+        problem, best = make_problem(InMemory(X, y), spec)[0], fitted.result
         for share in (0.0, 0.5, 0.9, 0.999):
             w, b = share * best.coef, best.intercept + (1.0 - share) * 0.3
             gap = duality_gap(problem, w, first_order(problem, w, b))
