@@ -309,9 +309,10 @@ def test_rows_that_a_loss_cannot_learn_from_are_refused():
 
 
 def test_a_refit_without_limits_is_refused_where_there_are_limits():
-    fitted = fit(InMemory(*make()), Spec(alpha=0.1, nonnegative=True))
+    data = InMemory(*make())
+    fitted = fit(data, Spec(alpha=0.1, nonnegative=True))
     with pytest.raises(OptionError, match="cannot keep coefficients from being negative"):
-        debiased(fitted)
+        debiased(fitted, data)
 
 
 def test_validation_rows_are_encoded_as_the_rows_that_are_learnt(rng):

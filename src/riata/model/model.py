@@ -30,6 +30,7 @@ from riata.model.training_facts import TrainingFacts
 from riata.schema import SchemaError
 
 FORMAT, VERSION = "riata-model", 1
+ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is made of them takes a few MB
 
 
 @dataclass(frozen=True)
@@ -113,14 +114,16 @@ class Model:
         return self._margins(X, self._columns(X.shape[1], feature_names))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
-        """(z, chunk) for every chunk of a dataset: one pass. On a cluster z takes the place of X in the chunk."""
+        """(z, rows) for runs of rows of a dataset: one pass. On a cluster z takes the place of X among them."""
         data = self.rows(data)
         margins = self.margins_of(data)
         if isinstance(data, Remote):
             for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk).reshape(chunk.n_rows, -1))).visit():
                 yield _by_margin(chunk.X.toarray()), chunk
         else:
-            yield from ((margins(chunk), chunk) for chunk in data.visit())
+            step = min(ROWS_AT_ONCE, max(1, MARGINS_AT_ONCE // len(self.intercept)))
+            for chunk in data.visit():
+                yield from ((margins(block), block) for block in chunk.blocks(step))
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
         """The function that gives z for a chunk of a dataset."""

@@ -34,7 +34,6 @@ class Fit:
     solver: str
     alpha: float | None
     spec: Spec
-    problem: Problem
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
@@ -88,7 +87,7 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
         checkpoints=checkpoints, resumed=resumed,
     )  # fmt: skip
-    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
+    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec)
 
 
 def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
@@ -106,7 +105,7 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
 
 def describe(fitted: Fit) -> str:
     """What was minimised, as a formula in words."""
-    problem, spec = fitted.problem, fitted.spec
+    spec = fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
     text = f"mean {spec.loss_function.name} loss"
     if fitted.alpha is None and spec.k is None:
@@ -115,7 +114,7 @@ def describe(fitted: Fit) -> str:
         text += spec.family.formula(fitted.alpha, unit)
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
     text += ", no coefficient negative" if spec.nonnegative else ""
-    return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
+    return text + (", intercept not penalised" if spec.fit_intercept else ", no intercept")
 
 
 def solver_options(spec: Spec) -> Options:

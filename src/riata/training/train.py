@@ -154,7 +154,7 @@ def _fit_margin(
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
     if spec.debias:
-        fitted = debiased(fitted)
+        fitted = debiased(fitted, data)
     if origin is not None:
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import string_array, values_of
+from riata.data.columns.arrow_values import filled, string_array, values_of
 from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
@@ -49,7 +49,7 @@ class Category(Encoder):
         strings = as_strings(columns[0])
         n = len(self.levels)
         found = pc.index_in(strings, value_set=string_array(self.levels, strings.type))
-        codes = values_of(found.fill_null(n if self.rare else -1)).astype(np.int64)
+        codes = values_of(filled(found, n if self.rare else -1)).astype(np.int64)
         if strings.null_count:
             null = values_of(strings.is_null())
             codes[null] = n + self.rare if self.missing else -1
@@ -100,7 +100,7 @@ class CategoryLearner(Learner):
         self.n_rows, self.n_missing = self.n_rows + len(strings), self.n_missing + strings.null_count
         coded = strings.dictionary_encode()
         levels = coded.dictionary.to_pylist()
-        codes = values_of(coded.indices.fill_null(len(levels))).astype(np.int64)  # behind all levels: a missing value
+        codes = values_of(filled(coded.indices, len(levels))).astype(np.int64)  # behind all levels: a missing value
         counts = np.bincount(codes, minlength=len(levels) + 1)
         if y is not None and self.buckets is None:
             self.target_sums.add([*levels, None] if strings.null_count else levels, codes, weight, y)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from riata.data.columns.arrow_values import filled, string_scalar
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -85,10 +86,12 @@ class Cross(Encoder):
 def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa.Array]) -> pa.Array:
     """A string per row, such as carrier=UA^dest=SFO: the names and levels of all columns."""
     parts = [
-        pc.binary_join_element_wise(name, _levels(column, name, number).fill_null(MISSING), "=")
+        pc.binary_join_element_wise(
+            string_scalar(name), filled(_levels(column, name, number), MISSING), string_scalar("=")
+        )
         for name, number, column in zip(names, numeric, columns, strict=True)
     ]
-    return pc.binary_join_element_wise(*parts, "^")
+    return pc.binary_join_element_wise(*parts, string_scalar("^"))
 
 
 def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:

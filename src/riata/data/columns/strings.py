@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import filled, string_array
 from riata.kernels.text_hashing import hash_strings
 
 MOST_BITS = 24  # of hash buckets: each of them has a name
@@ -12,7 +13,7 @@ MOST_BITS = 24  # of hash buckets: each of them has a name
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """(bytes, offsets) of an array of strings; a null is an empty string."""
-    strings = strings.fill_null("").cast(pa.large_string())
+    strings = filled(strings, "").cast(pa.large_string())
     _, offsets, text = strings.buffers()
     at = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
     content = np.frombuffer(text, dtype=np.uint8) if text is not None and text.size else np.zeros(1, np.uint8)
@@ -27,7 +28,7 @@ def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
 
 def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
     """The numbers of features with these names: 62 bits of a hash of the prefix and the name."""
-    strings = names if isinstance(names, pa.Array) else pa.array(list(names), pa.string())
+    strings = names if isinstance(names, pa.Array) else string_array(list(names), pa.string())
     return as_numbers(hashes_of(strings, prefix))
 
 
