@@ -25,6 +25,7 @@ import platformdirs
 
 from torture.cap_files import CONVERTED, KINDS, make
 
+HERE = Path(__file__).parents[1]
 BUDGETS_MB = (64, 128, 256)
 ENDINGS = {CONVERTED: "arrow"}
 STUCK_SECONDS = 600
@@ -97,8 +98,9 @@ def measure(case: Case, files: Files, budgets_mb: tuple[int, ...] = BUDGETS_MB) 
     commands = [case.words(small, 512), *(case.words(large, mb) for mb in budgets_mb)]
     try:
         done = subprocess.run(
-            [sys.executable, __file__, json.dumps(commands)], capture_output=True, text=True, timeout=STUCK_SECONDS
-        )
+            [sys.executable, "-m", "torture.caps", json.dumps(commands)],
+            cwd=HERE, capture_output=True, text=True, timeout=STUCK_SECONDS,
+        )  # fmt: skip
     except subprocess.TimeoutExpired:
         return [Measured(-1, f"not done within {STUCK_SECONDS} seconds", 0.0)]
     lines = [Measured(*json.loads(line)) for line in done.stdout.splitlines() if line.startswith("[")]
