@@ -8,7 +8,7 @@ import numpy as np
 
 from riata.arrays import namespace
 from riata.data.budget import in_words
-from riata.data.columns.lists import Numbered
+from riata.data.columns.names import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
