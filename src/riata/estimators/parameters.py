@@ -1,6 +1,6 @@
 """The parameters that the two estimators share, spelled out as scikit-learn wants them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -28,6 +28,7 @@ class Parameters(BaseEstimator):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         nonnegative: bool = False,
+        bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "squared",
         solver: str = "auto",
         fit_intercept: bool = True,
@@ -68,6 +69,7 @@ class Parameters(BaseEstimator):
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.nonnegative = nonnegative
+        self.bounds = bounds
         self.loss = loss
         self.solver = solver
         self.fit_intercept = fit_intercept
