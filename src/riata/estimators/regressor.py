@@ -52,6 +52,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
+    bounds : dict or sequence of n_features pairs, optional
+        Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
+        for each feature. None is no bound; 0 must be possible. With solver "exact".
     loss : {"squared", "huber", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"

@@ -5,7 +5,7 @@ Only the chosen features are stored. Loading executes nothing.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from riata import __version__
 from riata.data.chunk import Chunk
-from riata.data.columns.lists import Numbered
+from riata.data.columns.names import Names
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.remote import Remote
@@ -188,7 +188,7 @@ class Model:
                 f"there are {n_columns}"
             )
         find: Callable[[str], int | None]
-        if isinstance(feature_names, Numbered):
+        if isinstance(feature_names, Names):
             find = feature_names.find
         else:
             find = {name: j for j, name in enumerate(feature_names)}.get
@@ -205,7 +205,7 @@ class Model:
             {"name": name, "column": column, "coef": self.coef[:, j].tolist(), "deviation": deviation}
             for j, (name, column, deviation) in enumerate(zip(self.names, self.indices, self.deviations, strict=True))
         ]
-        content = asdict(self) | {"features": features, "intercept": self.intercept.tolist()}
+        content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
         for moved in (
             "names",

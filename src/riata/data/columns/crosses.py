@@ -1,7 +1,7 @@
 """Crosses: every combination of the levels of some columns is a level, named as in `carrier=UA^dest=SFO`."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -53,6 +53,10 @@ class Cross(Encoder):
         own, first = f"{self.column}=", f"{self.crossed[0]}="
         stripped = ((name, name.removeprefix(own)) for name in self.inner.names)
         return [level if level.startswith(first) else name for name, level in stripped]
+
+    def narrowed(self, names: Collection[str]) -> "Cross":
+        own = f"{self.column}="
+        return replace(self, inner=self.inner.narrowed({*names, *(own + name for name in names)}))
 
     @property
     def width(self) -> int:
