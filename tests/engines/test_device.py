@@ -264,7 +264,7 @@ class There(np.ndarray):
 def stand_in(monkeypatch):
     """NumPy in place of the GPU; rows that claim to be there."""
     monkeypatch.setattr("riata.engines.cuda.transfers.Gpu", Host)
-    monkeypatch.setattr("riata.estimators.base.rows_on_gpu", Host().rows)
+    monkeypatch.setattr("riata.estimators.rows.rows_on_gpu", Host().rows)
     return lambda X: np.asarray(X).view(There)
 
 
