@@ -49,7 +49,7 @@ def _faults_of_task(document: dict[str, Any]) -> Iterator[str]:
         yield f"its objective is {document['objective']!r}, not a text"
     if not isinstance(document["training"], dict) or not isinstance(document.get("encoding"), dict | None):
         yield "its training or its encoding is not what it should be"
-    if (task == "classification") != isinstance(classes, list):
+    if not (isinstance(classes, list) if task == "classification" else classes is None):
         yield f"the classes of a {task} cannot be {classes!r}"
     if isinstance(classes, list):
         checked(list[str] | list[bool] | list[float], classes, "its list of classes")
