@@ -311,3 +311,13 @@ def test_a_later_file_that_cannot_be_read_as_before_is_refused(case, tmp_path):
     (tmp_path / "later.csv").write_bytes(later.content)
     with pytest.raises(DataError, match=r"but for 'unknown'|which may have the day or the month first"):
         model.predict(tmp_path / "later.csv")
+
+
+def test_a_first_row_with_gaps_is_no_header(tmp_path):
+    rows = ["1\t\t5\t05db9164", "0\t2\t\t68fd1e64", "0\t3\t1\t05db9164", "1\t\t2\t8cf07265"] * 20
+    (tmp_path / "log.tsv").write_text("\n".join(rows) + "\n")
+    data = riata.open(tmp_path / "log.tsv", "x0")
+    assert data.n_rows == 80
+    assert list(data.feature_names[:4]) == ["x1", "x1=(missing)", "x2", "x2=(missing)"]
+    (tmp_path / "named.tsv").write_text("\n".join(["y\t\tb\tc", *rows]) + "\n")
+    assert riata.open(tmp_path / "named.tsv", "y").n_rows == 80
