@@ -18,6 +18,7 @@ from riata.arrays import is_device_array, to_host
 from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
+from riata.data.offset import Offset, given_offsets, moved
 from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import place_named
@@ -35,7 +36,15 @@ from riata.estimators.columns import (
     table_of,
     with_roles,
 )
-from riata.estimators.input_checks import check_alone, check_values, checked_target, encoded_like, parts_of, with_marks
+from riata.estimators.input_checks import (
+    check_alone,
+    check_values,
+    checked_target,
+    encoded_like,
+    parts_of,
+    with_marks,
+    with_origin,
+)
 from riata.losses import Loss
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
@@ -43,7 +52,7 @@ from riata.matrices.matrix import Matrix
 from riata.model.model import Model
 from riata.penalties import Penalty
 from riata.reporting.notebook import summary_html
-from riata.training.checks import WIDEST, check_request
+from riata.training.checks import WIDEST, check_exposure, check_request
 from riata.training.coefficients import margins, support_of
 from riata.training.spec import Spec
 from riata.training.train import train
@@ -209,6 +218,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
+        exposure: Any = None,
         groups: Any = None,
         time: Any = None,
         validation: Any = None,
@@ -218,12 +229,17 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
         also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
 
+        `offset` is a number for each row that is added to its margin, `exposure` one whose logarithm is (of a loss with
+        a logarithmic link): the rows of a `Dataset` bring their own. To predict needs them, too.
+
         `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
         rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
         or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         spec = self._begin()
-        data = with_marks(self._dataset(X, y, sample_weight), X, sample_weight, groups=groups, time=time)
+        offsets = {"offset": offset, "exposure": exposure}
+        data = self._dataset(X, y, sample_weight, **offsets)
+        data = with_marks(data, X, sample_weight, groups=groups, time=time)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
         sentences: list[str] = []
         trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
@@ -234,28 +250,47 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             self._learner = trained.learner
         return self
 
-    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
+    def _dataset(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+        reset: bool = True,
+    ) -> Dataset:
         """The rows as they come: arrays checked, columns that are no complete numbers encoded."""
         numeric = self._task == "regression"
         if isinstance(X, Dataset):
-            check_alone(y, sample_weight)
+            check_alone(y, sample_weight, offset, exposure)
             return self._of_task(X)
         if is_distributed(X):
-            return self._of_task(open_data(X, y, weight=sample_weight, task=self._task, memory=self.memory))
+            beside = {"weight": sample_weight, "offset": offset, "exposure": exposure}
+            return self._of_task(open_data(X, y, **beside, task=self._task, memory=self.memory))
         if is_device_array(X):
             y, weight = checked_target(y, sample_weight, X.shape[0], numeric)
-            return self._on_device(X, *self._coded(y), weight, reset)
+            offsets = self._offsets(offset, exposure, len(y))
+            rows = self._on_device(X, *self._coded(y), weight, offsets, reset)
+            return with_origin(rows, exposure)
         if y is not None:
             check_values(plain_target(y), numeric)
         X = collected(X)
+        beside = {"weight": sample_weight, "offset": offset, "exposure": exposure}
         if not may_be_numbers(X):
-            return self._encoded(X, y, sample_weight, reset)
+            return self._encoded(X, y, beside, reset)
         numbers, values = self._validated(X, plain_target(y), reset=reset, gaps=True, y_numeric=numeric)
         if has_gaps(numbers):
-            return self._encoded(X, y, sample_weight, reset)
+            return self._encoded(X, y, beside, reset)
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
         target, classes = self._coded(values)
-        return InMemory(numbers, target, weight, getattr(self, "feature_names_in_", None), classes)
+        offsets, names = self._offsets(offset, exposure, len(target)), getattr(self, "feature_names_in_", None)
+        return with_origin(InMemory(numbers, target, weight, names, classes, offset=offsets), exposure)
+
+    def _offsets(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray | None:
+        """The offsets of rows, from what is given beside X; an exposure is for losses of a logarithmic link."""
+        check_exposure(self._spec().loss_function, exposure is not None)
+        return given_offsets(plain_target(offset), plain_target(exposure), n_rows)
 
     def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The target as numbers, and the classes that they stand for."""
@@ -265,7 +300,7 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         """The rows, if their target is what is learnt here: classes or numbers."""
         raise NotImplementedError
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Dataset:
+    def _encoded(self, X: Any, y: Any, beside: dict[str, Any], reset: bool) -> Dataset:
         """Rows whose columns become features by an encoding, which is learnt of them."""
         table = table_of(X, None if reset else getattr(self, "feature_names_in_", None))
         if reset:
@@ -277,8 +312,8 @@ class SparseLinear(SelectorMixin, BaseEstimator):
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
         values = checked_values(y, table.num_rows, numeric=self._task == "regression")
         _, labels = self._coded(values)
-        table, target, weight = with_roles(table, values, getattr(y, "name", None), sample_weight)
-        data = open_data(table, target, weight=weight, task=self._task, memory=self.memory)
+        table, target, roles = with_roles(table, values, getattr(y, "name", None), beside)
+        data = open_data(table, target, **roles, task=self._task, memory=self.memory)
         if labels is not None and data.classes is not None and len(labels) == len(data.classes):
             data.facts = data.facts.but(classes=labels)  # of the type in which they were given
         return data
@@ -301,14 +336,20 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
     def _on_device(
-        self, X: Any, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray, reset: bool = True
+        self,
+        X: Any,
+        y: np.ndarray,
+        classes: np.ndarray | None,
+        weight: np.ndarray,
+        offset: np.ndarray | None = None,
+        reset: bool = True,
     ) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
         place = place_named(self.device or "cuda")
         check_device(self._spec().solver_name)
         if self.normalize is not None:
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
-        return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
+        return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes, offset=offset)
 
     def _device_rows(self, X: Any, reset: bool = False) -> Matrix:
         """X on a GPU, of the right width, every entry finite."""
@@ -320,19 +361,25 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         check_finite(rows)
         return rows
 
-    def _margins(self, X: Any) -> np.ndarray:
-        """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the usable rows of a dataset."""
+    def _margins(self, X: Any, offset: Any = None, exposure: Any = None) -> np.ndarray:
+        """X coef' + intercept + offset, rows x margins, of X in memory or on a GPU, or of the usable rows of a dataset.
+
+        Beside X that came with offsets beside it when the model was fitted, none is an offset of 0.
+        """
         check_is_fitted(self)
+        fitted_with = self.trained_.offset
         if self._encodes(X):
-            model = self.to_model()
-            return model.margins(self._with_names(X)).reshape(-1, len(model.intercept))
+            model, X = self.to_model(), self._with_names(X)
+            if fitted_with is not None and self._makes_features and offset is None and exposure is None:
+                offset = np.zeros(table_of(X).num_rows)
+            return model.margins(X, offset=offset, exposure=exposure).reshape(-1, len(model.intercept))
         if is_device_array(X):
             z = to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T))
         else:
             (X,) = self._validated(collected(X), reset=False, gaps=True)
             z = margins(self._seen(self._filled(X)), self.coef_)
-        shifted: np.ndarray = z + self.intercept_
-        return shifted
+        offsets = given_offsets(plain_target(offset), plain_target(exposure), len(z), fitted_with is not None)
+        return moved(z + self.intercept_, offsets)
 
     @property
     def _makes_features(self) -> bool:
@@ -376,9 +423,15 @@ class SparseLinear(SelectorMixin, BaseEstimator):
         if rows is None:
             return None
         if self._fitted_to_columns and data.encoding is not None and isinstance(rows, tuple | list):
-            X, y, weight = parts_of(rows)
-            rows = self._with_names(X), plain_target(y), plain_target(weight)
-        return self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
+            X, *others = parts_of(rows)
+            rows = self._with_names(X), *map(plain_target, others)
+        given = parts_of(encoded_like(data, rows))
+        return self._dataset(given.X, given.y, given.weight, **given.offsets(data.facts.offset), reset=False)
+
+    def _note_offset(self, offset: Any, exposure: Any) -> None:
+        """Tell the learner where offsets come from."""
+        if offset is not None or exposure is not None:
+            self._learner.offset = Offset(exposure=exposure is not None)
 
     def _begin_stream(self, X: Any) -> bool:
         """Get ready for more rows X; whether they are the first."""

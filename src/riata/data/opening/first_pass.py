@@ -211,7 +211,7 @@ class FirstPass:
         if hashed and any(e.kind == Sparse.kind for e in encoders):
             raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
         cells = {name: one for name, one in self.source.cells.items() if name in self.columns}
-        encoding = Encoding(encoders, target, self.options.weight, single, hashed, cells)
+        encoding = Encoding(encoders, target, self.options.weight, self.options.offset_role, single, hashed, cells)
         if encoding.n_features == 0:
             reasons = "; ".join(self.notes) or "there is none beside the target"
             raise DataError(f"there are 0 features: no column is left to be one ({reasons})")
