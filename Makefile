@@ -53,7 +53,7 @@ clean:
 
 $(VENV)/.riata: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -e . -c constraints.txt
+	$(BIN)/python -m pip install --quiet -e ".[report]" -c constraints.txt
 	touch $@
 
 $(BENCH)/.riata: pyproject.toml

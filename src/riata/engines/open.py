@@ -15,7 +15,7 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
 from riata.data.opening import open as local
-from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.column_options import ColumnOptions, as_crosses
 from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
@@ -109,7 +109,7 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
         if not isinstance(about_columns.get(role), str | None):
             raise OptionError(f"{role} of a Dask collection are one of its columns, given by its name")
     if "crosses" in about_columns:
-        about_columns["crosses"] = local.as_crosses(about_columns["crosses"])
+        about_columns["crosses"] = as_crosses(about_columns["crosses"])
     memory = parse_memory(options.get("memory"))
     return open_collection(
         client, source, target, options.get("weight"), about_columns, options.get("encoding"), memory

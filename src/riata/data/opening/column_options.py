@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -142,6 +143,19 @@ def columns_read(source: Source, options: ColumnOptions) -> list[str]:
     roles += options.marks.values()  # read later, from what a stream has stored by then
     crossed = [name for cross in options.crosses for name in cross]
     return list(dict.fromkeys(feature_columns(source, options) + crossed + roles))
+
+
+def as_names(columns: Sequence[Any]) -> tuple[str, ...]:
+    """Names of columns; those of a pandas frame may be numbers."""
+    return tuple(map(str, columns))
+
+
+def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
+    """Each cross as the names of its columns, at least two."""
+    for cross in crosses:
+        if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
+            raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
+    return tuple(as_names(cross) for cross in crosses)
 
 
 def is_index(column: str) -> bool:

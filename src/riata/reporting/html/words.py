@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from riata.model.training_facts import PerClass
+from riata.outcome.score_names import SCORE_NAMES
 from riata.penalties import PENALTIES
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
-SCORES = {
+SCORES = SCORE_NAMES | {
     "r2": "R²", "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
-    "mse": "mean squared error", "deviance_explained": "deviance explained",
-    "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
-    "loss": "loss", "aic": "AIC", "bic": "BIC", "ebic": "EBIC", "features": "features",
+    "loss": "loss", "features": "features",
 }  # fmt: skip
 
 
