@@ -278,7 +278,8 @@ def gap_unit(problem: Problem) -> float:
 def _constant_loss(problem: Problem, b: float) -> float:
     """The mean loss of a constant margin."""
     data = problem.data
-    if problem.loss.labels and problem.loss.moments_tell_slopes:  # the targets are -1 and +1, and their mean says how many are +1
+    if problem.loss.labels and problem.loss.moments_tell_slopes:
+        # the targets are -1 and +1, and their mean says how many are +1
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
     if problem.loss.quadratic and not data.cheap_passes:

@@ -11,7 +11,7 @@ from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options, words
 from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
-from riata.cli.rows import reading, say_notes
+from riata.cli.rows import offsets, reading, say_notes
 from riata.files import writable
 from riata.training.parameters import Heading
 
@@ -42,7 +42,7 @@ def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    rows = model.rows(data, need_target=False, **reading(how))
+    rows = model.rows(data, need_target=False, **offsets(how), **reading(how))
     say_notes(rows)
     with row_progress(shows_progress(quiet=out is None)), interpreting(rows):
         if out is not None and isinstance(rows, Remote):
@@ -75,7 +75,7 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     clock = Stopwatch()
     model = load_model(model_file)
     with clock("opening the data"), row_progress(shows_progress(as_json)):
-        rows = model.rows(data, target, **reading(how))
+        rows = model.rows(data, target, **offsets(how), **reading(how))
     say_notes(rows)
     with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)

@@ -22,8 +22,8 @@ class _Fields(NamedTuple):
 class Chunk(_Fields):
     """Rows X (an array or a SciPy matrix is wrapped as a `Matrix`), with their targets and positive weights.
 
-    Where rows have an offset, which is added to their margins, all of them do. While a model is fitted, it stands beside
-    the target in y (`riata.losses.with_offset`).
+    Where rows have an offset, which is added to their margins, all of them do. While a model is fitted, it stands
+    beside the target in y (`riata.losses.with_offset`).
     """
 
     def __new__(cls, X: Any, y: Any, weight: Any, offset: Any = None) -> Self:

@@ -55,7 +55,8 @@ class Encoding:
     @property
     def columns(self) -> list[str]:
         """The columns that are read, each once."""
-        roles = [self.target.column if self.target else None, self.weight, self.offset and self.offset.column]
+        offset = None if self.offset is None else self.offset.column
+        roles = [self.target.column if self.target else None, self.weight, offset]
         names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
         return list(dict.fromkeys(names))
 
@@ -229,9 +230,9 @@ def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
 
 def offsets_of(batch: pa.RecordBatch, offset: Offset | None) -> np.ndarray | None:
     """The offsets of rows; None where there are none."""
-    if offset is None:
+    if offset is None or offset.column is None:
         return None
     if offset.column not in batch.schema.names:
         sentence = f": it is the {offset.role} of the model, and every row needs it"
-        raise DataError(no_column(str(offset.column), sorted(batch.schema.names), sentence))
+        raise DataError(no_column(offset.column, sorted(batch.schema.names), sentence))
     return offset.of(as_floats(batch.column(offset.column), offset.column))

@@ -20,6 +20,12 @@ class Offset:
         """The name of the option that gives it."""
         return "exposure" if self.exposure else "offset"
 
+    @property
+    def words(self) -> str:
+        """What is added to the margin of a row, for people to read."""
+        column = "" if self.column is None else f" {self.column!r}"
+        return f"the logarithm of the exposure{column}" if self.exposure else f"the offset{column}"
+
     def of(self, values: np.ndarray) -> np.ndarray:
         """The offsets, from what is given for every row."""
         right = (values > 0) & np.isfinite(values) if self.exposure else np.isfinite(values)

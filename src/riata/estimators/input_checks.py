@@ -129,7 +129,9 @@ def check_alone(*given: Any) -> None:
 def check_no_offset(*given: Any) -> None:
     """Refuse offsets beside a Dask collection, which is predicted block by block."""
     if any(one is not None for one in given):
-        raise OptionError("the offset of a Dask collection is one of its columns, or taken for 0: add it to the margins")
+        raise OptionError(
+            "the offset of a Dask collection is one of its columns, or taken for 0: add it to the margins"
+        )
 
 
 def with_origin(data: Dataset, exposure: Any) -> Dataset:

@@ -1,7 +1,7 @@
 """The losses again, one row at a time, for compiled sweeps: chosen by a small integer, so that numba can cache them.
 
-`riata.losses` is the definition; a test holds the two together. Where rows have an offset, y is the pair of a target and
-the offset, an array of two, and the margin is moved by it.
+`riata.losses` is the definition; a test holds the two together. Where rows have an offset, y is the pair of target
+and offset, an array of two, and the margin is moved by it.
 """
 
 import math

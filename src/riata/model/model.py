@@ -244,14 +244,14 @@ class Model:
         ]
         content = asdict(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
-        for moved in (
+        for name in (
             "names",
             "indices",
             "coef",
             "deviations",
             *(() if self.threshold is not None else ("threshold",)),
         ):
-            del content[moved]
+            del content[name]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
             file.write((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())

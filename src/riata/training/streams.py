@@ -80,9 +80,9 @@ class Margins:
             self.streams = [open_stream(self._seen, chunk.X.shape[1]) for _ in targets]
         if has_offset != self.offsets:
             raise OptionError("some rows have an offset and others have none: give one for all of them, or for none")
-        rows = (chunk._replace(y=target) for target in targets)
+        rows = [chunk._replace(y=target) for target in targets]
         if has_offset:
-            rows = map(offset_rule(self.spec.loss_function), rows)
+            rows = list(map(offset_rule(self.spec.loss_function), rows))
         learnt = [stream.learn(its) for stream, its in zip(self.streams, rows, strict=True)]
         self.progressive = self.progressive.plus(self._validated(learnt))
 

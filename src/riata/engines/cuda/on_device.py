@@ -70,7 +70,9 @@ class OnDevice(Dataset):
         if not keep.all():
             rows, y, weight = rows[np.flatnonzero(keep)], to_host(y)[keep], to_host(weight)[keep]
             offset = None if offset is None else to_host(offset)[keep]
-        self._chunk = Chunk(rows, place.vector(y), place.vector(weight), offset if offset is None else place.vector(offset))
+        self._chunk = Chunk(
+            rows, place.vector(y), place.vector(weight), offset if offset is None else place.vector(offset)
+        )
         n_rows, n_features = rows.shape
         facts = facts or Facts(n_rows, n_features, classes=classes)
         origin = None if offset is None else facts.offset or Offset()
