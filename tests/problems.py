@@ -13,7 +13,10 @@ from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Separable
 PENALTIES = [
     ElasticNet(0.3),
     ElasticNet(0.2, 0.5),
-    ElasticNet(0.2, 0.5, nonnegative=True),
+    ElasticNet(0.2, 0.5, lower=0.0),
+    ElasticNet(
+        0.1, 0.2, np.array([-np.inf, 0.0, -0.4, -0.2, -np.inf, 0.0]), np.array([0.0, 0.5, np.inf, 0.3, 0.2, 0.0])
+    ),
     ElasticNet(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 2.0])),
     Cardinality(2),
     Cardinality(2, np.array([0.0, 9.0, 0.1, 3.0, 0.0, 0.5])),

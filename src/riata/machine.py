@@ -6,6 +6,7 @@ No other module of riata imports or calls anything that is missing on a supporte
 import ctypes
 import mmap
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -103,6 +104,23 @@ def lock(handle: int, wait: bool = False) -> bool:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+def hold_still(handle: int) -> bool:
+    """Have the system make everyone wait who would write to an open file or cut it short; whether it does.
+
+    That is as long as the file is open or mapped, through copies of this handle, too, and no longer than the system
+    lets somebody wait (45 seconds by default). It is refused where somebody has the file open for writing already,
+    where it belongs to another user, and by systems other than Linux.
+    """
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return False
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # in place of SIGIO, which would end the process
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except OSError:
         return False
     return True

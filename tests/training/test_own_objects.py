@@ -126,7 +126,7 @@ def test_one_sign_alone_is_the_nonnegative_lasso(loss):
 def test_an_elastic_net_may_be_an_object_too():
     X, y = rows()
     known = SparseRegressor(alpha=0.1, l1_ratio=0.4, nonnegative=True).fit(X, y)
-    ours = SparseRegressor(alpha=0.1, penalty=ElasticNet(0.4, 0.6, nonnegative=True)).fit(X, y)
+    ours = SparseRegressor(alpha=0.1, penalty=ElasticNet(0.4, 0.6, lower=0.0)).fit(X, y)
     assert_array_equal(ours.coef_, known.coef_)
     assert ours.to_model().objective == known.to_model().objective.replace(", no coefficient negative", "")
 

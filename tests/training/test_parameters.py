@@ -74,7 +74,7 @@ def test_commands_have_the_declared_options(command):
         option = options[one.key]
         assert one.flag.partition("/")[0] in option.opts
         assert option.help == one.help
-        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.WEIGHTS, Kind.SETTINGS)
+        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.BOUNDS, Kind.WEIGHTS, Kind.SETTINGS)
         assert option.default in ((None, ()) if several else (one.on_command_line,))
 
 

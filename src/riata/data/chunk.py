@@ -1,7 +1,7 @@
 """A chunk is a run of consecutive rows in memory: the unit in which all data is read."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -47,6 +47,14 @@ class Chunk(_Fields):
     def arrays(self) -> list[Any]:
         """What it is made of: the matrix, and an array over the rows for everything else."""
         return [part for part in self if part is not None]
+
+    def blocks(self, n_rows: int) -> Iterator["Chunk"]:
+        """Runs of at most so many of these rows, in their order."""
+        if self.n_rows <= n_rows:
+            yield self
+            return
+        for start in range(0, self.n_rows, n_rows):
+            yield self.rows(slice(start, start + n_rows))
 
     def _replace(self, **changes: Any) -> "Chunk":
         return Chunk(**(self._asdict() | changes))

@@ -19,6 +19,7 @@ from riata.data.columns.crosses import Combination, Cross
 from riata.data.columns.dates import Date
 from riata.data.columns.hashed import SPACE, Levels, Words, side_by_side
 from riata.data.columns.lists import Dense, Sparse
+from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
 from riata.data.offset import Offset
@@ -70,7 +71,7 @@ class Encoding:
             return None  # the list of all names is not known
         if len(self.encoders) == 1:
             return self.encoders[0].names  # of a matrix with millions of columns they are made one by one, on demand
-        return [name for encoder in self.encoders for name in encoder.names]
+        return Joined([encoder.names for encoder in self.encoders])
 
     @property
     def names_bytes(self) -> int:
@@ -156,8 +157,9 @@ class Encoding:
                 raise DataError(no_column(column, sorted(names), ", which the model needs"))
 
     def of_features(self, names: Collection[str]) -> "Encoding":
-        """The encoding without the columns that give none of these features."""
-        encoders = tuple(e for e in self.encoders if e.kind in MATRICES or e.gives(names))
+        """The encoding without the columns that give none of these features, and without levels that are not named."""
+        names = frozenset(names)
+        encoders = tuple(e.narrowed(names) for e in self.encoders if e.kind in MATRICES or e.gives(names))
         return replace(self, encoders=encoders)
 
     def to_json(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
-from riata.data.columns.arrow_values import string_array, values_of
+from riata.data.columns.arrow_values import filled, string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -160,7 +160,7 @@ class TargetLearner:
 
     def _refuse(self, strings: pa.Array, why: str) -> None:
         """Refuse a target of text, with a value that makes it such: the first that is no number, if there is one."""
-        words = values_of(pc.fill_null(pc.invert(PLAIN.valid(strings)), False))
+        words = values_of(filled(pc.invert(PLAIN.valid(strings)), False))
         row = int(np.argmax(words))
         raise BadRow(row, f"the target {self.column!r} is {strings[row].as_py()!r} here, which is text, {why}")
 

@@ -1,6 +1,6 @@
 """Classification."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         nonnegative: bool = False,
+        bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "logistic",
         class_weight: dict[Any, float] | str | None = None,
         threshold: float | None = None,
@@ -143,7 +144,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             self._learner = Learner(self._spec(), known, all_classes_known=classes is not None)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         offsets = self._offsets(offset, exposure, len(weight))
-        self._note_offset(offset, exposure)
+        self._learner.note_offset(offset is not None, exposure is not None)
         self._learner.learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight, offsets), np.asarray(y))
         self._go_on(X.shape[1])
         return self

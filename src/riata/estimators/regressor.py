@@ -54,6 +54,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
+    bounds : dict or sequence of n_features pairs, optional
+        Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
+        for each feature. None is no bound; 0 must be possible. With solver "exact".
     loss : {"squared", "huber", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"
@@ -166,7 +169,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             self._learner = Learner(self._spec())
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = Chunk(self._seen(X), y.astype(np.float64), weight, self._offsets(offset, exposure, len(y)))
-        self._note_offset(offset, exposure)
+        self._learner.note_offset(offset is not None, exposure is not None)
         self._learner.learn(rows)
         self._go_on(X.shape[1])
         return self

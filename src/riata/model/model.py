@@ -5,7 +5,7 @@ Only the chosen features are stored. Loading executes nothing.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from riata import __version__
 from riata.data.chunk import Chunk
-from riata.data.columns.lists import Numbered
+from riata.data.columns.names import Names
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.offset import Offset, given_offsets, moved
@@ -31,6 +31,7 @@ from riata.model.training_facts import TrainingFacts
 from riata.schema import SchemaError
 
 FORMAT, VERSION = "riata-model", 1
+ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is made of them takes a few MB
 
 
 @dataclass(frozen=True)
@@ -131,14 +132,16 @@ class Model:
         return moved(z, given_offsets(offset, exposure, len(z), self.offset is not None))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
-        """(z, chunk) for every chunk of a dataset: one pass. On a cluster z takes the place of X in the chunk."""
+        """(z, rows) for runs of rows of a dataset: one pass. On a cluster z takes the place of X among them."""
         data = self.rows(data)
         margins = self.margins_of(data)
         if isinstance(data, Remote):
             for chunk in data.map(lambda chunk: chunk._replace(X=margins(chunk).reshape(chunk.n_rows, -1))).visit():
                 yield _by_margin(chunk.X.toarray()), chunk
         else:
-            yield from ((margins(chunk), chunk) for chunk in data.visit())
+            step = min(ROWS_AT_ONCE, max(1, MARGINS_AT_ONCE // len(self.intercept)))
+            for chunk in data.visit():
+                yield from ((margins(block), block) for block in chunk.blocks(step))
 
     def margins_of(self, data: Dataset) -> Callable[[Chunk], np.ndarray]:
         """The function that gives z for a chunk of a dataset."""
@@ -225,7 +228,7 @@ class Model:
                 f"there are {n_columns}"
             )
         find: Callable[[str], int | None]
-        if isinstance(feature_names, Numbered):
+        if isinstance(feature_names, Names):
             find = feature_names.find
         else:
             find = {name: j for j, name in enumerate(feature_names)}.get
@@ -242,7 +245,7 @@ class Model:
             {"name": name, "column": column, "coef": self.coef[:, j].tolist(), "deviation": deviation}
             for j, (name, column, deviation) in enumerate(zip(self.names, self.indices, self.deviations, strict=True))
         ]
-        content = asdict(self) | {"features": features, "intercept": self.intercept.tolist()}
+        content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
         for name in (
             "names",

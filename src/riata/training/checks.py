@@ -8,7 +8,7 @@ import numpy as np
 
 from riata.arrays import namespace
 from riata.data.budget import in_words
-from riata.data.columns.lists import Numbered
+from riata.data.columns.names import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
@@ -76,7 +76,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
         *_penalty_checks(spec),
         *_factor_checks(spec, n_features),
-        (spec.nonnegative and spec.k is not None, EXACT_ONLY.format(solver=spec.solver_name)),
+        ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
+         EXACT_ONLY.format(solver=spec.solver_name)),
         *_capability_checks(spec, solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
@@ -134,6 +135,8 @@ def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
+    if spec.k is None and not isinstance(spec.penalty, Penalty):
+        penalty = penalty.within(*spec.limits)
     sentence = why_not(spec.solver_name, solver.needs, penalty, spec.loss_function)
     return [] if sentence is None else [(True, sentence)]
 
@@ -163,6 +166,7 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
     beside = [name for name, given in {
         "l1_ratio": spec.l1_ratio != 1, "ridge": spec.ridge > 0, "nonnegative": spec.nonnegative,
+        "bounds": spec.bounds is not None,
         "groups": spec.groups is not None}.items() if given]  # fmt: skip
     return [
         ("cardinality" in penalty.has, "a number of features is given as k, not as a penalty"),

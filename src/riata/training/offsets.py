@@ -47,14 +47,12 @@ def _beside(chunk: Chunk) -> Chunk:
     return chunk._replace(y=paired(chunk.y, chunk.offset), offset=None)
 
 
-def mean_of_empty_model(data: Dataset, problem: Problem) -> float:
-    """What the model without features predicts for a row, where its offset is 0: the mean target, without offsets.
-
-    `problem` is that of a loss which sees the offsets of these rows.
-    """
+def mean_of_empty_model(data: Dataset, spec: Spec) -> float:
+    """What the model without features predicts for a row, where its offset is 0: the mean target, without offsets."""
     if data.facts.offset is None or data.is_summary:
         return float(data.moments.y_mean)
-    if problem.loss.relative:
-        total = data.sum(lambda chunk: float(chunk.weight @ left_over(chunk)))
-        return total / data.total_weight
-    return float(problem.loss.mean(empty_intercept(replace(problem, fit_intercept=True))))
+    if spec.loss_function.relative:
+        return data.sum(lambda chunk: float(chunk.weight @ left_over(chunk))) / data.total_weight
+    seen, of_loss = with_offsets(data, spec)
+    empty = empty_intercept(Problem(seen, of_loss.loss_function, spec.family))
+    return float(of_loss.loss_function.mean(empty))

@@ -60,6 +60,7 @@ class Kind(Enum):
     NAMES = "names, with commas between them"
     CROSSES = "groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
+    BOUNDS = "NAME=LEAST..MOST, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
     SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
@@ -206,7 +207,11 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("groups", None, Section.STRENGTH, Kind.TEXT,
               "Keep columns with several features (levels, parts of a date) whole; --k counts columns.",
               choices=("columns",), commands=SEARCHES),
-    Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients."),
+    Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
+              commands=SEARCHES),
+    Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,
+              "Bounds of the coefficients of a feature or column, such as price=..0 or share=0..1; may be repeated.",
+              option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
               "squared, huber, poisson, negative-binomial, gamma, tweedie; for classes logistic, squared-hinge.",

@@ -26,6 +26,7 @@ class Spec:
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups
     nonnegative: bool = False
+    bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound
     loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
     threshold: float | None = None
@@ -94,7 +95,7 @@ class Spec:
         if isinstance(self.penalty, Penalty):
             return self.penalty
         if self.k is None:
-            return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio, self.nonnegative)
+            return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
         return (
             Cardinality(self.k, self.ridge)
             if self.groups is None
@@ -103,7 +104,16 @@ class Spec:
 
     def penalty_at(self, alpha: float, scale: Numbers) -> Penalty:
         """The penalty of strength alpha on columns of these scales."""
-        return self.family.at(alpha).scaled(scale, self.factors)
+        return self.family.at(alpha).scaled(scale, self.factors).within(*self.limits)
+
+    @property
+    def limits(self) -> tuple[Numbers, Numbers]:
+        """Between which each coefficient lies, in the units of the data; bounds by name are looked up before."""
+        least = 0.0 if self.nonnegative else -np.inf
+        if self.bounds is None:
+            return least, np.inf
+        lower, upper = np.asarray(self.bounds, dtype=np.float64).T
+        return np.maximum(lower, least), upper
 
     @property
     def factors(self) -> Numbers:

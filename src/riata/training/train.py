@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.data.features import factors_of, groups_of
+from riata.data.features import bounds_of, factors_of, groups_of
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
@@ -143,6 +143,7 @@ def _fit_margin(
     spec = replace(
         spec,
         penalty_factors=factors_of(spec.penalty_factors, data),
+        bounds=bounds_of(spec.bounds, data),
         groups=groups_of(spec.groups, data),
         memory=data.memory if spec.memory is None else spec.memory,
     )
@@ -159,7 +160,7 @@ def _fit_margin(
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
     if spec.debias:
-        fitted = debiased(fitted)
+        fitted = debiased(fitted, data)
     if origin is not None:
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
@@ -211,7 +212,7 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed else [mean_of_empty_model(data, fits[0].problem)],
+        baseline=None if hashed or classes is not None else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
 

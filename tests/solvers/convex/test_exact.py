@@ -240,7 +240,7 @@ def test_no_penalty_at_all_is_least_squares():
         ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
         ({"penalty_factors": [-1.0] * 40}, "penalty_factors must be zero or more, and finite"),
         ({"penalty_factors": [0.0] * 40}, "penalty_factors are all 0: at least one feature must have a penalty"),
-        ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors and no nonnegative"),
+        ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors, bounds or nonnegative"),
         (
             {"loss": "poisson", "solver": "cd"},
             "solver 'cd' needs a bound on the curvature, and 'poisson' has none",

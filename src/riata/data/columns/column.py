@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Explained, Labels
+from riata.data.columns.names import Names
 from riata.data.columns.strings import numbers_of
 from riata.data.formats.damage import reason_of
 from riata.errors import DataError
@@ -77,14 +78,22 @@ class Encoder(ABC):
 
     def gives(self, names: Collection[str]) -> bool:
         """Whether it makes at least one of these features."""
-        return not set(names).isdisjoint(self.names)
+        mine = self.names
+        if isinstance(mine, Names):
+            return any(mine.find(name) is not None for name in names)
+        return not set(names).isdisjoint(mine)
+
+    def narrowed(self, names: Collection[str]) -> "Encoder":
+        """An encoder that makes these of its features as it does, and of the others perhaps only some."""
+        return self
 
     def fault(self) -> str | None:
         """What is wrong with an encoder from a file, beyond the types of its fields, as the end of a sentence."""
         return None
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]  # every encoder is a dataclass
+        own: Any = self  # every encoder is a dataclass
+        return {"kind": self.kind} | {one.name: getattr(self, one.name) for one in fields(own)}
 
 
 class Learner(ABC):

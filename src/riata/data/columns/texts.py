@@ -5,8 +5,8 @@ hashes. While words are counted, those of fewest rows are dropped when there are
 memory is bounded.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
 
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
+from riata.data.columns.names import Buckets, Listed, named_alone
 from riata.data.columns.strings import BucketNames, bits_fault, bucket_of
 from riata.data.columns.words import MOST_NGRAMS, WordRules
 from riata.kernels.text_hashing import look_up, make_table, rows_with
@@ -57,7 +58,18 @@ class Text(Encoder):
 
     @property
     def names(self) -> Sequence[str]:
-        return [f"{self.column}:{word}" for word in self.words]
+        return self._names
+
+    @cached_property
+    def _names(self) -> Listed:
+        return Listed(self.words, f"{self.column}:")
+
+    def narrowed(self, names: Collection[str]) -> "Text":
+        """Without words that are not named, unless the norm of a row needs all of them."""
+        if self.idf is not None:
+            return self
+        places = {place for name in names if (place := self._names.find(name)) is not None}
+        return replace(self, words=tuple(word for i, word in enumerate(self.words) if i in places))
 
     @property
     def nonzeros(self) -> float:
@@ -101,7 +113,14 @@ class HashedText(Encoder):
 
     @property
     def names(self) -> Sequence[str]:
-        return [f"{self.column}:{self.bucket_names.get(str(b), f'#{b}')}" for b in range(2**self.bits)]
+        return self._names
+
+    @cached_property
+    def _names(self) -> Buckets:
+        return Buckets(f"{self.column}:", self.bits, self.bucket_names)
+
+    def narrowed(self, names: Collection[str]) -> "HashedText":
+        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
 
     @property
     def nonzeros(self) -> float:
@@ -192,7 +211,8 @@ class TextLearner(Learner):
         order = np.argsort(-self.rows, kind="stable")
         if asked.bits is not None:
             buckets = BucketNames()
-            buckets.add(bucket_of(self.hashes[order], asked.bits), self._names(order))
+            hashes = self.hashes[order]
+            buckets.add(bucket_of(hashes, asked.bits), hashes, pa.array(self._names(order), pa.string()))
             return HashedText(
                 self.column, asked.bits, buckets.to_json(), rules.ngrams, rules.stop_words, per_row=per_row
             )

@@ -22,7 +22,7 @@ from riata.data.columns.unfit import leak, unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
-from riata.data.formats.source import Source
+from riata.data.formats.source import Source, skipped_note
 from riata.data.opening.column_options import (
     ColumnOptions,
     check_cells,
@@ -266,10 +266,8 @@ class FirstPass:
         for name in filter(is_index, self.source.schema.names):
             if name not in (*self.columns, *self.options.drop):
                 yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
-        if self.skipped == self.source.skipped:
-            yield from self.source.note_on_skipped()
-        elif self.skipped:  # of parts that other processes have read
-            yield f"{self.skipped} rows could not be read: left out"
+        here = self.skipped == self.source.skipped  # else other processes have read parts, and know the places
+        yield from self.source.note_on_skipped() if here else skipped_note(self.skipped)
         for found in columns.values():
             if found.counts_from is not None and self.source.any_base:
                 yield f"the indices count from {found.counts_from}"

@@ -65,6 +65,7 @@ def asked(facts: Facts) -> list[str]:
 
 _MORE = {
     "nonnegative": "No coefficient may be negative.",
+    "bounds": "Some coefficients had to lie within bounds that were given.",
     "debias": "The chosen features were then fitted once more, without the penalty.",
     "normalize": "Every row was divided by its norm first.",
     "half_life": "Older rows counted less and less.",
