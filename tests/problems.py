@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from own_penalties import MCP, Tilted
+from riata import penalties
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, SeparablePenalty
@@ -23,6 +24,10 @@ PENALTIES = [
     GroupCardinality(2, np.array([0, 1, 1, 2, 0, 3])),
     MCP(3.0, 0.4),
     MCP(1.5, 0.2),
+    penalties.MCP(3.0, 0.4),
+    penalties.MCP(1.1, 0.3),
+    penalties.SCAD(3.7, 0.3),
+    penalties.SCAD(2.1, 0.2),
     Tilted(2.0, 0.3),
     Tilted(np.inf, 0.3),
 ]

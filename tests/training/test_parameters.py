@@ -79,8 +79,8 @@ def test_commands_have_the_declared_options(command):
 
 
 def test_every_parameter_can_be_typed_but_what_a_command_line_cannot_say():
-    """A penalty is an object; a bar is shown where somebody looks; the budget is one, of reading and of solving."""
-    assert {one.name for one in PARAMETERS if one.flag is None} == {"penalty", "verbose", "memory"}
+    """A bar is shown where somebody looks; the budget is one, of reading and of solving."""
+    assert {one.name for one in PARAMETERS if one.flag is None} == {"verbose", "memory"}
 
 
 def a_value(parameter):

@@ -200,7 +200,7 @@ def test_no_weight_is_negative_where_none_may_be(loss):
     assert result.converged, result.reason
     assert result.coef.min() == 0 > free.result.coef.min()
     g = X.T @ LOSSES[loss].derivative(y, X @ result.coef + result.intercept) / len(y)
-    l1 = fitted.problem.penalty.l1
+    l1 = fitted.alpha * X.std(axis=0)
     assert np.all(g >= -l1 * (1 + 1e-3))
     assert_allclose(g[result.coef > 0], -l1[result.coef > 0], rtol=1e-3)
 
