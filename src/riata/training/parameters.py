@@ -180,6 +180,9 @@ PARAMETERS: tuple[Parameter, ...] = (
               commands=ANY_ROWS, listed=Heading.SPEED),
     Parameter("follow", False, Section.READING, Kind.FLAG,
               "Read on as a text file grows, until Ctrl-C (solvers for streams)."),
+    Parameter("one_pass", False, Section.READING, Kind.FLAG,
+              "Read files once, in their order: the first rows tell what the columns are (solvers for streams).",
+              listed=Heading.SPEED),
     Parameter("n_features", None, Section.READING, Kind.WHOLE,
               "How many features sparse rows have, where the first rows of a stream cannot tell."),
     # How sparse the model is.

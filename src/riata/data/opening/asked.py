@@ -36,6 +36,7 @@ class Asked:
     memory: int  # bytes
     cache: bool | str
     follow: bool
+    one_pass: bool
     on_error: str
     filesystem: Any
     csv: Mapping[str, Any] | None
@@ -56,8 +57,8 @@ class Asked:
 
     @property
     def growing(self) -> dict[str, Any]:
-        """The option that asks for rows that become more."""
-        return {"follow": self.follow or None}
+        """Options that ask for rows that become more, or are read only once."""
+        return {"follow": self.follow or None, "one_pass": self.one_pass or None}
 
     @property
     def settled_by_encoding(self) -> dict[str, Any]:
