@@ -103,6 +103,11 @@ def _as_text(encoding: Encoding | None, columns: NamedColumns) -> tuple[str, ...
     """Columns of text files whose values must not be parsed as numbers."""
     if encoding is None:
         return (*columns.categorical, *columns.text)
+    return text_columns(encoding)
+
+
+def text_columns(encoding: Encoding) -> tuple[str, ...]:
+    """Columns of a model whose values are text, whatever they look like."""
     target = encoding.target
     labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
     levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]
