@@ -9,6 +9,7 @@ standardisation the penalty is that of the coefficients `scale * w` of columns o
 Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for which |g_j| <= l1_j (and sum s u = 0,
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
+A bound of a coefficient limits what its slope can gain, and so takes the place of |g_j| <= l1_j on its side.
 The u of the current model is made feasible by shrinking: its positive and its negative part each by a factor that
 balances their sums, then all of it until every |g_j| <= l1_j. A conjugate is convex and at most 0 at 0 (`Loss`: no
 value is negative), so that conjugate(t u) <= t conjugate(u) for 0 <= t <= 1: one pass, which sums over the two parts
@@ -34,7 +35,7 @@ from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.kernels.certificate import slope_checks
+from riata.kernels.certificate import cost_of_bounded, slope_checks
 from riata.losses import CoupledLoss, Loss
 from riata.matrices.moments import VARIES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
@@ -127,10 +128,10 @@ class Start(NamedTuple):
 
 
 def elastic_net(
-    alpha: float, l1_ratio: float = 1.0, scale: Numbers = 1.0, factors: Numbers = 1.0, nonnegative: bool = False
+    alpha: float, l1_ratio: float = 1.0, scale: Numbers = 1.0, factors: Numbers = 1.0, lower: Numbers = -np.inf
 ) -> ElasticNet:
-    """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w."""
-    return ElasticNet(l1_ratio, 1.0 - l1_ratio, nonnegative).at(alpha).scaled(scale, factors)
+    """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w, over w >= lower."""
+    return ElasticNet(l1_ratio, 1.0 - l1_ratio).at(alpha).scaled(scale, factors).within(lower, np.inf)
 
 
 def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
@@ -206,12 +207,15 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     if "strengths" not in penalty.has:
         bound = _own_bound(penalty, shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w, rise)
     else:
-        l1, l2, _ = problem.strengths
-        largest, ridge, free = slope_checks(
-            at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
-        )
+        sides, strengths = (at.positive.by_w, at.negative.by_w), problem.strengths
+        largest, cost, free = slope_checks(*sides, shrink_positive, shrink_negative, *strengths, w)
         feasible = FEASIBLE / max(1.0, largest)
-        bound = max(-feasible * rise, -rise - ridge)  # slopes shrunk until |g_j| <= l1_j, or the excess paid by l2
+        shrunk_cost = 0.0
+        if penalty.boxed:
+            slope = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
+            shrunk_cost = cost_of_bounded(slope, feasible, *strengths)
+        # slopes shrunk until |g_j| <= l1_j but for bounded coefficients, or the excess paid by l2
+        bound = max(-feasible * rise - shrunk_cost, -rise - cost)
     rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
     return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 

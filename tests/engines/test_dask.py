@@ -105,10 +105,12 @@ def on_workers(client, X, y, rows=100, weight=None):
     return riata.open(blocks, target, weight=weight, task="regression", engine=client)
 
 
+BOUNDS = np.array([[-0.1, 0.2], [0.0, np.inf], *[[-np.inf, np.inf]] * (D - 2)])
 SPECS = [
     Spec(alpha_ratio=0.1),
     Spec(alpha_ratio=0.1, l1_ratio=0.5, standardize=False),
     Spec(alpha_ratio=0.05, loss="logistic"),
+    Spec(alpha_ratio=0.05, loss="logistic", bounds=BOUNDS),
     Spec(alpha_ratio=0.1, loss="huber", fit_intercept=False),
     Spec(k=3),
     Spec(k=3, loss="logistic"),

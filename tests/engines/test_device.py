@@ -39,6 +39,9 @@ PLACES = {
 }
 
 
+BOUNDED = {"alpha_ratio": 0.05, "bounds": np.array([[-np.inf, 0.0], [0.0, 0.3], *[[-np.inf, np.inf]] * 23])}
+
+
 def rows(kind, loss="squared", n=300, d=25, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + rng.normal(size=d)
@@ -83,7 +86,7 @@ def test_moments_and_products(both):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("strength", [{"alpha_ratio": 0.1}, {"alpha_ratio": 0.05, "l1_ratio": 0.7}, {"k": 3}])
+@pytest.mark.parametrize("strength", [{"alpha_ratio": 0.1}, {"alpha_ratio": 0.05, "l1_ratio": 0.7}, {"k": 3}, BOUNDED])
 def test_fit_is_that_of_the_cpu(both, loss, strength):
     place, kind = both
     data = rows(kind, loss)
@@ -261,7 +264,7 @@ class There(np.ndarray):
 def stand_in(monkeypatch):
     """NumPy in place of the GPU; rows that claim to be there."""
     monkeypatch.setattr("riata.engines.cuda.transfers.Gpu", Host)
-    monkeypatch.setattr("riata.estimators.base.rows_on_gpu", Host().rows)
+    monkeypatch.setattr("riata.estimators.rows.rows_on_gpu", Host().rows)
     return lambda X: np.asarray(X).view(There)
 
 

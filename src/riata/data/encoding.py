@@ -1,9 +1,10 @@
 """The encoding: how columns of any type become numeric features with names. Learned once, saved with the model."""
 
+import sys
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
 from riata.data.column_names import no_column
+from riata.data.columns.beside import Part, dense, sparse
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
 from riata.data.columns.crosses import Combination, Cross
@@ -25,7 +27,6 @@ from riata.data.columns.texts import HashedText, Text
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
 from riata.schema import SchemaError, build
-from riata.scipy_later import is_sparse
 from riata.scipy_later import sparse as sp
 
 KINDS: dict[str, Any] = {
@@ -139,12 +140,11 @@ class Encoding:
         self._check_columns(batch)
         if not self.encoders:  # of a model without any feature
             return np.empty((batch.num_rows, 0), self.dtype)
-        parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
-        if not self.sparse:
-            return _beside([part.toarray() if is_sparse(part) else part for part in parts])
-        runs = [list(run) for _, run in groupby(parts, key=is_sparse)]
-        blocks = [b for run in runs for b in (run if is_sparse(run[0]) else [sp.csr_array(_beside(run))])]
-        return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
+        parts: list[Part] = [e.part([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
+        if self.sparse:
+            return sparse(parts, self.dtype)
+        blocks = [dense(part, self.dtype) for part in parts]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
     def _check_columns(self, batch: pa.RecordBatch) -> None:
         names = set(batch.schema.names)
@@ -154,9 +154,13 @@ class Encoding:
 
     def of_features(self, names: Collection[str]) -> "Encoding":
         """The encoding without the columns that give none of these features, and without levels that are not named."""
-        names = frozenset(names)
-        encoders = tuple(e.narrowed(names) for e in self.encoders if e.kind in MATRICES or e.gives(names))
-        return replace(self, encoders=encoders)
+        ordered = sorted(names)
+        encoders = []
+        for encoder in self.encoders:
+            own = ordered if encoder.kind in MATRICES else _beginning_with(encoder.stem, ordered)
+            if encoder.kind in MATRICES or encoder.gives(own):
+                encoders.append(encoder.narrowed(own))
+        return replace(self, encoders=tuple(encoders))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -182,8 +186,10 @@ class Encoding:
             ) from error
 
 
-def _beside(blocks: list[np.ndarray]) -> np.ndarray:
-    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+def _beginning_with(stem: str, ordered: list[str]) -> list[str]:
+    """Those of some names, which are in order, that begin so."""
+    start = bisect_left(ordered, stem)
+    return ordered[start : bisect_left(ordered, stem + chr(sys.maxunicode), start)]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Classification."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         nonnegative: bool = False,
+        bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "logistic",
         class_weight: dict[Any, float] | str | None = None,
         threshold: float | None = None,

@@ -41,9 +41,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty : Penalty, optional
-        A penalty of another kind in place of the elastic net, at the strength ``alpha``: an object of your own, see
-        `riata.penalties.SeparablePenalty`. With solver "exact".
+    penalty : {"mcp", "scad"} or Penalty, optional
+        A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
+        their gamma, or an object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
@@ -52,6 +52,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         parts of a date and a number with its missing flag stay together, where the data was made of columns.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
+    bounds : dict or sequence of n_features pairs, optional
+        Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
+        for each feature. None is no bound; 0 must be possible. With solver "exact".
     loss : {"squared", "huber", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
     solver : str, default="auto"

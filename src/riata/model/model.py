@@ -217,7 +217,28 @@ class Model:
             del content[moved]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
-            file.write((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
+            file.write(as_text(document).encode())
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """JSON to read and to compare line by line: a feature, a column or a fact a line."""
+    lines = []
+    for key, value in document.items():
+        if key == "features":
+            text = _in_lines(value)
+        elif key == "encoding" and value:
+            others = {name: one for name, one in value.items() if name != "encoders"}
+            text = f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": {_in_lines(value["encoders"])}}}'
+        elif key == "training":
+            text = json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
+        else:
+            text = json.dumps(value, allow_nan=False)
+        lines.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _in_lines(items: list[Any]) -> str:
+    return "[" + ",".join(f"\n  {json.dumps(item, allow_nan=False)}" for item in items) + ("\n ]" if items else "]")
 
 
 def load_model(path: str | Path) -> Model:

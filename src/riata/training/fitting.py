@@ -64,7 +64,7 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
     start = empty_start(problem)
     free = np.equal(spec.factors, 0.0)
     if np.any(free):
-        shut_out = ElasticNet(np.where(free, 0.0, 1e300), nonnegative=problem.penalty.nonnegative)
+        shut_out = ElasticNet(np.where(free, 0.0, 1e300)).within(problem.penalty.lower, problem.penalty.upper)
         always_in = replace(problem, penalty=shut_out, start=start)
         found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
         start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
@@ -114,6 +114,7 @@ def describe(fitted: Fit) -> str:
         text += spec.family.formula(fitted.alpha, unit)
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
     text += ", no coefficient negative" if spec.nonnegative else ""
+    text += ", coefficients within their bounds" if spec.bounds is not None else ""
     return text + (", intercept not penalised" if spec.fit_intercept else ", no intercept")
 
 

@@ -120,8 +120,8 @@ class Learner:
     def __init__(self, spec: Spec, classes: np.ndarray | None = None, all_classes_known: bool = False) -> None:
         if spec.standardize and not SOLVERS[spec.solver].finds_alpha:
             raise OptionError("rows as they come cannot be standardised by columns not seen yet: set standardize=False")
-        if spec.penalty_factors is not None or spec.groups is not None:
-            raise OptionError("penalty_factors and groups are for solvers 'exact' and 'best-k', not for streams")
+        if spec.penalty_factors is not None or spec.groups is not None or spec.bounds is not None:
+            raise OptionError("penalty_factors, bounds and groups are for 'exact' and 'best-k', not for streams")
         self.margins, self.classes, self._all_known = Margins(spec), classes, all_classes_known
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.data.features import factors_of, groups_of
+from riata.data.features import bounds_of, factors_of, groups_of
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
@@ -138,6 +138,7 @@ def _fit_margin(
     spec = replace(
         spec,
         penalty_factors=factors_of(spec.penalty_factors, data),
+        bounds=bounds_of(spec.bounds, data),
         groups=groups_of(spec.groups, data),
         memory=data.memory if spec.memory is None else spec.memory,
     )

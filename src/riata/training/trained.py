@@ -207,7 +207,7 @@ def _as_plain(value: Any) -> Any:
         return value.name
     if isinstance(value, Penalty):
         return repr(value)
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_as_plain(one) for one in value]
     if isinstance(value, Mapping):
         return {str(name): _as_plain(one) for name, one in value.items()}
@@ -217,5 +217,5 @@ def _as_plain(value: Any) -> Any:
 def _plain(value: Any) -> bool:
     """Whether JSON can hold it."""
     if isinstance(value, dict):
-        return all(map(_plain, value.values()))
+        return all(_plain(one) or (isinstance(one, list) and all(map(_plain, one))) for one in value.values())
     return value is None or isinstance(value, str | bool | int | float)

@@ -42,9 +42,10 @@ class UnstoredStream(Source):
 
     single_pass = True
 
-    def __init__(self, stream: Source, rows: int) -> None:
-        self.schema, self._stream = stream.schema, stream
-        self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
+    def __init__(self, stream: Source, rows: int, columns: Sequence[str]) -> None:
+        self._stream = stream
+        self.schema = pa.schema([stream.schema.field(name) for name in columns])
+        self._batches: Iterator[pa.RecordBatch] | None = stream.batches(columns, rows)
         head = next(self._batches, None)
         if head is None:
             raise DataError("the stream ended before its first row: there is nothing to learn from")

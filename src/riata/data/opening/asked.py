@@ -37,6 +37,7 @@ class Asked:
     memory: int  # bytes
     cache: bool | str
     follow: bool
+    one_pass: bool
     on_error: str
     filesystem: Any
     csv: Mapping[str, Any] | None
@@ -57,8 +58,8 @@ class Asked:
 
     @property
     def growing(self) -> dict[str, Any]:
-        """The option that asks for rows that become more."""
-        return {"follow": self.follow or None}
+        """Options that ask for rows that become more, or are read only once."""
+        return {"follow": self.follow or None, "one_pass": self.one_pass or None}
 
     @property
     def settled_by_encoding(self) -> dict[str, Any]:
@@ -95,6 +96,11 @@ def _as_text(encoding: Encoding | None, columns: NamedColumns) -> tuple[str, ...
     """Columns of text files whose values must not be parsed as numbers."""
     if encoding is None:
         return (*columns.categorical, *columns.text)
+    return text_columns(encoding)
+
+
+def text_columns(encoding: Encoding) -> tuple[str, ...]:
+    """Columns of a model whose values are text, whatever they look like."""
     target = encoding.target
     labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
     levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]

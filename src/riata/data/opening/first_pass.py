@@ -40,6 +40,7 @@ from riata.data.target import Target, TargetLearner
 from riata.errors import DataError
 
 LOOKING = "looking at the columns"
+MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
 MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
@@ -160,7 +161,11 @@ class FirstPass:
 
     def _categories(self, name: str) -> Learner:
         options = self.options
-        return LevelsLearner(name) if options.hashed else CategoryLearner(name, options.max_levels, options.hash_bits)
+        if options.hashed:
+            return LevelsLearner(name)
+        if self.source.partial:  # later rows bring other levels
+            return CategoryLearner(name, min(options.max_levels, MOST_LEVELS_OF_FIRST_ROWS), options.hash_bits, True)
+        return CategoryLearner(name, options.max_levels, options.hash_bits)
 
     def _words(self, name: str) -> Learner:
         asked = self.options.vocabulary

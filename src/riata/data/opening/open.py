@@ -50,6 +50,7 @@ def open_data(
     memory: int | str | None = None,
     cache: bool | str = True,
     follow: bool = False,
+    one_pass: bool = False,
     on_error: str = "raise",
     encoding: Encoding | None = None,
     n_features: int | None = None,
@@ -87,6 +88,9 @@ def open_data(
         the size of that chunk until all rows have been read.
     follow : bool, default=False
         Whether to wait for more rows at the end of a text file: it is then a stream, without a cache.
+    one_pass : bool, default=False
+        Whether files are read once, in their order, as a stream is: no first pass over all rows, and no cache. Columns
+        with more than 1000 levels in the first chunk are hashed, because later rows bring others.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
@@ -120,8 +124,9 @@ def open_data(
     asked = Asked(
         target=target, weight=weight, marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
-        memory=parse_memory(memory), cache=False if follow else cache, follow=follow, on_error=on_error,
-        filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features, need_target=need_target,
+        memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
+        on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
+        need_target=need_target,
     )  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
     if is_statistics(source):

@@ -5,7 +5,7 @@ from typing import Any
 
 from riata.model.training_facts import PerClass
 from riata.outcome.score_names import SCORE_NAMES
-from riata.penalties import PENALTIES
+from riata.penalties import CONCAVE, PENALTIES
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -63,6 +63,7 @@ def asked(facts: Facts) -> list[str]:
 
 _MORE = {
     "nonnegative": "No coefficient may be negative.",
+    "bounds": "Some coefficients had to lie within bounds that were given.",
     "debias": "The chosen features were then fitted once more, without the penalty.",
     "normalize": "Every row was divided by its norm first.",
     "half_life": "Older rows counted less and less.",
@@ -70,9 +71,10 @@ _MORE = {
 
 
 def own_penalty(parameters: dict[str, Any]) -> str | None:
-    """What a penalty is called that was given as an object."""
+    """What a penalty is called that is no elastic net: one that was given as an object, MCP or SCAD."""
     written = parameters.get("penalty") or ""
-    return None if written in ("", *PENALTIES) else written.split("(")[0]
+    name = written.split("(")[0].split(":")[0]
+    return name.upper() if name in CONCAVE else None if name in ("", *PENALTIES) else name
 
 
 def _penalty(parameters: dict[str, Any], alpha: str) -> str:

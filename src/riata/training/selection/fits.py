@@ -52,8 +52,8 @@ def debiased(fitted: Fit, data: Dataset) -> Fit:
     """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
     result, spec = fitted.result, fitted.spec
     support = places = np.flatnonzero(result.coef)
-    if spec.nonnegative:
-        raise OptionError("debias refits without limits, so it cannot keep coefficients from being negative")
+    if spec.nonnegative or spec.bounds is not None:
+        raise OptionError("debias refits without limits, so it cannot keep coefficients within bounds")
     if len(support) == 0:
         return fitted
     started, passes_before = time.perf_counter(), data.passes
