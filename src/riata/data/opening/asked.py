@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from riata.data.budget import words_counted
 from riata.data.columns.crosses import Cross
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
@@ -95,7 +96,8 @@ class Asked:
         return ColumnOptions(
             features=None if features is None else as_names(features),
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
-            task=self.task, on_error=self.on_error, **{**self.column_rules, **roles},
+            task=self.task, on_error=self.on_error, words_counted=words_counted(self.memory),
+            **{**self.column_rules, **roles},
         )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from riata.data.budget import MOST_WORDS_COUNTED
 from riata.data.column_names import no_column
 from riata.data.columns.stop_words import stop_words_of
 from riata.data.columns.strings import bits_fault
@@ -43,6 +44,7 @@ class ColumnOptions:
     hash_bits: int = 16
     hash_text: bool = False
     crosses: tuple[tuple[str, ...], ...] = ()
+    words_counted: int = MOST_WORDS_COUNTED  # at a time, see `riata.data.budget.words_counted`
     hashed: bool = False  # no vocabulary: features are numbered by hashes of their names
     on_error: str = "raise"
 
@@ -54,7 +56,8 @@ class ColumnOptions:
     def vocabulary(self) -> Vocabulary:
         """How words of texts become features."""
         rules = WordRules(self.ngrams, stop_words_of(self.stop_words))
-        return Vocabulary(rules, self.max_words, self.min_rows, self.tfidf, self.hash_bits if self.hash_text else None)
+        bits = self.hash_bits if self.hash_text else None
+        return Vocabulary(rules, self.max_words, self.min_rows, self.tfidf, bits, self.words_counted)
 
     @property
     def offset_role(self) -> Offset | None:

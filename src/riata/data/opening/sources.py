@@ -95,8 +95,11 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
             files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
             known=reading.cells, labels=reading.labels,
         )  # fmt: skip
-    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "orc": Orc, "avro": Avro}
-    return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
+    if kind in ("npz", "parquet"):
+        return (Npz if kind == "npz" else Parquet)(files, in_memory_bytes(reading.memory))
+    kinds: dict[str, Any] = {"ipc": Ipc, "orc": Orc, "avro": Avro}
+    other: Source = kinds[kind](files)
+    return other
 
 
 def _stdin(reading: Reading) -> Source:
