@@ -81,6 +81,7 @@ class ColumnQuadratic(NamedTuple):
     l1: np.ndarray
     l2: np.ndarray
     lower: np.ndarray
+    upper: np.ndarray
 
 
 @compiled(nogil=True, fastmath=FAST)
@@ -164,7 +165,7 @@ def sweeps_along_columns(
     Updates v, and t but for the change of the constant c, which is returned with the decrease of Q and the number of
     entries visited.
     """
-    D, sums, means, curvatures, l1, l2, lower = quadratic
+    D, sums, means, curvatures, l1, l2, lower, upper = quadratic
     constant = decrease = visited = least = 0.0
     for sweep in range(history.shape[0]):
         decrease_before, visited_before = decrease, visited
@@ -177,7 +178,7 @@ def sweeps_along_columns(
             visited += stored[j]
             old = v[j]
             slope = _along(features, values, t) + constant * sums[j] + l2[j] * old
-            new = best_value(curvature * old - slope, l1[j], lower[j], curvature)
+            new = best_value(curvature * old - slope, l1[j], lower[j], upper[j], curvature)
             change, gains[k] = new - old, 0.0
             if change != 0.0:
                 _add_weighted(features, values, change, D, t)
