@@ -1,10 +1,11 @@
 """What is asked of one opening, as one frozen object: the arguments of `riata.open`, which travel together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from riata.data.columns.crosses import Cross
+from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
@@ -75,7 +76,7 @@ class Asked:
             filesystem=self.filesystem,
             n_features=self.n_features,
             follow=self.follow,
-            csv=csv_options(self.csv),
+            csv=replace(csv_options(self.csv), numbers=_plain_numbers(self.encoding)),
             cells={} if self.encoding is None else self.encoding.cells,
             labels=(self.target,) if isinstance(self.target, str) else (),
         )
@@ -88,6 +89,11 @@ class Asked:
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
             task=self.task, on_error=self.on_error, **{**self.column_rules, **roles},
         )  # fmt: skip
+
+
+def _plain_numbers(encoding: Encoding | None) -> tuple[str, ...]:
+    """Columns that a model knows as numbers, so that whole numbers in them are no seconds since 1970."""
+    return () if encoding is None else tuple(e.column for e in encoding.encoders if isinstance(e, Number))
 
 
 def _as_text(encoding: Encoding | None, columns: NamedColumns) -> tuple[str, ...]:
