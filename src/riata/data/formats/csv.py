@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from riata.data.budget import in_words
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import note_of
@@ -20,7 +21,7 @@ from riata.data.cells.numbers import PLAIN, NumberFormat
 from riata.data.formats.csv_arrow import ArrowOptions
 from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_cuts import Unquoted, is_local
-from riata.data.formats.csv_look import LONGEST_ROW, CsvLook
+from riata.data.formats.csv_look import CsvLook, longest_row
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
@@ -148,7 +149,7 @@ class Csv(FileSource):
                 if "Empty CSV" in str(error):  # there is no row
                     return
                 live = isinstance(file, StandardInput | Followed)
-                if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
+                if "straddling" not in str(error) or block >= longest_row(self._block_bytes) or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
 
@@ -284,8 +285,9 @@ class Csv(FileSource):
             )
         if "straddling" in reason:
             return (
-                f"{file.path} has a row of more than {LONGEST_ROW * self._block_bytes >> 20} MB: is there a quote that "
-                "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters)"
+                f"{file.path} has a row of more than {in_words(longest_row(self._block_bytes))}: is there a quote that "
+                "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters; a row may take a "
+                "16th of the memory, up to 16 MB)"
             )
         return f"{place} cannot be read as CSV ({reason.strip()})"
 
