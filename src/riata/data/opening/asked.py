@@ -8,6 +8,7 @@ from riata.data.budget import words_counted
 from riata.data.columns.crosses import Cross
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
+from riata.data.offset import one_of
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
@@ -30,6 +31,8 @@ class Asked:
 
     target: Any
     weight: Any
+    offset: Any
+    exposure: Any
     marks: Mapping[str, Any]  # those of groups, time and folds that are given
     columns: NamedColumns
     column_rules: Mapping[str, Any]  # the other options of `ColumnOptions`, by name
@@ -50,11 +53,17 @@ class Asked:
             raise OptionError(f"task must be one of {', '.join(TASKS)}, not {self.task!r}")
         if self.on_error not in ("raise", "skip"):
             raise OptionError(f"on_error must be 'raise' or 'skip', not {self.on_error!r}")
+        one_of(self.offset, self.exposure)
 
     @property
     def roles(self) -> dict[str, Any]:
-        """Target, weight and marks: each a column, an array or a file of its own."""
-        return {"target": self.target, "weight": self.weight, **self.marks}
+        """Target, weight, offset and marks: each a column, an array or a file of its own."""
+        return {"target": self.target, **self.beside, **self.marks}
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What is given for every row beside its features and its target."""
+        return {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
 
     @property
     def growing(self) -> dict[str, Any]:
