@@ -16,7 +16,7 @@ from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
-from riata.estimators.input_checks import check_no_offset
+from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -164,7 +164,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
         """
         first = self._begin_stream(X)
-        X, y = self._validated(X, y, reset=first, y_numeric=True)
+        check_values(plain_target(y), numeric=True)
+        X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
             self._learner = Learner(self._spec())
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

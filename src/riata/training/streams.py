@@ -171,7 +171,7 @@ class Learner:
             raise OptionError("class_weight='balanced' needs all rows; rows as they come take a dict of weights")
         unknown = np.setdiff1d(labels, self.classes)
         if self._all_known and len(unknown):
-            raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes)}")
+            raise DataError(f"y holds {unknown.tolist()[0]!r}, which is not among the classes {self.classes.tolist()}")
         by_label: Any = self.spec.class_weight or {}
         for rows, known in runs_of_known_labels(labels, self.classes.tolist()):
             self.classes = np.array(known)
