@@ -11,7 +11,7 @@ from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options, words
 from riata.cli.options import json_option, parameter_options, shows_progress, split_names
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
-from riata.cli.rows import reading, say_notes
+from riata.cli.rows import offsets, reading, say_notes
 from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import Heading
@@ -56,7 +56,7 @@ def predict(
     options = reading(how)
     names = [name for value in keep for name in split_names(value)]
     kept = kept_columns(data, names, model.encoding, **options) if names else None
-    rows = model.rows(data, need_target=False, **options)
+    rows = model.rows(data, need_target=False, **offsets(how), **options)
     if kept is not None and isinstance(rows, Remote):
         raise OptionError("the workers of a cluster write predictions alone: leave --keep or --engine out")
     say_notes(rows)
@@ -92,7 +92,7 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     clock = Stopwatch()
     model = load_model(model_file)
     with clock("opening the data"), row_progress(shows_progress(as_json)):
-        rows = model.rows(data, target, **reading(how))
+        rows = model.rows(data, target, **offsets(how), **reading(how))
     say_notes(rows)
     with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)

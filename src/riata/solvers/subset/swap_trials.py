@@ -67,7 +67,7 @@ def _along(
     def of_rows(chunk: Chunk) -> np.ndarray:
         X = chunk.X.narrowed(columns)
         xp = namespace(chunk.y)
-        y, weight = (xp.asarray(v, dtype=xp.float32) for v in (chunk.y[:, None], chunk.weight))
+        y, weight = (xp.asarray(v, dtype=xp.float32) for v in (chunk.y[:, None, ...], chunk.weight))
         with np.errstate(over="ignore", invalid="ignore"):
             z, dz = (xp.asarray(X.margins(w, b), dtype=xp.float32) for w, b in (start, step))
             losses = [to_host(weight @ loss.value(y, z + fraction * dz)) for fraction in fractions]
