@@ -24,7 +24,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
 
 LARGE_ARRAY = 4 << 20  # bytes from which malloc maps an array on its own, and so returns it to the system when freed
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from malloc.h
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # from malloc.h
 
 
 def usable_cores() -> int:
@@ -61,6 +61,23 @@ def memory_mb() -> dict[str, int] | None:
     return {"total": sizes["MemTotal"] // 1000, "available": sizes.get("MemAvailable", 0) // 1000}
 
 
+def free_memory() -> int | None:
+    """The bytes that are free for programs, within what a container may use; None where the system does not tell."""
+    known = memory_mb()
+    if known is None:
+        return None
+    return max(0, min([known["available"] * 1_000_000, *_left_to_the_group()]))
+
+
+def _left_to_the_group() -> Iterator[int]:
+    """The bytes that Linux's control groups leave, as their second version and their first write them."""
+    groups = Path("/sys/fs/cgroup")
+    names = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+    for limit, used in names:
+        with suppress(OSError, ValueError):  # "max" is no number
+            yield int((groups / limit).read_text("ascii")) - int((groups / used).read_text("ascii"))
+
+
 def peak_rss_mb() -> float | None:
     """The peak resident memory of this process so far, in MB; None where the system does not report it."""
     with suppress(OSError, IndexError):  # preferred, because getrusage starts from the peak of the parent process
@@ -73,11 +90,15 @@ def peak_rss_mb() -> float | None:
 
 
 def free_arrays_at_once() -> None:
-    """Let malloc return the memory of large arrays to the system as soon as they are freed (GNU libc only)."""
+    """Let malloc return the memory of large arrays to the system as soon as they are freed (GNU libc only).
+
+    Smaller ones are in one heap, and not in one for every thread, which nobody else can use once the thread has ended.
+    """
     with suppress(AttributeError, OSError, TypeError):
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY)  # setting it also stops malloc from raising it by itself
         libc.mallopt(M_TRIM_THRESHOLD, 2 * LARGE_ARRAY)
+        libc.mallopt(M_ARENA_MAX, 1)
 
 
 def file_without_name(folder: str | None = None) -> IO[bytes]:

@@ -3,7 +3,7 @@
 import sys
 from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -24,6 +24,7 @@ from riata.data.columns.lists import Dense, Sparse
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
+from riata.data.offset import Offset
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
 from riata.schema import SchemaError, build
@@ -48,6 +49,7 @@ class Encoding:
     encoders: tuple[Encoder, ...]
     target: Target | None = None
     weight: str | None = None
+    offset: Offset | None = None
     single: bool = False  # whether every number is exact in float32
     hashed: bool = False  # whether features are numbered by hashes of their names
     cells: Mapping[str, CellFormat] = field(default_factory=dict, hash=False)  # how cells of text files are written
@@ -55,7 +57,8 @@ class Encoding:
     @property
     def columns(self) -> list[str]:
         """The columns that are read, each once."""
-        roles = [self.target.column if self.target else None, self.weight]
+        offset = None if self.offset is None else self.offset.column
+        roles = [self.target.column if self.target else None, self.weight, offset]
         names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
         return list(dict.fromkeys(names))
 
@@ -96,7 +99,7 @@ class Encoding:
         numbers = (
             self.nonzeros * (item + (8 if self.hashed else INDEX_BYTES)) + 8 if self.sparse else self.n_features * item
         )
-        return numbers + 16  # target and weight
+        return numbers + 16 + (8 if self.offset else 0)  # target, weight and offset
 
     @property
     def is_matrix(self) -> bool:
@@ -112,16 +115,17 @@ class Encoding:
         if not keep.all():
             batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
             matrix = None if matrix is None else matrix[keep]
-        if matrix is not None:
-            return Chunk(matrix.astype(self.dtype, copy=False), y, weight)
         try:
+            offset = offsets_of(batch, self.offset)
+            if matrix is not None:
+                return Chunk(matrix.astype(self.dtype, copy=False), y, weight, offset)
             if self.hashed:
                 self._check_columns(batch)
                 X, names = side_by_side(
                     [e.entries([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
                 )
-                return HashedChunk(X, y, weight, names)
-            return Chunk(self.features(batch), y, weight)
+                return HashedChunk(X, y, weight, offset, names)
+            return Chunk(self.features(batch), y, weight, offset)
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row]) if len(keep) else bad.row
             raise
@@ -167,6 +171,7 @@ class Encoding:
             "encoders": [encoder.to_json() for encoder in self.encoders],
             "target": self.target and self.target.to_json(),
             "weight": self.weight,
+            **({} if self.offset is None else {"offset": asdict(self.offset)}),
             "single": self.single,
             "hashed": self.hashed,
             "cells": {name: one.to_json() for name, one in self.cells.items()},
@@ -179,7 +184,8 @@ class Encoding:
             target = None if own.target is None else Target.from_json(own.target)
             encoders = tuple(_encoder(item) for item in own.encoders)
             cells = {name: from_json(one) for name, one in own.cells.items()}
-            return cls(encoders, target, own.weight, own.single, own.hashed, cells)
+            offset = None if own.offset is None else build(Offset, own.offset, "its offset")
+            return cls(encoders, target, own.weight, offset, own.single, own.hashed, cells)
         except SchemaError as error:
             raise ModelFileError(
                 f"the encoding of columns cannot be read ({error}); it is damaged, or of another version"
@@ -200,6 +206,7 @@ class _Plain:
     target: dict[str, Any] | None
     weight: str | None
     single: bool
+    offset: dict[str, Any] | None = None
     hashed: bool = False
     cells: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -227,3 +234,13 @@ def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
         row = int(np.argmax(wrong))
         raise BadRow(row, f"the weight in {column!r} is {weight[row]}; a weight is a number of zero or more")
     return weight
+
+
+def offsets_of(batch: pa.RecordBatch, offset: Offset | None) -> np.ndarray | None:
+    """The offsets of rows; None where there are none."""
+    if offset is None or offset.column is None:
+        return None
+    if offset.column not in batch.schema.names:
+        sentence = f": it is the {offset.role} of the model, and every row needs it"
+        raise DataError(no_column(offset.column, sorted(batch.schema.names), sentence))
+    return offset.of(as_floats(batch.column(offset.column), offset.column))

@@ -14,6 +14,7 @@ NEWTON_STEPS = 100  # to where the slope is u; each is at most 1 long, and the l
 class Tweedie(NumberedLoss, LogLinkLoss):
     """Half the Tweedie deviance of y >= 0 of mean exp(z), whose variance is in proportion to mean**power."""
 
+    power: float
     family = "tweedie"
     predicted = "total"
     refusal = "the target has negative values, and the Tweedie loss is for totals of 0 or more: take loss 'squared'"

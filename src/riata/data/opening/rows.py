@@ -113,6 +113,9 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
     encoding = asked.encoding
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
+    options = asked.column_options(roles)
+    if encoding is not None and options.offset_role is not None:
+        encoding = replace(encoding, offset=options.offset_role)
     ready = ReadyRows(
         rows, options, _first_rows(rows, asked.memory), encoding,
         roles["target"] if asked.need_target else None, asked.n_features, asked.memory, asked.cache,
