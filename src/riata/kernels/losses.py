@@ -1,11 +1,13 @@
 """The losses again, one row at a time, for compiled sweeps: chosen by a small integer, so that numba can cache them.
 
-`riata.losses` is the definition; a test holds the two together.
+`riata.losses` is the definition; a test holds the two together. The larger ones are compiled once and put into loops by
+LLVM: put there before that, they would be compiled anew with every loop.
 """
 
 import math
 
 from riata.kernels.compiled import compiled
+from riata.kernels.rows import FAST
 from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
@@ -33,7 +35,7 @@ def derivative(code: int, y: float, z: float) -> float:
     return math.exp(min(z, 700.0)) - y
 
 
-@compiled(inline="always")
+@compiled(forceinline=True, fastmath=FAST)
 def second_derivative(code: int, y: float, z: float) -> float:
     """d^2 loss / dz^2."""
     if code == 0:
@@ -65,7 +67,7 @@ def value(code: int, y: float, z: float) -> float:
     return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
 
 
-@compiled(inline="always")
+@compiled(forceinline=True, fastmath=FAST)
 def value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
     """Both, with one exponential for the logistic loss."""
     if code == 1:
