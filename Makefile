@@ -45,15 +45,17 @@ fuzz: $(VENV)/.riata-test
 	cd tests && ../$(BIN)/python -m fuzz --minutes $(MINUTES) --seed $(SEED) --keep ../build/fuzz
 
 # Commands killed, asked to end, or on a full disk, at random moments: a table of how often, and of what went wrong.
+# Then fits whose memory is measured against their budgets.
 torture: $(VENV)/.riata-test
 	cd tests && ../$(BIN)/python -m torture --minutes $(MINUTES) --seed $(SEED)
+	cd tests && ../$(BIN)/python -m torture.caps --minutes $(MINUTES) --seed $(SEED)
 
 clean:
 	rm -rf $(VENV) $(BENCH)
 
 $(VENV)/.riata: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet -e . -c constraints.txt
+	$(BIN)/python -m pip install --quiet -e ".[report]" -c constraints.txt
 	touch $@
 
 $(BENCH)/.riata: pyproject.toml

@@ -5,7 +5,7 @@
 
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -77,24 +77,18 @@ def _digits49():
     return X, y
 
 
-def _imdb():
+def _words(counts_file):
+    """Counts of words as tf-idf, and their labels: the rows to learn from."""
     from sklearn.feature_extraction.text import TfidfTransformer
 
-    path = SHARED / "imdb_counts.npz"
+    path = SHARED / counts_file
     with np.load(path) as file:
         train, y = file["split"] == 0, file["y"].astype(float)
     counts = sp.csr_array(sp.load_npz(path))[train]
     return sp.csr_array(TfidfTransformer().fit_transform(counts)), y[train]
 
 
-def _news20():
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    path = SHARED / "news20_counts.npz"
-    with np.load(path) as file:
-        train, y = file["split"] == 0, file["y"].astype(float)
-    counts = sp.csr_array(sp.load_npz(path))[train]
-    return sp.csr_array(TfidfTransformer().fit_transform(counts)), y[train]
+_imdb, _news20 = partial(_words, "imdb_counts.npz"), partial(_words, "news20_counts.npz")
 
 
 def _scaled(load):

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from own_penalties import MCP, Tilted
+from riata import penalties
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, SeparablePenalty
@@ -13,13 +14,20 @@ from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Separable
 PENALTIES = [
     ElasticNet(0.3),
     ElasticNet(0.2, 0.5),
-    ElasticNet(0.2, 0.5, nonnegative=True),
+    ElasticNet(0.2, 0.5, lower=0.0),
+    ElasticNet(
+        0.1, 0.2, np.array([-np.inf, 0.0, -0.4, -0.2, -np.inf, 0.0]), np.array([0.0, 0.5, np.inf, 0.3, 0.2, 0.0])
+    ),
     ElasticNet(np.array([0.0, 0.1, 0.2, 0.3, 0.4, 2.0])),
     Cardinality(2),
     Cardinality(2, np.array([0.0, 9.0, 0.1, 3.0, 0.0, 0.5])),
     GroupCardinality(2, np.array([0, 1, 1, 2, 0, 3])),
     MCP(3.0, 0.4),
     MCP(1.5, 0.2),
+    penalties.MCP(3.0, 0.4),
+    penalties.MCP(1.1, 0.3),
+    penalties.SCAD(3.7, 0.3),
+    penalties.SCAD(2.1, 0.2),
     Tilted(2.0, 0.3),
     Tilted(np.inf, 0.3),
 ]

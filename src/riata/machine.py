@@ -6,6 +6,7 @@ No other module of riata imports or calls anything that is missing on a supporte
 import ctypes
 import mmap
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
 
 LARGE_ARRAY = 4 << 20  # bytes from which malloc maps an array on its own, and so returns it to the system when freed
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # from malloc.h
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # from malloc.h
 
 
 def usable_cores() -> int:
@@ -72,11 +73,15 @@ def peak_rss_mb() -> float | None:
 
 
 def free_arrays_at_once() -> None:
-    """Let malloc return the memory of large arrays to the system as soon as they are freed (GNU libc only)."""
+    """Let malloc return the memory of large arrays to the system as soon as they are freed (GNU libc only).
+
+    Smaller ones are in one heap, and not in one for every thread, which nobody else can use once the thread has ended.
+    """
     with suppress(AttributeError, OSError, TypeError):
         libc = ctypes.CDLL(None)
         libc.mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY)  # setting it also stops malloc from raising it by itself
         libc.mallopt(M_TRIM_THRESHOLD, 2 * LARGE_ARRAY)
+        libc.mallopt(M_ARENA_MAX, 1)
 
 
 def file_without_name(folder: str | None = None) -> IO[bytes]:
@@ -103,6 +108,23 @@ def lock(handle: int, wait: bool = False) -> bool:
         return False
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True
+
+
+def hold_still(handle: int) -> bool:
+    """Have the system make everyone wait who would write to an open file or cut it short; whether it does.
+
+    That is as long as the file is open or mapped, through copies of this handle, too, and no longer than the system
+    lets somebody wait (45 seconds by default). It is refused where somebody has the file open for writing already,
+    where it belongs to another user, and by systems other than Linux.
+    """
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return False
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)  # in place of SIGIO, which would end the process
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except OSError:
         return False
     return True

@@ -9,6 +9,7 @@ standardisation the penalty is that of the coefficients `scale * w` of columns o
 Certificate. Let u_i = loss'(y_i, z_i) and g = X'(s u) / sum(s). Every u for which |g_j| <= l1_j (and sum s u = 0,
 where there is an intercept) bounds the minimum from below by
     D(u) = -mean conjugate(y, u) - sum_j max(|g_j| - l1_j, 0)^2 / (2 l2_j).
+A bound of a coefficient limits what its slope can gain, and so takes the place of |g_j| <= l1_j on its side.
 The u of the current model is made feasible by shrinking: its positive and its negative part each by a factor that
 balances their sums, then all of it until every |g_j| <= l1_j. A conjugate is convex and at most 0 at 0 (`Loss`: no
 value is negative), so that conjugate(t u) <= t conjugate(u) for 0 <= t <= 1: one pass, which sums over the two parts
@@ -31,10 +32,10 @@ import numpy as np
 
 from riata.arrays import Array, namespace, to_host
 from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.kernels.certificate import slope_checks
+from riata.kernels.certificate import cost_of_bounded, slope_checks
 from riata.losses import CoupledLoss, Loss
 from riata.matrices.moments import VARIES
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
@@ -127,10 +128,10 @@ class Start(NamedTuple):
 
 
 def elastic_net(
-    alpha: float, l1_ratio: float = 1.0, scale: Numbers = 1.0, factors: Numbers = 1.0, nonnegative: bool = False
+    alpha: float, l1_ratio: float = 1.0, scale: Numbers = 1.0, factors: Numbers = 1.0, lower: Numbers = -np.inf
 ) -> ElasticNet:
-    """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w."""
-    return ElasticNet(l1_ratio, 1.0 - l1_ratio, nonnegative).at(alpha).scaled(scale, factors)
+    """alpha sum_j factor_j (l1_ratio |v_j| + (1 - l1_ratio) / 2 v_j^2) at v = scale * w, over w >= lower."""
+    return ElasticNet(l1_ratio, 1.0 - l1_ratio).at(alpha).scaled(scale, factors).within(lower, np.inf)
 
 
 def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
@@ -141,16 +142,16 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
         return sums.loss / sums.weight
 
     def part(chunk: Chunk) -> tuple[float, float]:
-        z = _constant_margins(chunk.y, b) if w is None else chunk.X.margins(w, b)
+        z = _constant_margins(chunk.weight, b) if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
     return float(loss / weight)
 
 
-def _constant_margins(y: Array, b: Any) -> Array:
+def _constant_margins(weight: Array, b: Any) -> Array:
     """Margins b for every row; a row of them where there are several outputs."""
-    return 0.0 * y + float(b) if np.ndim(b) == 0 else 0.0 * y[:, None] + namespace(y).asarray(b)
+    return 0.0 * weight + float(b) if np.ndim(b) == 0 else 0.0 * weight[:, None] + namespace(weight).asarray(b)
 
 
 def objective(problem: Problem, w: np.ndarray, b: Any) -> float:
@@ -206,12 +207,15 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     if "strengths" not in penalty.has:
         bound = _own_bound(penalty, shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w, rise)
     else:
-        l1, l2, _ = problem.strengths
-        largest, ridge, free = slope_checks(
-            at.positive.by_w, at.negative.by_w, shrink_positive, shrink_negative, l1, l2, penalty.nonnegative, w
-        )
+        sides, strengths = (at.positive.by_w, at.negative.by_w), problem.strengths
+        largest, cost, free = slope_checks(*sides, shrink_positive, shrink_negative, *strengths, w)
         feasible = FEASIBLE / max(1.0, largest)
-        bound = max(-feasible * rise, -rise - ridge)  # slopes shrunk until |g_j| <= l1_j, or the excess paid by l2
+        shrunk_cost = 0.0
+        if penalty.boxed:
+            slope = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
+            shrunk_cost = cost_of_bounded(slope, feasible, *strengths)
+        # slopes shrunk until |g_j| <= l1_j but for bounded coefficients, or the excess paid by l2
+        bound = max(-feasible * rise - shrunk_cost, -rise - cost)
     rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
     return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 
@@ -261,6 +265,8 @@ def empty_intercept(problem: Problem) -> float:
         return 0.0
     y_mean = _target_mean(problem.data)
     constant = problem.loss.constant(y_mean)
+    if constant is None:
+        constant = _balanced_constant(problem)
     return float(_best_constant(problem, y_mean) if constant is None else constant)
 
 
@@ -281,7 +287,8 @@ def gap_unit(problem: Problem) -> float:
 def _constant_loss(problem: Problem, b: float) -> float:
     """The mean loss of a constant margin."""
     data = problem.data
-    if problem.loss.labels:  # the targets are -1 and +1, and their mean says how many are +1
+    if problem.loss.labels and problem.loss.moments_tell_slopes:
+        # the targets are -1 and +1, and their mean says how many are +1
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
     if problem.loss.quadratic and not data.cheap_passes:
@@ -295,7 +302,21 @@ def _target_mean(data: Dataset) -> float:
     if not data.cheap_passes:
         return float(data.target_moments.y_mean)
     y, weight = data.targets()
-    return float(weight @ y / weight.sum())
+    return float(weight @ targets_alone(y) / weight.sum())
+
+
+def _balanced_constant(problem: Problem) -> Any:
+    """The best constant margin where two sums over the rows tell it, in one pass; None where they do not."""
+    loss = problem.loss
+
+    def part(chunk: Chunk) -> tuple[float, float]:
+        up, down = loss.balance(chunk.y)
+        return float(chunk.weight @ up), float(chunk.weight @ down)
+
+    if loss.power is None:
+        return None
+    up, down = problem.data.sum(part)
+    return loss.link.inverse(up / down)
 
 
 def _best_constant(problem: Problem, mean_y: float) -> float:
@@ -334,7 +355,7 @@ def _slopes_at(loss: Loss, grid: np.ndarray) -> Callable[[Chunk], np.ndarray]:
     def part(chunk: Chunk) -> np.ndarray:
         z = namespace(chunk.y).asarray(grid)
         with np.errstate(over="ignore"):  # at margins far from the best one
-            return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
+            return to_host(chunk.weight @ loss.derivative(chunk.y[:, None, ...], z[None, :]))
 
     return part
 

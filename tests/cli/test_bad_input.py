@@ -58,6 +58,10 @@ CASES = {
     "rounds with l2": (["fit", "good.csv", *FIT, "--solver", "fobos", "--rounds", "--l1-ratio", "0.5"], "rounds halve"),
     "bad step": (["fit", "good.csv", *FIT, "--solver", "fobos", "--step", "fast"], "step must be"),
     "bad batch": (["fit", "good.csv", *FIT, "--solver", "fobos", "--batch", "some"], "--batch"),
+    "bound without dots": (["fit", "good.csv", *FIT, "--bound", "a=3"], "'a=3' is not NAME=LEAST..MOST"),
+    "bound that is no number": (["fit", "good.csv", *FIT, "--bound", "a=x..0"], "is not NAME=LEAST..MOST"),
+    "bound of no column": (["fit", "good.csv", *FIT, "--bound", "c=0.."], "bounds name 'c', and there is no such"),
+    "bound without zero": (["fit", "good.csv", *FIT, "--bound", "a=1..2"], "from 1 to 2 leave out 0"),
     "bad memory": (["fit", "good.csv", *FIT, "--memory", "lots"], "memory must be a size"),
     "step that diverges": (
         ["fit", "good.csv", *REGRESSION, "--solver", "fobos", "--step", "1e9", "--max-passes", "100"], "diverged"

@@ -183,6 +183,28 @@ def test_a_fit_imports_no_more_than_it_needs(here, rng, strength):
     assert shown.stdout.splitlines()[-1] == "loaded"
 
 
+@pytest.mark.parametrize(
+    "options", [[], ["--cross", "level,other"], ["--text", "level"], ["--hash-text"]], ids=" ".join
+)
+def test_no_kind_of_column_imports_pandas(here, rng, options):
+    """Arrow does, unasked, wherever it is handed a scalar of Python's: half a second, and 50 MB."""
+    n = 300
+    table = pd.DataFrame({"x": rng.normal(size=n), "level": rng.choice(["a b", "c", None], n)})
+    table["other"], table["percent"] = rng.choice(["p", "q", "r"], n), [f"{i % 9}.5%" for i in range(n)]
+    table["day"] = pd.date_range("2020-01-01", periods=n).strftime("%d/%m/%Y")
+    table["told"] = rng.choice(["yes", "no"], n)
+    table.loc[5, ["x", "day", "percent", "told"]] = None
+    table["y"] = rng.normal(size=n)
+    table.to_csv("small.csv", index=False)
+    arguments = ["fit", "small.csv", "--target", "y", "--alpha-ratio", "0.1", "--quiet", *options]
+    code = (
+        f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
+        "print('pandas' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "False"
+
+
 @pytest.mark.parametrize("strength", [["--k", "2"], ["--alpha-ratio", "0.1"]], ids=" ".join)
 @pytest.mark.parametrize("target", ["y", "label"])
 def test_a_small_fit_imports_neither_numba_nor_scipy(here, rng, strength, target):

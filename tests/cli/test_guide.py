@@ -128,6 +128,7 @@ target = "price"
 alpha-ratio = 0.2
 drop = ["noise", "cost"]
 penalty-factor = {age = 2.0}
+bound = {rooms = "..0"}
 standardize = false
 json = true
 """
@@ -136,11 +137,13 @@ target: price
 alpha_ratio: 0.2
 drop: noise,cost
 penalty-factor: [age=2.0]
+bound: [rooms=..0]
 standardize: false
 json: true
 """
 TYPED = [
     "--target", "price", "--alpha-ratio", "0.2", "--drop", "noise,cost", "--penalty-factor", "age=2",
+    "--bound", "rooms=..0",
     "--no-standardize", "--json",
 ]  # fmt: skip
 

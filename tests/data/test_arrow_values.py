@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_array_equal
 
-from riata.data.columns.arrow_values import string_array, values_of
+from riata.data.columns.arrow_values import filled, string_array, values_of
 
 KINDS = [pa.float64(), pa.float32(), pa.int64(), pa.int8(), pa.uint16(), pa.bool_()]
 
@@ -26,6 +26,20 @@ def test_values_are_those_of_pyarrow(kind, values):
 def test_a_column_without_nulls_is_not_copied():
     numbers = np.arange(5.0)
     assert np.shares_memory(values_of(pa.array(numbers)), numbers)
+
+
+FILLED = [*((kind, [1, None, 0], 1) for kind in KINDS[:-1]), (pa.bool_(), [True, None], False),
+          (pa.float32(), [1, None], float("nan")), (pa.string(), ["a", None], ""),
+          (pa.large_string(), [None, "a"], "(missing)")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "values", "value"), FILLED, ids=str)
+def test_nulls_are_filled_as_by_pyarrow(kind, values, value):
+    column = pa.array(values).cast(kind)
+    for part in (column, column[1:], column[:0], pa.chunked_array([column, column])):
+        found = filled(part, value)
+        assert found.type == kind
+        assert str(found.to_pylist()) == str(part.fill_null(value).to_pylist())  # NaN is not equal to itself
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string()], ids=str)

@@ -88,11 +88,12 @@ def test_a_converted_file_holds_the_same_rows(tmp_path, rng, columns, request):
 
 CHILD = """
 import os, sys
-from riata.data.opening import open as opening
+from riata.data.opening import rows
+from riata.data.opening.open import open_data
 from riata.data import out_of_core as outofcore
-opening.in_memory_bytes = lambda memory: 0
+rows.in_memory_bytes = lambda memory: 0
 outofcore.ROW_OVERHEAD = 1 << 12
-data = opening.open_data(sys.argv[1], "y", cache=sys.argv[2], memory="1MB")
+data = open_data(sys.argv[1], "y", cache=sys.argv[2], memory="1MB")
 for chunk in data.visit():
     pass
 if sys.argv[3] == "raise":

@@ -53,6 +53,21 @@ def test_rows_that_just_fit_in_memory_keep_to_the_budget(tmp_path):
     assert peak < BUDGET_MB
 
 
+def test_many_classes_keep_to_the_budget(tmp_path, rng):
+    """The margins of all rows and classes are 20 MB, and the targets and weights of all classes 40: none stay."""
+    for name, n in (("few", 5000), ("many", 125_000)):
+        X = rng.normal(size=(n, 8)).round(2)
+        columns = {f"x{j}": X[:, j] for j in range(8)}
+        label = (np.abs(X[:, 0]) * 8).astype(int).clip(max=19)
+        pq.write_table(pa.table(columns | {"y": [f"class {k}" for k in label]}), tmp_path / f"{name}.parquet")
+    budget = 64
+    commands = [command(tmp_path / f"{name}.parquet", "--alpha-ratio", "0.5", budget_mb=budget)
+                for name in ("few", "many")]  # fmt: skip
+    of_classes = [[word.replace("regression", "classification") for word in words] for words in commands]
+    _, peak = peaks_mb(*of_classes)
+    assert peak < budget
+
+
 def test_the_best_k_of_a_cross_keeps_to_the_budget(tmp_path, rng):
     """Of 200 times 200 levels, more than are kept apart: 2^16 features, and a row of H of one of them is 0.5 MB."""
     for name, n in (("few", 1000), ("many", 100_000)):

@@ -122,7 +122,7 @@ def test_cross_validation_reports_what_it_reads(setting, loss, rng):
 @pytest.mark.parametrize("n_classes", [0, 3])
 @pytest.mark.parametrize("solver", ["exact", "best-k", "online"])
 def test_from_a_file(solver, n_classes, rng, tmp_path, monkeypatch):
-    monkeypatch.setattr("riata.data.opening.open.in_memory_bytes", lambda memory: 0)  # nothing fits in memory
+    monkeypatch.setattr("riata.data.opening.rows.in_memory_bytes", lambda memory: 0)  # nothing fits in memory
     X, y = problem(rng, n_classes)
     np.save(tmp_path / "rows.npy", np.column_stack([X, y]))
     handed_out, encode = [0], OutOfCore._encode

@@ -126,6 +126,7 @@ DAMAGES = {
     "task": (change("task", "guess"), "task 'guess'"),
     "normalize": (change("normalize", "columns"), "normalised by 'columns'"),
     "classes": (change("classes", ["x", "y"]), "classes of a regression"),
+    "classes that are no list": (change("classes", "1e999"), "classes of a regression"),
     "width": (change("n_features", None), "None is no number of features"),
     "features": (change("features", {}), "its features are no list"),
     "encoding": (change("encoding", []), "encoding"),

@@ -157,25 +157,26 @@ def test_a_residual_above_its_tolerance_proves_nothing():
 MODEL, LATER = PathModel("k", 3, 3), PathModel("k", 5, 5)
 SCORES = Scores("mse", ScoredOn.FOLDS, 5)
 CHOICES = [
-    (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mse, 1.25, over 5 folds"),
+    (LeastScore(MODEL, SCORES, 1.25), "k = 3 has the least mean squared error, 1.25, over 5 folds"),
     (
         LeastScore(PathModel("alpha", 0.125, 1), Scores("mse", ScoredOn.HELD_OUT_ROWS, 30), 1.25, True),
-        "alpha = 0.125 (1 feature) has the least mse, 1.25, on 30 rows held out; that is the last of the path, and a "
-        "smaller alpha_reach may find a better one",
+        "alpha = 0.125 (1 feature) has the least mean squared error, 1.25, on 30 rows held out; that is the last "
+        "of the path, and a smaller alpha_reach may find a better one",
     ),
     (
         LeastScore(LATER, Scores("bic", ScoredOn.TRAINING_ROWS, 6), 1.25, True),
-        "k = 5 has the least bic, 1.25, of 6 models; that is the last of the path, and a larger k_max may find a better"
+        "k = 5 has the least BIC, 1.25, of 6 models; that is the last of the path, and a larger k_max may find a better"
         " one",
     ),
     (
         WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, MODEL, 1.25),
-        "k = 3 has the least mse over 5 folds, 1.25, and no sparser model comes within one standard error, 0.1, of it",
+        "k = 3 has the least mean squared error over 5 folds, 1.25, and no sparser model comes within one standard "
+        "error, 0.1, of it",
     ),
     (
         WithinOneStandardError(MODEL, SCORES, 1.25, 0.1, LATER, 1.2),
-        "k = 3 is the sparsest whose mse over 5 folds, 1.25, comes within one standard error, 0.1, of the least, 1.2 at"
-        " k = 5",
+        "k = 3 is the sparsest whose mean squared error over 5 folds, 1.25, comes within one standard error, 0.1, of "
+        "the least, 1.2 at k = 5",
     ),
     (
         LastWithinSize(PathModel("alpha", 0.5, 2), 2),

@@ -87,19 +87,20 @@ class TestSeparable:
 
 @pytest.mark.parametrize("penalty", SEPARABLE, ids=repr)
 def test_scaled_is_the_penalty_of_scaled_coefficients(penalty, rng):
-    w = np.abs(rng.normal(size=6))
+    w = np.clip(np.abs(rng.normal(size=6)), penalty.lower / SCALES, penalty.upper / SCALES)
     assert_allclose(penalty.scaled(SCALES, FACTORS).values(w), FACTORS * penalty.values(SCALES * w))
 
 
 @pytest.mark.parametrize("penalty", [p for p in SEPARABLE if isinstance(p, ElasticNet)], ids=repr)
 def test_compiled_loops_know_the_same_elastic_net(penalty, rng):
-    l1, l2, lower = penalty.strengths(6)
+    l1, l2, lower, upper = penalty.strengths(6)
     for _ in range(20):
         centre, curvature = rng.normal(size=6), rng.uniform(0.1, 3.0, size=6)
-        best = [quadratic.best_value(*x) for x in zip(centre, l1, lower, curvature + l2, strict=True)]
+        best = [quadratic.best_value(*x) for x in zip(centre, l1, lower, upper, curvature + l2, strict=True)]
         assert_allclose(penalty.best_value(centre, curvature), best, atol=1e-14)
         w, slope = np.where(rng.random(6) < 0.5, 0.0, np.abs(rng.normal(size=6))), rng.normal(size=6)
-        off = [quadratic.violation(*x) for x in zip(slope + l2 * w, w, l1, lower, strict=True)]
+        w = np.clip(w, lower, upper)
+        off = [quadratic.violation(*x) for x in zip(slope + l2 * w, w, l1, lower, upper, strict=True)]
         assert_allclose(penalty.violation(w, slope), off, atol=1e-14)
 
 

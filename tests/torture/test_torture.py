@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from torture.caps import Case, Files, Measured, every_case, measure
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="commands are forked, and files limited in size")
 HERE = Path(__file__).parents[1]
 
@@ -17,6 +19,23 @@ def test_commands_that_are_ended_leave_old_files_or_new_ones():
     done = subprocess.run(words, cwd=HERE, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path})
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 rounds" in done.stdout
+
+
+def test_a_fit_keeps_to_its_budget(tmp_path):
+    case = Case("exact", "tall", "npy")
+    assert case in every_case()
+    found = measure(case, Files(tmp_path), (64,))
+    assert [one.fault(64) for one in found] == [None]
+    assert found[0].more_mb > 0
+
+
+def test_fits_beyond_their_budget_and_refusals_that_say_no_size_are_noticed():
+    assert Measured(0, "", 64.0).fault(64) is None
+    assert Measured(2, "riata: this needs 80 MB, more than the budget", 10.0).fault(64) is None
+    assert "65 MB more" in str(Measured(0, "", 65.0).fault(64))
+    assert "100 MB more" in str(Measured(2, "riata: this needs 80 MB", 100.0).fault(64))
+    for wrong in (Measured(2, "riata: no", 1.0), Measured(1, "Traceback", 1.0), Measured(-9, "it needs 80 MB", 1.0)):
+        assert "exit code" in str(wrong.fault(64))
 
 
 def test_files_that_are_torn_or_others_are_noticed(tmp_path):

@@ -74,13 +74,13 @@ def test_commands_have_the_declared_options(command):
         option = options[one.key]
         assert one.flag.partition("/")[0] in option.opts
         assert option.help == one.help
-        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.WEIGHTS, Kind.SETTINGS)
+        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.BOUNDS, Kind.WEIGHTS, Kind.SETTINGS)
         assert option.default in ((None, ()) if several else (one.on_command_line,))
 
 
 def test_every_parameter_can_be_typed_but_what_a_command_line_cannot_say():
-    """A penalty is an object; a bar is shown where somebody looks; the budget is one, of reading and of solving."""
-    assert {one.name for one in PARAMETERS if one.flag is None} == {"penalty", "verbose", "memory"}
+    """A bar is shown where somebody looks; the budget is one, of reading and of solving."""
+    assert {one.name for one in PARAMETERS if one.flag is None} == {"verbose", "memory"}
 
 
 def a_value(parameter):

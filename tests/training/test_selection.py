@@ -81,6 +81,7 @@ VARIANTS = {
     "elastic net": {"l1_ratio": 0.4},
     "one feature always in": {"penalty_factors": np.array([1, 1, 0, 1, 1, 1, 2, 1.0])},
     "not negative": {"nonnegative": True},
+    "bounds": {"bounds": np.array([[-0.1, 0.1], [0.0, np.inf], [-np.inf, 0.0], *[[-np.inf, np.inf]] * 5])},
 }
 
 
@@ -309,9 +310,10 @@ def test_rows_that_a_loss_cannot_learn_from_are_refused():
 
 
 def test_a_refit_without_limits_is_refused_where_there_are_limits():
-    fitted = fit(InMemory(*make()), Spec(alpha=0.1, nonnegative=True))
-    with pytest.raises(OptionError, match="cannot keep coefficients from being negative"):
-        debiased(fitted)
+    data = InMemory(*make())
+    fitted = fit(data, Spec(alpha=0.1, nonnegative=True))
+    with pytest.raises(OptionError, match="cannot keep coefficients within bounds"):
+        debiased(fitted, data)
 
 
 def test_validation_rows_are_encoded_as_the_rows_that_are_learnt(rng):

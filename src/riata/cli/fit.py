@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from riata.cli.command import option
+from riata.cli.fit_summary import more_options, scores_of, show, summary_of, what_finds_more
 from riata.cli.group import main
 from riata.cli.next_command import say_next, with_options
 from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
@@ -53,77 +54,58 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
-    from riata.machine import peak_rss_mb
-    from riata.model.quality import quality
-    from riata.model.quality.training_rows import training_quality
-    from riata.reporting.terminal.summary import as_dict, show_fit
     from riata.small_work import interpreting
-    from riata.training.checkpoint import check_folder
     from riata.training.train import train
 
     started, clock = time.perf_counter(), Stopwatch()
     check_one_of(options)
     chosen_out, out = out, writable(out or default_file(data))
-    check_report(report)
-    if options["checkpoint"] is not None:
-        check_folder(options["checkpoint"])
-    if halvings is not None and report is None:
-        raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
+    check_asked(options, report, halvings)
     with clock("opening the data"):
         rows, open_more = open_rows(data, options, quiet or as_json)
         say_notes(rows, quiet)
         test, others = None if rows.single_pass else open_more(test_data), open_more(validation)
+    target = options["target"] or target_of(rows)
     if chosen_out is None:
-        check_may_replace(out, data, options["target"] or target_of(rows))
+        check_may_replace(out, data, target)
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
     with clock("fitting"), interpreting(rows) if is_one_fit(rows, spec) else nullcontext():
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
     if rows.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
     model = trained.to_model()
-    origin = replace(model.training, data=data, target=options["target"] or target_of(rows))
-    model = replace(model, training=origin)
+    model = replace(model, training=replace(model.training, data=data, target=target))
     model.save(out)
-    passes_before = rows.passes
     with clock("testing"), interpreting(rows):
-        of_training = training_quality(model, rows)
-        passes_to_score = rows.passes - passes_before
-        found = None if test is None else quality(model, test)
-    known = {name: one for name, one in (("train", of_training), ("test", found)) if one is not None}
+        scores = scores_of(model, rows, test)
     seconds = time.perf_counter() - started
-    summary = as_dict(model) | {
-        "data": data, "seconds": round(seconds, 3), "peak_rss_mb": peak_rss_mb(),
-        "train": None, "test": None, **{name: one.scores for name, one in known.items()},
-        "baseline": {name: one.baseline for name, one in known.items()},
-        "passes_to_score": 0.0 if rows.cheap_passes else round(passes_to_score, 2),
-        "model": str(out), "report": report and str(report),
-    }  # fmt: skip
+    summary = summary_of(model, scores, data, seconds) | {"model": str(out), "report": report and str(report)}
     if report is not None:
         how_certain = certainty(trained, rows, halvings, clock, Notes(quiet))
         write_fit_report(
-            report, trained, data, quality=found, test=test_data, stability=how_certain, on_training=of_training,
-            clock=clock,
+            report, trained, data, quality=scores.test, test=test_data, stability=how_certain,
+            on_training=scores.train, clock=clock,
         )  # fmt: skip
     if as_json:
         click.echo(json.dumps(summary))
     elif not quiet:
-        show_fit(
-            model, summary, {f"{'training' if name == 'train' else name} rows": one for name, one in known.items()}
+        show(model, summary, scores)
+        say_next(
+            with_options("predict", out, "NEW", "--out", "predictions.csv"),
+            *more_options(test_data, report),
+            *what_finds_more(model, scores, options),
         )
-        more = {"--test OTHER to score it on other rows": test_data, "--report page.html for a page about it": report}
-        wanting = " and ".join(option for option, given in more.items() if given is None)
-        again = [f"the same command with {wanting}"] if wanting else []
-        missed = never_found(list(known.values())[-1:]) if model.classes is not None else None
-        if missed is not None and options["class_weight"] is None and options["threshold"] is None:
-            lower = " or a lower --threshold" if len(model.classes or ()) == 2 else ""
-            again.append(f"no row of {missed} is predicted: --class-weight balanced{lower} finds more of them")
-        say_next(with_options("predict", out, "NEW", "--out", "predictions.csv"), *again)
 
 
-def never_found(found: list[Any]) -> str | None:
-    """A class that has rows, none of which are predicted to be of it."""
-    scores = [score for one in found for score in one.by_class]
-    return next((str(score.label) for score in scores if score.recall == 0 and score.weight > 0), None)
+def check_asked(options: dict[str, Any], report: Path | None, halvings: int | None) -> None:
+    """Refuse what cannot be written, or would not be shown, before any work is done."""
+    from riata.training.checkpoint import check_folder
+
+    check_report(report)
+    if options["checkpoint"] is not None:
+        check_folder(options["checkpoint"])
+    if halvings is not None and report is None:
+        raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
 
 
 def is_one_fit(rows: Any, spec: Any) -> bool:

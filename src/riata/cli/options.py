@@ -47,6 +47,22 @@ class NameAndNumber(click.ParamType):
         self.fail(f"{value!r} is not NAME=NUMBER: write {alone}what it is for, an = and a number", param, ctx)
 
 
+class NameAndBounds(click.ParamType):
+    """NAME=LEAST..MOST, of which either may be left out."""
+
+    name = "name=least..most"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        name, _, bounds = value.rpartition("=")
+        least, dots, most = bounds.partition("..")
+        try:
+            if name and dots:
+                return name, (float(least) if least else None, float(most) if most else None)
+        except ValueError:
+            pass
+        self.fail(f"{value!r} is not NAME=LEAST..MOST, such as price=..0 or share=0..1", param, ctx)
+
+
 def parameter_options(command: str) -> Decorator:
     """Give a command the options of all parameters that it takes."""
     taken = [click_option(one) for one in PARAMETERS if command in one.commands and one.flag is not None]
@@ -107,7 +123,7 @@ def _crosses(
     return tuple(tuple(split_names(value)) for value in values)
 
 
-def _factors(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | None:
+def _by_name(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, Any] | None:
     return dict(pairs) or None
 
 
@@ -139,6 +155,7 @@ TYPES: dict[Kind, Any] = {
     Kind.NUMBER_OR_AUTO: NumberOr(float, "auto"),
     Kind.WHOLE_OR_FULL: NumberOr(int, "full"),
     Kind.FACTORS: NameAndNumber(),
+    Kind.BOUNDS: NameAndBounds(),
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
     Kind.GAP: float,
@@ -146,7 +163,8 @@ TYPES: dict[Kind, Any] = {
 SEVERAL = {
     Kind.NAMES: _names,
     Kind.CROSSES: _crosses,
-    Kind.FACTORS: _factors,
+    Kind.FACTORS: _by_name,
+    Kind.BOUNDS: _by_name,
     Kind.WEIGHTS: _weights,
     Kind.SETTINGS: _settings,
 }

@@ -80,7 +80,7 @@ def _rare_steps() -> None:
     from riata.kernels.quadratic import take_step
 
     first, one = np.zeros(1, dtype=np.int64), np.ones(1)
-    take_step(first, np.ones((1, 1)), -2.0 * one, -2.0 * one, one, -one, one.copy())
+    take_step(first, np.ones((1, 1)), -2.0 * one, -2.0 * one, one, -9.0 * one, 9.0 * one, one.copy())
 
 
 def _fit_both(solver: str, X: Any, y: Any) -> None:

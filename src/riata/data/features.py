@@ -1,4 +1,4 @@
-"""Groups and penalty factors of features, by their names or by the columns they come from."""
+"""Groups, penalty factors and bounds of features, by their names or by the columns they come from."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,6 +11,7 @@ from riata.data.columns.numbers import Number
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.errors import OptionError
+from riata.near_misses import did_you_mean
 
 GROUPED = (Category.kind, Date.kind, Number.kind)  # columns whose features are one group; words and lists are not
 
@@ -49,18 +50,65 @@ def factors_of(given: Any, data: Dataset) -> Any:
     """Penalty factors of all features, from {feature or column: number}, where the others are 1; else as given."""
     if not isinstance(given, Mapping):
         return given
+    factors = np.ones(data.n_features)
+    for features, factor in _of_features("penalty_factors", given, data):
+        factors[features] = factor
+    return factors
+
+
+def bounds_of(given: Any, data: Dataset) -> np.ndarray | None:
+    """(least, most) of every feature's coefficient, from {feature or column: pair}, or from a pair for each feature."""
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        bounds = np.tile([-np.inf, np.inf], (data.n_features, 1))
+        pairs = [_bounds_of_one(name, pair) for name, pair in given.items()]
+        for (features, _), pair in zip(_of_features("bounds", given, data), pairs, strict=True):
+            bounds[features] = pair
+        return bounds
+    try:
+        several = list(given)
+    except TypeError:
+        several = []
+    if len(several) != data.n_features:
+        raise OptionError(
+            f"bounds must be {{name: (least, most)}}, or such a pair for each of the {data.n_features} features"
+        )
+    return np.array([_bounds_of_one(f"x{j}", pair) for j, pair in enumerate(several)])
+
+
+def _bounds_of_one(name: Any, pair: Any) -> tuple[float, float]:
+    """(least, most) as numbers; None is no bound."""
+    try:
+        least, most = pair
+        least, most = -np.inf if least is None else float(least), np.inf if most is None else float(most)
+    except (TypeError, ValueError):
+        least = most = np.nan
+    if np.isnan(least) or np.isnan(most):
+        raise OptionError(f"bounds of {name!r} must be (least, most), such as (None, 0), not {pair!r}")
+    if least > most:
+        raise OptionError(f"bounds of {name!r} leave no number: {least:g} is above {most:g}")
+    if not least <= 0.0 <= most:
+        raise OptionError(
+            f"bounds of {name!r} from {least:g} to {most:g} leave out 0, the coefficient of a feature that is not in "
+            "the model: take bounds with 0 between them"
+        )
+    return least, most
+
+
+def _of_features(what: str, given: Mapping[Any, Any], data: Dataset) -> Iterator[tuple[list[int], Any]]:
+    """The features that each name stands for, with its value."""
     names = data.feature_names
     place = {str(name): [j] for j, name in enumerate(names if names is not None else _numbered(data.n_features))}
     start = 0
     for encoder in data.encoding.encoders if data.encoding else ():
         place.setdefault(encoder.column, list(range(start, start + encoder.width)))
         start += encoder.width
-    factors = np.ones(data.n_features)
-    for name, factor in given.items():
+    for name, value in given.items():
         if name not in place:
-            raise OptionError(f"penalty_factors name {name!r}, and there is no such feature or column")
-        factors[place[name]] = factor
-    return factors
+            hint = did_you_mean(str(name), place)
+            raise OptionError(f"{what} name {name!r}, and there is no such feature or column{hint}")
+        yield place[name], value
 
 
 def _numbered(n_features: int) -> Iterator[str]:

@@ -146,7 +146,12 @@ class SummaryRows(InMemory):
             raise DataError("numbers of these statistics are too large to work with: scale the columns down")
         super().__init__(*rows, statistics.feature_names, ledger=SummaryLedger(of))
         self.statistics = statistics
-        self.facts = self.facts.but(encoding=statistics.encoding, n_summarised=statistics.total.rows)
+        encoding = statistics.encoding
+        self.facts = self.facts.but(
+            encoding=encoding,
+            n_summarised=statistics.total.rows,
+            offset=None if encoding is None else encoding.offset,  # which was taken from the target
+        )
 
 
 def statistics_of(

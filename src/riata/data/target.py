@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
-from riata.data.columns.arrow_values import string_array, values_of
+from riata.data.columns.arrow_values import filled, string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -96,8 +96,15 @@ def _positions(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
     kind = pa.uint64() if pa.types.is_unsigned_integer(column.type) else pa.int64()
     limits = np.iinfo(kind.to_pandas_dtype())
     known = [int(label) if limits.min <= label <= limits.max else None for label in labels]
-    found = pc.index_in(column.cast(kind), value_set=pa.array(known, kind), skip_nulls=True)
+    found = pc.index_in(column.cast(kind), value_set=_whole(known, kind), skip_nulls=True)
     return values_of(found.cast(pa.float64()))
+
+
+def _whole(known: Sequence[int | None], kind: pa.DataType) -> pa.Array:
+    """Whole numbers as Arrow has them; Arrow's own `array` imports pandas, and is for those beyond its type."""
+    if None in known:
+        return pa.array(known, kind)
+    return pa.Array.from_buffers(kind, len(known), [None, pa.py_buffer(np.array(known, kind.to_pandas_dtype()))])
 
 
 class GrowingTarget(Target):
@@ -160,7 +167,7 @@ class TargetLearner:
 
     def _refuse(self, strings: pa.Array, why: str) -> None:
         """Refuse a target of text, with a value that makes it such: the first that is no number, if there is one."""
-        words = values_of(pc.fill_null(pc.invert(PLAIN.valid(strings)), False))
+        words = values_of(filled(pc.invert(PLAIN.valid(strings)), False))
         row = int(np.argmax(words))
         raise BadRow(row, f"the target {self.column!r} is {strings[row].as_py()!r} here, which is text, {why}")
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.losses import value_and_derivative
+from riata.kernels.losses import value_and_derivative, with_offset
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.simd4 import load, soft, store
@@ -144,7 +144,7 @@ def first_row(
         for j in range(values.shape[0]):
             block[j, SHIFT] = values[j] * shrink[j]
     if relative:
-        origin[0] = y
+        origin[0], _ = with_offset(y, 0.0)  # such targets have none beside them
 
 
 @compiled(nogil=True, inline="always")
@@ -272,3 +272,32 @@ def all_weights(
         deviation[j] = s
         if s > 0.0:
             store(w, j, v_of(block, j, variance, s, levels, flat) * softness)
+
+
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+def sizes_and_slopes(
+    block: np.ndarray,
+    features: np.ndarray,
+    total: float,
+    level: np.ndarray,
+    flat: float,
+    stiffness: np.ndarray,
+    lane: int,
+    size: np.ndarray,
+    slope: np.ndarray,
+    entered: np.ndarray,
+) -> None:
+    """|w| s and |z| / s of these features in one lane, and how many of them have a weight in each lane."""
+    levels, share = load(level, 0), 1.0 / max(total, 1e-300)
+    v = np.empty((1, LANES))
+    for p in range(features.shape[0]):
+        j = features[p]
+        variance = variance_of(block[j, SUMS], block[j, SQUARES], share)
+        s = math.sqrt(variance)
+        if s > 0.0:
+            store(v, 0, v_of(block, j, variance, s, levels, flat))
+            for g in range(LANES):
+                if v[0, g] != 0.0:
+                    entered[g] += 1.0
+            size[p] = abs(v[0, lane]) / stiffness[lane] * s
+            slope[p] = abs(block[j, lane]) / s

@@ -11,24 +11,21 @@ LEAST_SHARE = 1e-3  # of a step that is tried
 
 
 @compiled(nogil=True, inline="always")
-def best_value(centre: float, l1: float, lower: float, curvature: float) -> float:
-    """The minimiser of curvature v^2 / 2 - centre v + l1 |v| over v >= lower."""
+def best_value(centre: float, l1: float, lower: float, upper: float, curvature: float) -> float:
+    """The minimiser of curvature v^2 / 2 - centre v + l1 |v| over lower <= v <= upper, between which 0 lies."""
     if centre > l1:
-        return (centre - l1) / curvature
-    if centre < -l1 and lower < 0.0:
-        return (centre + l1) / curvature
+        return min((centre - l1) / curvature, upper)
+    if centre < -l1:
+        return max((centre + l1) / curvature, lower)
     return 0.0
 
 
 @compiled(nogil=True, inline="always")
-def violation(slope: float, v: float, l1: float, lower: float) -> float:
+def violation(slope: float, v: float, l1: float, lower: float, upper: float) -> float:
     """How far a coordinate is from its optimality condition, in units of the slope."""
-    if v > 0.0:
-        return abs(slope + l1)
-    if v < 0.0:
-        return abs(slope - l1)
-    below = -slope - l1
-    return max(below, slope - l1, 0.0) if lower < 0.0 else max(below, 0.0)
+    up = -slope - l1 if v >= 0.0 else -slope + l1  # how much it is drawn upwards,
+    down = slope - l1 if v <= 0.0 else slope + l1  # and downwards
+    return max(up if v < upper else 0.0, down if v > lower else 0.0, 0.0)
 
 
 @compiled(interpretable=True, nogil=True)
@@ -44,7 +41,14 @@ def largest_slope(H: np.ndarray, slope: np.ndarray, l1: np.ndarray, w: np.ndarra
 
 @compiled(interpretable=True, nogil=True, fastmath=FAST)
 def descend(
-    H: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray, slope: np.ndarray, sweeps: int, tol: float
+    H: np.ndarray,
+    l1: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    v: np.ndarray,
+    slope: np.ndarray,
+    sweeps: int,
+    tol: float,
 ) -> float:
     """Cyclic sweeps over all coordinates, updating v and slope in place.
 
@@ -60,11 +64,11 @@ def descend(
             curvature = H[j, j]
             if curvature <= 0.0 or (v[j] == 0.0 and not everywhere):
                 continue
-            distance = violation(slope[j], v[j], l1[j], lower[j])
+            distance = violation(slope[j], v[j], l1[j], lower[j], upper[j])
             if distance == 0.0:
                 continue
             worst = max(worst, distance / math.sqrt(curvature))
-            new = best_value(curvature * v[j] - slope[j], l1[j], lower[j], curvature)
+            new = best_value(curvature * v[j] - slope[j], l1[j], lower[j], upper[j], curvature)
             change = new - v[j]
             if change != 0.0:
                 v[j] = new
@@ -84,28 +88,36 @@ def take_step(
     step: np.ndarray,
     l1: np.ndarray,
     lower: np.ndarray,
+    upper: np.ndarray,
     v: np.ndarray,
 ) -> None:
-    """Move the coordinates S of v by the best share of a step: 1, 1/2, 1/4, and so on.
+    """Move the coordinates S of v, none of which is at a bound, by the best share of a step: 1, 1/2, 1/4, and so on.
 
-    Coordinates that would change sign become zero instead, so that many can leave at once. Where no share lowers Q,
-    the step ends at the first change, which always does.
+    Coordinates that would change sign become zero instead, and stop at their bounds, so that many can leave at once.
+    Where no share lowers Q, the step ends at the first such change, which always does.
     """
     k = step.shape[0]
-    move, best, lowest, share, first, shortest = np.empty(k), np.zeros(k), 0.0, 1.0, -1, np.inf
+    move, place, best = np.empty(k), np.empty(k), np.empty(k)
+    lowest, share, first, shortest, first_end = 0.0, 1.0, -1, np.inf, 0.0
+    for p in range(k):
+        best[p] = v[S[p]]
     while share > LEAST_SHARE:
         crossing = False
         for p in range(k):
             now = v[S[p]]
             move[p] = share * step[p]
-            if (l1[S[p]] > 0.0 or lower[S[p]] == 0.0) and (now + move[p]) * now < 0.0:
-                move[p] = -now
+            end = min(max(now + move[p], lower[S[p]]), upper[S[p]])
+            if l1[S[p]] > 0.0 and end * now < 0.0:
+                end = 0.0
+            if end != now + move[p]:
+                move[p] = end - now
                 crossing = True
-                if share == 1.0 and now / -step[p] < shortest:
-                    first, shortest = p, now / -step[p]
+                if share == 1.0 and move[p] / step[p] < shortest:
+                    first, shortest, first_end = p, move[p] / step[p], end
+            place[p] = end
         if not crossing and share == 1.0:
             for p in range(k):  # to compile an assignment to all of `best` would take seconds
-                best[p] = move[p]
+                best[p] = place[p]
             lowest = -1.0
             break
         change = 0.0
@@ -117,13 +129,13 @@ def take_step(
         if change < lowest:
             lowest = change
             for p in range(k):
-                best[p] = move[p]
+                best[p] = place[p]
         elif lowest < 0.0:
             break
         share *= 0.5
     if lowest >= 0.0 and first >= 0:
         for p in range(k):
-            best[p] = shortest * step[p]
-        best[first] = -v[S[first]]
+            best[p] = min(max(v[S[p]] + shortest * step[p], lower[S[p]]), upper[S[p]])
+        best[first] = first_end
     for p in range(k):
-        v[S[p]] += best[p]
+        v[S[p]] = best[p]

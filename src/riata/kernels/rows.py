@@ -12,7 +12,6 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from riata.kernels.compiled import before_compiling, compiled, uint64
-from riata.scipy_later import sparse as sp
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -42,14 +41,6 @@ Rows = DenseRows | CsrRows
 def shrink_of(scale: np.ndarray | float, n_columns: int) -> np.ndarray:
     """The reciprocal scales of all columns, as a layout carries them."""
     return np.array(np.broadcast_to(1.0 / np.asarray(scale, dtype=np.float64), n_columns))
-
-
-def entries_of(rows: Rows, visits: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Some columns of some rows as a dense array, not scaled."""
-    if isinstance(rows, DenseRows):
-        return rows.X[np.ix_(visits, features)]
-    shape = (len(rows.indptr) - 1, len(rows.shrink))
-    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=shape)[visits][:, features].toarray()
 
 
 def in_rows(X: np.ndarray) -> np.ndarray:

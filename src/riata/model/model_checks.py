@@ -19,62 +19,84 @@ OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 
 
 def faults(document: dict[str, Any]) -> Iterator[str]:
-    """All that is wrong with a model, the first of which is enough to refuse it."""
+    """What is wrong with a model. Ask for the first alone: every check relies on those before it."""
+    yield from _faults_of_parts(document)
+    yield from _faults_of_task(document)
+    yield from _faults_of_numbers(document)
+    yield from _faults_of_features(document)
+    if document.get("encoding") is not None:
+        yield from _faults_of_encoding(document)
+
+
+def _faults_of_parts(document: dict[str, Any]) -> Iterator[str]:
+    """Whether all parts are there, and nothing else is."""
     if unknown := sorted(document.keys() - HEAD - PARTS):
         yield f"it holds {unknown[0]!r}, which this version of riata does not know: update riata"
     if lost := sorted(PARTS - OPTIONAL - document.keys()):
         yield f"it lacks its {lost[0]!r}"
-        return
-    task, classes, intercept, features = (document[name] for name in ("task", "classes", "intercept", "features"))
+
+
+def _faults_of_task(document: dict[str, Any]) -> Iterator[str]:
+    """The kind of model: its loss, its classes, and what is said about them."""
+    task, classes = document["task"], document["classes"]
     if not _is_loss(document["loss"], document.get("link"), task):
         yield f"there is no loss {document['loss']!r} with link {document.get('link')!r} for a task {task!r}"
     if document["normalize"] not in (None, "rows"):
         yield f"rows cannot be normalised by {document['normalize']!r}"
     if not _is_whole(document["n_features"]):
         yield f"{document['n_features']!r} is no number of features"
-        return
     if not isinstance(document["objective"], str):
         yield f"its objective is {document['objective']!r}, not a text"
     if not isinstance(document["training"], dict) or not isinstance(document.get("encoding"), dict | None):
         yield "its training or its encoding is not what it should be"
-        return
-    if (task == "classification") != isinstance(classes, list):
+    if not (isinstance(classes, list) if task == "classification" else classes is None):
         yield f"the classes of a {task} cannot be {classes!r}"
     if isinstance(classes, list):
         checked(list[str] | list[bool] | list[float], classes, "its list of classes")
         if (fault := classes_fault(classes)) is not None:
             yield fault
-    n_margins = len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
-    if not _are_numbers(intercept, n_margins):
-        yield f"its intercept is {intercept!r}, not {n_margins} finite numbers"
+
+
+def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
+    """The numbers that belong to no feature."""
+    classes, n_margins = document["classes"], _n_margins(document)
+    if not _are_numbers(document["intercept"], n_margins):
+        yield f"its intercept is {document['intercept']!r}, not {n_margins} finite numbers"
     if not _is_threshold(document.get("threshold"), classes):
         yield f"its threshold is {document['threshold']!r}, no probability between 0 and 1 of one of two classes"
     if not _is_baseline(document["training"].get("baseline"), classes):
         yield f"its baseline is {document['training']['baseline']!r}, not the shares of its classes or a mean"
+
+
+def _faults_of_features(document: dict[str, Any]) -> Iterator[str]:
+    """The features that the model uses."""
+    features = document["features"]
     if not isinstance(features, list):
         yield "its features are no list"
-        return
     for feature in features:
-        yield from _faults_of(feature, document["n_features"], n_margins)
-    columns = [feature["column"] for feature in features if isinstance(feature, dict) and "column" in feature]
-    if len({*map(str, columns)}) < len(columns):
+        yield from _faults_of(feature, document["n_features"], _n_margins(document))
+    if len({str(feature["column"]) for feature in features}) < len(features):
         yield "two of its features are the same column"
-    if document.get("encoding") is not None:
-        encoding = Encoding.from_json(document["encoding"])
-        if encoding.n_features > document["n_features"]:  # columns without a chosen feature are left out
-            yield f"its columns make {encoding.n_features} features, and it says {document['n_features']}"
-        if (
-            encoding.target is not None
-            and encoding.target.classes is not None
-            and list(encoding.target.classes) != classes
-        ):
-            yield "its classes are not those of its target"
+
+
+def _faults_of_encoding(document: dict[str, Any]) -> Iterator[str]:
+    """How columns become features, beside what the model says of features and classes."""
+    encoding = Encoding.from_json(document["encoding"])
+    if encoding.n_features > document["n_features"]:  # columns without a chosen feature are left out
+        yield f"its columns make {encoding.n_features} features, and it says {document['n_features']}"
+    of_target = None if encoding.target is None else encoding.target.classes
+    if of_target is not None and list(of_target) != document["classes"]:
+        yield "its classes are not those of its target"
+
+
+def _n_margins(document: dict[str, Any]) -> int:
+    classes = document["classes"]
+    return len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
 
 
 def _faults_of(feature: Any, n_features: int, n_margins: int) -> Iterator[str]:
     if not isinstance(feature, dict) or feature.keys() != OF_A_FEATURE or not isinstance(feature["name"], str):
         yield f"a feature is {feature!r}, not one with {', '.join(sorted(OF_A_FEATURE))}"
-        return
     name, column = feature["name"], feature["column"]
     if not (_is_whole(column) and column < n_features):
         yield f"feature {name!r} is column {column!r} of {n_features}, counted from 0"

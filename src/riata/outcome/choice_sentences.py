@@ -13,6 +13,7 @@ from riata.outcome.choices import (
     WithinOneStandardError,
 )
 from riata.outcome.folds_used import folds_in_words
+from riata.outcome.score_names import score_name
 
 FEW = 3  # sentences that are still read
 SCORED_ON = {
@@ -39,7 +40,7 @@ def why_all_chosen(choices: Sequence[tuple[str | None, Choice]]) -> str | None:
         return "; ".join(f"{label}: {why_chosen(choice)}" for label, choice in choices)
     sizes = [choice.model.n_selected for _, choice in choices]
     first = choices[0][1]
-    how = "" if isinstance(first, LastWithinSize) else f" by its {first.scores.name} {_where(first.scores)}"
+    how = "" if isinstance(first, LastWithinSize) else f" by its {score_name(first.scores.name)} {_where(first.scores)}"
     return (
         f"each of the {len(choices)} classes has a model of its own, chosen{how}: "
         f"they have from {min(sizes)} to {max(sizes)} features"
@@ -54,13 +55,14 @@ def why_chosen(choice: Choice) -> str:
 
 @why_chosen.register
 def _(choice: LeastScore) -> str:
-    said = f"{named(choice.model)} has the least {choice.scores.name}, {choice.score:.5g}, {_where(choice.scores)}"
+    name, where = score_name(choice.scores.name), _where(choice.scores)
+    said = f"{named(choice.model)} has the least {name}, {choice.score:.5g}, {where}"
     return said + _may_go_on(choice)
 
 
 @why_chosen.register
 def _(choice: WithinOneStandardError) -> str:
-    model, name, where = named(choice.model), choice.scores.name, _where(choice.scores)
+    model, name, where = named(choice.model), score_name(choice.scores.name), _where(choice.scores)
     within = f"within one standard error, {choice.error:.3g}, of"
     if choice.model == choice.least_model:
         said = f"{model} has the least {name} {where}, {choice.score:.5g}, and no sparser model comes {within} it"

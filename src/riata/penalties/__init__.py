@@ -1,6 +1,7 @@
 """Penalties on the coefficients: one file per family; `penalty` says what every one of them offers."""
 
 from riata.penalties.cardinality import Cardinality, hard_threshold
+from riata.penalties.concave import CONCAVE, MCP, SCAD, concave_penalty
 from riata.penalties.elastic_net import ElasticNet, soft_threshold
 from riata.penalties.group_cardinality import GroupCardinality
 from riata.penalties.penalty import Numbers, Penalty, SeparablePenalty, Strengths
@@ -9,10 +10,14 @@ PENALTIES: dict[str, type[Penalty]] = {
     "elastic-net": ElasticNet,
     "cardinality": Cardinality,
     "group-cardinality": GroupCardinality,
+    **CONCAVE,
 }
 
 __all__ = [
+    "CONCAVE",
+    "MCP",
     "PENALTIES",
+    "SCAD",
     "Cardinality",
     "ElasticNet",
     "GroupCardinality",
@@ -20,6 +25,7 @@ __all__ = [
     "Penalty",
     "SeparablePenalty",
     "Strengths",
+    "concave_penalty",
     "hard_threshold",
     "soft_threshold",
 ]

@@ -37,7 +37,7 @@ class Cardinality(Penalty):
 
 def beside_ridge(l2: Numbers) -> frozenset[str]:
     """The properties (`Penalty.has`) of a limit on the number of features, or of groups, with this ridge."""
-    names = {"cardinality": True, "any sign": True, "uniform": np.ndim(l2) == 0, "no l2 part": not np.any(l2)}
+    names = {"cardinality": True, "no bounds": True, "uniform": np.ndim(l2) == 0, "no l2 part": not np.any(l2)}
     return frozenset(name for name, there in names.items() if there)
 
 

@@ -1,6 +1,6 @@
 """The elastic net: absolute values and squares, with the Lasso as its special case."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -10,11 +10,12 @@ from riata.penalties.penalty import Numbers, SeparablePenalty, Strengths
 
 @dataclass(frozen=True)
 class ElasticNet(SeparablePenalty):
-    """``sum_j l1_j |w_j| + l2_j / 2 w_j^2``, each strength one number or one per feature; perhaps over w >= 0 only."""
+    """``sum_j l1_j |w_j| + l2_j / 2 w_j^2``, each strength one number or one per feature, over lower <= w <= upper."""
 
     l1: Numbers = 1.0
     l2: Numbers = 0.0
-    nonnegative: bool = False
+    lower: Numbers = -np.inf
+    upper: Numbers = np.inf
 
     convex = True
 
@@ -26,7 +27,7 @@ class ElasticNet(SeparablePenalty):
             "no groups": True,
             "uniform": np.ndim(self.l1) == np.ndim(self.l2) == 0,
             "no l2 part": not self._has_l2,
-            "any sign": not self.nonnegative,
+            "no bounds": self._unbounded,
         }
         return frozenset(name for name, there in names.items() if there)
 
@@ -34,53 +35,62 @@ class ElasticNet(SeparablePenalty):
     def _has_l2(self) -> bool:
         return bool(np.any(self.l2))
 
+    @cached_property
+    def _unbounded(self) -> bool:
+        return bool(np.all(np.isneginf(self.lower)) and np.all(np.isposinf(self.upper)))
+
     def value(self, w: np.ndarray) -> float:
-        if self.nonnegative and np.any(w < 0):
+        if not self._unbounded and np.any((w < self.lower) | (w > self.upper)):
             return np.inf
         return _weighted_sum(self.l1, np.abs(w)) + (0.5 * _weighted_sum(self.l2, w * w) if self._has_l2 else 0.0)
 
     def values(self, w: np.ndarray) -> np.ndarray:
         values = self.l1 * np.abs(w) + 0.5 * self.l2 * w * w
-        return np.where(w < 0.0, np.inf, values) if self.nonnegative else values
+        return np.where((w < self.lower) | (w > self.upper), np.inf, values)
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
-        v = np.maximum(v, 0.0) if self.nonnegative else v
-        return soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
+        moved: np.ndarray = soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
+        return moved if self._unbounded else np.clip(moved, self.lower, self.upper)
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """The compiled version is `kernels.quadratic.best_value`."""
-        centre = np.maximum(centre, 0.0) if self.nonnegative else centre
-        best: np.ndarray = soft_threshold(centre, self.l1) / (curvature + self.l2)
+        best: np.ndarray = np.clip(soft_threshold(centre, self.l1) / (curvature + self.l2), self.lower, self.upper)
         return best
 
     def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The compiled version is `kernels.quadratic.violation`."""
         sign, ridge = np.sign(w), self.l2 * w
-        low = np.where(w == 0.0, -np.inf if self.nonnegative else -self.l1, self.l1 * sign + ridge)
-        return low, np.where(w == 0.0, self.l1, self.l1 * sign + ridge)
+        low = np.where(w == 0.0, -self.l1, self.l1 * sign + ridge)
+        high = np.where(w == 0.0, self.l1, self.l1 * sign + ridge)
+        low, high = np.where(w <= self.lower, -np.inf, low), np.where(w >= self.upper, np.inf, high)
+        return np.where(w > self.upper, np.inf, low), np.where(w < self.lower, -np.inf, high)  # outside there is none
 
     def threshold(self, n_features: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.l1, dtype=np.float64), n_features)
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
-        pulls: np.ndarray = np.maximum(-slope, 0.0) if self.nonnegative else np.abs(slope)
-        return pulls
+        pulls: np.ndarray = np.abs(slope)
+        return pulls if self._unbounded else np.where(np.where(slope < 0.0, self.upper, self.lower) == 0.0, 0.0, pulls)
 
     def strengths(self, n_features: int) -> Strengths:
-        """The strengths of all features, one number each, as read-only arrays."""
-        lower = 0.0 if self.nonnegative else -np.inf
-        return Strengths(*(_of_each(strength, n_features) for strength in (self.l1, self.l2, lower)))
+        """The strengths and bounds of all features, one number each, as read-only arrays."""
+        every = (self.l1, self.l2, self.lower, self.upper)
+        return Strengths(*(_of_each(strength, n_features) for strength in every))
 
     def of(self, features: np.ndarray) -> "ElasticNet":
-        l1, l2 = (s[features] if isinstance(s, np.ndarray) else s for s in (self.l1, self.l2))
-        return ElasticNet(l1, l2, self.nonnegative)
+        every = (self.l1, self.l2, self.lower, self.upper)
+        return ElasticNet(*(s[features] if isinstance(s, np.ndarray) else s for s in every))
 
     def at(self, alpha: float) -> "ElasticNet":
-        """alpha times this penalty."""
-        return ElasticNet(alpha * self.l1, alpha * self.l2, self.nonnegative)
+        """alpha times this penalty, within the same bounds."""
+        return ElasticNet(alpha * self.l1, alpha * self.l2, self.lower, self.upper)
+
+    def within(self, lower: Numbers, upper: Numbers) -> "ElasticNet":
+        return replace(self, lower=lower, upper=upper)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "ElasticNet":
-        return ElasticNet(self.l1 * scale * factors, self.l2 * scale**2 * factors, self.nonnegative)
+        bounds = self.lower / scale, self.upper / scale
+        return ElasticNet(self.l1 * scale * factors, self.l2 * scale**2 * factors, *bounds)
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
         """alpha times this penalty, which must have one strength for all features."""

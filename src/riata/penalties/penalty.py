@@ -6,6 +6,7 @@ are sums over the features, and those derive from `SeparablePenalty`: three func
 
 from abc import ABC, abstractmethod
 from dataclasses import is_dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,11 +20,16 @@ TINY_FACTOR = 1e-100  # stands for a factor of 0 where it divides: no sum notice
 
 
 class Strengths(NamedTuple):
-    """sum_j l1_j |w_j| + l2_j / 2 w_j^2 over w_j >= lower_j, which is 0 or minus infinity: what compiled loops take."""
+    """sum_j l1_j |w_j| + l2_j / 2 w_j^2 over lower_j <= w_j <= upper_j, perhaps infinite: what compiled loops take."""
 
     l1: np.ndarray
     l2: np.ndarray
-    lower: np.ndarray
+    lower: np.ndarray  # 0 or below
+    upper: np.ndarray  # 0 or above
+
+    def of(self, features: np.ndarray) -> "Strengths":
+        """Those of some features."""
+        return Strengths(*(strength[features] for strength in self))
 
 
 class Penalty(ABC):
@@ -33,7 +39,15 @@ class Penalty(ABC):
     """
 
     convex: bool = False  # whether every stationary point of F is a minimum
-    nonnegative: bool = False  # whether it is infinite outside w >= 0
+    lower: Numbers = -np.inf  # it is infinite below,
+    upper: Numbers = np.inf  # and above; 0 is always within
+
+    @cached_property
+    def boxed(self) -> bool:
+        """Whether some coefficient has a bound other than 0."""
+        return bool(np.any(np.isfinite(self.lower) & np.less(self.lower, 0.0))) or bool(
+            np.any(np.isfinite(self.upper) & np.greater(self.upper, 0.0))
+        )
 
     @abstractmethod
     def value(self, w: np.ndarray) -> float:
@@ -49,7 +63,7 @@ class Penalty(ABC):
         """Its properties, by the names of `riata.solvers.capabilities`."""
 
     def strengths(self, n_features: int) -> Strengths | None:
-        """l1, l2 and lower bounds of all features, where the penalty is an elastic net; otherwise None."""
+        """l1, l2 and bounds of all features, where the penalty is an elastic net; otherwise None."""
         return None
 
     def at(self, alpha: float) -> Self:
@@ -58,6 +72,12 @@ class Penalty(ABC):
             changed: Any = replace(self, alpha=alpha)
             return changed
         raise OptionError(f"{type(self).__name__} has no strength alpha to set: give it a field alpha, or a method at")
+
+    def within(self, lower: Numbers, upper: Numbers) -> "Penalty":
+        """The same between these bounds of each coefficient, and infinite elsewhere; here there are none."""
+        if np.all(np.isneginf(lower)) and np.all(np.isposinf(upper)):
+            return self
+        raise OptionError(f"{type(self).__name__} has no bounds on coefficients")
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "Penalty":
         """The penalty of w in the user's units: this one at scale * w, that of each feature times its factor."""
@@ -101,7 +121,7 @@ class SeparablePenalty(Penalty):
         known = type(self).conjugates is not SeparablePenalty.conjugates
         # a side without a penalty bounds F only where its slope is 0 to the last bit
         bound = {"dual bound"} if known and bool(np.all((low < 0.0) & (high > 0.0))) else set()
-        return frozenset({"separable step", "uniform", "any sign", "no groups", "no l2 part"} | bound)
+        return frozenset({"separable step", "uniform", "no bounds", "no groups", "no l2 part"} | bound)
 
     def value(self, w: np.ndarray) -> float:
         return float(np.sum(self.values(w)))
@@ -139,8 +159,9 @@ class Scaled(SeparablePenalty):
     """sum_j factor_j p(scale_j w_j): a penalty of coefficients in other units."""
 
     def __init__(self, base: SeparablePenalty, scale: Numbers, factors: Numbers):
-        self.base, self.convex, self.nonnegative = base, base.convex, base.nonnegative
+        self.base, self.convex = base, base.convex
         self.scale, self.factors = np.broadcast_arrays(np.asarray(scale, float), np.asarray(factors, float))
+        self.lower, self.upper = base.lower / self.scale, base.upper / self.scale
 
     @property
     def has(self) -> frozenset[str]:

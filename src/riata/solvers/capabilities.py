@@ -9,7 +9,7 @@ Of a penalty (`Penalty.has`):
     "no l2 part"        no squares of coefficients
     "no groups"         features enter one by one
     "uniform"           no penalty factors
-    "any sign"          coefficients may be negative
+    "no bounds"         coefficients may be of any sign and size
 
 Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
@@ -23,14 +23,14 @@ A need may be met in one of two ways: "strengths or cardinality".
 from riata.losses import Loss
 from riata.penalties import Penalty
 
-EXACT_ONLY = "solver {solver!r} has no penalty_factors and no nonnegative; take solver 'exact'"
+EXACT_ONLY = "solver {solver!r} has no penalty_factors, bounds or nonnegative; take solver 'exact'"
 OF_ALL = frozenset({"one margin a row"})
 SENTENCES = {
     "no l2 part": "solver {solver!r} has no l2 part; leave l1_ratio at 1",
     "no ridge": "ridge goes with k and a solver that takes it; {solver!r} does not",  # the l2 part beside k
     "no groups": "groups go with k and solver 'best-k', not with solver {solver!r}",
     "uniform": EXACT_ONLY,
-    "any sign": EXACT_ONLY,
+    "no bounds": EXACT_ONLY,
     "separable step": "solver {solver!r} takes sums over the features, which {penalty} is not",
     "strengths": "solver {solver!r} takes the elastic net, not {penalty}; take solver 'exact'",
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",

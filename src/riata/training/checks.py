@@ -8,13 +8,13 @@ import numpy as np
 
 from riata.arrays import namespace
 from riata.data.budget import in_words
-from riata.data.columns.lists import Numbered
+from riata.data.columns.names import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
-from riata.losses import loss_for
+from riata.losses import Loss, loss_for
 from riata.matrices.moments import LARGEST
-from riata.penalties import PENALTIES, Penalty
+from riata.penalties import PENALTIES
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
@@ -76,7 +76,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
         *_penalty_checks(spec),
         *_factor_checks(spec, n_features),
-        (spec.nonnegative and spec.k is not None, EXACT_ONLY.format(solver=spec.solver_name)),
+        ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
+         EXACT_ONLY.format(solver=spec.solver_name)),
         *_capability_checks(spec, solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
@@ -134,6 +135,8 @@ def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
+    if spec.k is None and spec.own_penalty is None:
+        penalty = penalty.within(*spec.limits)
     sentence = why_not(spec.solver_name, solver.needs, penalty, spec.loss_function)
     return [] if sentence is None else [(True, sentence)]
 
@@ -152,22 +155,25 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
     penalty = spec.penalty
     if penalty is None:
         return []
-    if isinstance(penalty, str):
+    if isinstance(penalty, str) and spec.own_penalty is None:
         goes_with = {"elastic-net": "alpha", "cardinality": "k", "group-cardinality": "k and groups"}
         return [
             (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
              f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
         ]  # fmt: skip
-    if not isinstance(penalty, Penalty):
+    own = spec.own_penalty
+    if own is None:
         return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
+    its_name = "a penalty object" if own is penalty else f"penalty {penalty!r}"
     beside = [name for name, given in {
         "l1_ratio": spec.l1_ratio != 1, "ridge": spec.ridge > 0, "nonnegative": spec.nonnegative,
+        "bounds": spec.bounds is not None,
         "groups": spec.groups is not None}.items() if given]  # fmt: skip
     return [
-        ("cardinality" in penalty.has, "a number of features is given as k, not as a penalty"),
-        (spec.k is not None, "a penalty object has a strength alpha and no k: give one of the two"),
-        (bool(beside), f"{' and '.join(beside)} would do nothing beside a penalty object: it says all of that itself"),
+        ("cardinality" in own.has, "a number of features is given as k, not as a penalty"),
+        (spec.k is not None, f"{its_name} has a strength alpha and no k: give one of the two"),
+        (bool(beside), f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),
     ]
 
 
@@ -210,6 +216,15 @@ def check_rows(data: Dataset, spec: Spec) -> None:
         raise DataError(loss.refusal)
 
 
+def check_exposure(loss: Loss, exposed: bool) -> None:
+    """Refuse an exposure for a loss whose margins are no logarithms of means."""
+    if exposed and loss.link.name != "exp":
+        raise OptionError(
+            f"an exposure multiplies the mean, and loss {loss.name!r} has no logarithm of one for a margin: give it as "
+            "an offset, which is added to margins, or take loss 'poisson'"
+        )
+
+
 def check_width(data: Dataset, spec: Spec) -> None:
     """Refuse more features than the budget has room for: a single index of a sparse row can ask for billions."""
     memory = spec.memory_bytes or data.memory
@@ -235,7 +250,7 @@ def check_target_varies(data: Dataset) -> None:
             f"the target is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
             "it in another unit"
         )
-    if not target.y_varies:
+    if not target.y_varies and data.facts.offset is None:
         alone = " (1 sample)" if data.n_observed == 1 else ""
         raise DataError(
             f"the target has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"

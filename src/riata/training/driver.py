@@ -95,64 +95,111 @@ def run(
 
     Interrupted (Ctrl-C) after its first point, it returns the last one. `resumed` is what the solver went on from.
     """
-    data = problem.data
-    started, passes_before = time.perf_counter(), data.passes
-    with data.ledger.monitoring() if data.cheap_passes else nullcontext():
-        unit = gap_unit(problem)
-    if not np.isfinite(unit):
-        raise DataError("the squares of these numbers are beyond the range of floating-point numbers; scale them down")
-    history: list[Record] = []
-    if resumed is not None:
-        check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float}, finite=True)
-        try:
-            history = [build(Record, record, "its history") for record in resumed.facts["history"]]
-        except SchemaError as error:
-            raise CheckpointError(f"the checkpoint is damaged: {error}; start again without resuming") from error
-        passes_before -= resumed.facts["passes"]
-        started -= resumed.facts["seconds"]
-    stop: Stop | None = None
-    point = None
+    course = _Course(problem, resumed)
+    stop, point = None, None
     ending: list[StopReason] = []
     for point in _until_interrupted(iterates, ending):
-        F = point.objective
-        if F is None and point.end_of_pass and data.cheap_passes:
-            with data.ledger.monitoring():
-                F = _objective_at(problem, point)
-        _check_divergence(point, F, unit, problem)
-        gap = None if point.gap is None else max(point.gap, 0.0) / unit
-        passes = data.passes - passes_before
-        seconds, n_selected = time.perf_counter() - started, int(np.count_nonzero(point.coef))
-        record = Record(passes, point.steps, seconds, F, gap, n_selected, end_of_pass=point.end_of_pass)
-        if point.progressive is not None:
-            rows = data.n_rows * sum(earlier.end_of_pass for earlier in history) + point.progressive.rows
-            record = with_progressive(record, point.progressive, rows)
-        if point.searched is not None:
-            record = replace(record, bound=point.searched.bound, parts=point.searched.n_parts)
+        record = course.record(point)
         if progress is not None:
             progress(record)
-        last = history[-1].steps if history else 0
-        if point.end_of_pass or (point.progressive is not None and point.steps >= GROWTH * last):
-            history.append(record)
+        course.keep(record, point)
         if point.end_of_pass:
-            stop = _stop([record for record in history if record.end_of_pass], point, tol, unit, max_passes)
+            stop = _stop(course.ends_of_passes, point, tol, course.unit, max_passes)
             if stop is not None:
                 break
-        _save_if_due(checkpoints, point, history, passes, seconds)
+        if checkpoints is not None and point.save is not None and checkpoints.due:
+            checkpoints.save(course.saved(point.save(), record))
     if point is None and ending == [StopReason.INTERRUPTED]:
         raise KeyboardInterrupt
     if point is None:
         raise CheckpointError("the checkpoint is of a fit that had come to its end: fit without resume")
-    if not history or history[-1] is not record:
-        history.append(record)
-    F = history[-1].objective
-    if F is None:
-        F = _objective_at(problem, point)
-    bound = None if point.bound is None else point.bound()
-    gap = next((record.gap for record in reversed(history) if record.gap is not None), None)
-    return Result(
-        point.coef, float(point.intercept), F, gap, stop or Stop(ending[0]),
-        data.passes - passes_before, point.steps, time.perf_counter() - started, history, point.features, bound,
-    )  # fmt: skip
+    return course.result(point, record, stop or Stop(ending[0]))
+
+
+class _Course:
+    """One run as it goes: its clock, its passes and its history, with those of the run that it goes on from."""
+
+    def __init__(self, problem: Problem, resumed: Saved | None) -> None:
+        self.problem, self.history = problem, _history_of(resumed)
+        self._started, self._passes_before = time.perf_counter(), problem.data.passes
+        if resumed is not None:
+            self._passes_before -= resumed.facts["passes"]
+            self._started -= resumed.facts["seconds"]
+        with problem.data.ledger.monitoring() if problem.data.cheap_passes else nullcontext():
+            self.unit = gap_unit(problem)
+        if not np.isfinite(self.unit):
+            raise DataError(
+                "the squares of these numbers are beyond the range of floating-point numbers; scale them down"
+            )
+
+    @property
+    def passes(self) -> float:
+        return self.problem.data.passes - self._passes_before
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._started
+
+    @property
+    def ends_of_passes(self) -> list[Record]:
+        return [record for record in self.history if record.end_of_pass]
+
+    def record(self, point: Iterate) -> Record:
+        """The line of history of a point, unless the method diverged."""
+        F = self._cheap_objective(point)
+        _check_divergence(point, F, self.unit, self.problem)
+        gap = None if point.gap is None else max(point.gap, 0.0) / self.unit
+        n_selected = int(np.count_nonzero(point.coef))
+        record = Record(self.passes, point.steps, self.seconds, F, gap, n_selected, end_of_pass=point.end_of_pass)
+        if point.progressive is not None:
+            rows = self.problem.data.n_rows * len(self.ends_of_passes) + point.progressive.rows
+            record = with_progressive(record, point.progressive, rows)
+        if point.searched is not None:
+            record = replace(record, bound=point.searched.bound, parts=point.searched.n_parts)
+        return record
+
+    def _cheap_objective(self, point: Iterate) -> float | None:
+        """F at this point, where the solver or a cheap pass tells it."""
+        data = self.problem.data
+        if point.objective is not None or not (point.end_of_pass and data.cheap_passes):
+            return point.objective
+        with data.ledger.monitoring():
+            return _objective_at(self.problem, point)
+
+    def keep(self, record: Record, point: Iterate) -> None:
+        """Put the record into the history, within a pass only if the last one is a while ago."""
+        last = self.history[-1].steps if self.history else 0
+        if point.end_of_pass or (point.progressive is not None and point.steps >= GROWTH * last):
+            self.history.append(record)
+
+    def saved(self, of_solver: Saved, record: Record) -> Saved:
+        """The solver's state with the driver's own."""
+        arrays, facts = of_solver
+        history = [asdict(one) for one in self.history]
+        return Saved(arrays, facts | {"history": history, "passes": record.passes, "seconds": record.seconds})
+
+    def result(self, point: Iterate, record: Record, stop: Stop) -> Result:
+        """Where the run ended: at this point, of which this is the record."""
+        if not self.history or self.history[-1] is not record:
+            self.history.append(record)
+        F = record.objective if record.objective is not None else _objective_at(self.problem, point)
+        bound = None if point.bound is None else point.bound()
+        gap = next((one.gap for one in reversed(self.history) if one.gap is not None), None)
+        return Result(
+            point.coef, float(point.intercept), F, gap, stop, self.passes, point.steps, self.seconds, self.history,
+            point.features, bound,
+        )  # fmt: skip
+
+
+def _history_of(resumed: Saved | None) -> list[Record]:
+    """The history of the run that this one goes on from."""
+    if resumed is None:
+        return []
+    check_facts(resumed.facts, {"history": list[dict[str, Any]], "passes": float, "seconds": float}, finite=True)
+    try:
+        return [build(Record, record, "its history") for record in resumed.facts["history"]]
+    except SchemaError as error:
+        raise CheckpointError(f"the checkpoint is damaged: {error}; start again without resuming") from error
 
 
 def with_progressive(record: Record, progressive: ProgressiveValidation, rows: int) -> Record:
@@ -200,16 +247,6 @@ def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iter
         ending.append((yield from iterates) or StopReason.LAST_STEP)
     except KeyboardInterrupt:
         ending.append(StopReason.INTERRUPTED)
-
-
-def _save_if_due(
-    checkpoints: Checkpoints | None, point: Iterate, history: list[Record], passes: float, seconds: float
-) -> None:
-    """Save the solver's state with the driver's own, now and then."""
-    if checkpoints is not None and point.save is not None and checkpoints.due:
-        arrays, facts = point.save()
-        own = {"history": [asdict(record) for record in history], "passes": passes, "seconds": seconds}
-        checkpoints.save(Saved(arrays, facts | own))
 
 
 def _check_divergence(point: Iterate, F: float | None, empty: float, problem: Problem) -> None:

@@ -34,7 +34,6 @@ class Fit:
     solver: str
     alpha: float | None
     spec: Spec
-    problem: Problem
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
@@ -65,7 +64,7 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
     start = empty_start(problem)
     free = np.equal(spec.factors, 0.0)
     if np.any(free):
-        shut_out = ElasticNet(np.where(free, 0.0, 1e300), nonnegative=problem.penalty.nonnegative)
+        shut_out = ElasticNet(np.where(free, 0.0, 1e300)).within(problem.penalty.lower, problem.penalty.upper)
         always_in = replace(problem, penalty=shut_out, start=start)
         found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
         start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
@@ -88,7 +87,7 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
         checkpoints=checkpoints, resumed=resumed,
     )  # fmt: skip
-    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec, problem)
+    return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec)
 
 
 def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
@@ -106,7 +105,7 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
 
 def describe(fitted: Fit) -> str:
     """What was minimised, as a formula in words."""
-    problem, spec = fitted.problem, fitted.spec
+    spec = fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
     text = f"mean {spec.loss_function.name} loss"
     if fitted.alpha is None and spec.k is None:
@@ -115,7 +114,8 @@ def describe(fitted: Fit) -> str:
         text += spec.family.formula(fitted.alpha, unit)
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
     text += ", no coefficient negative" if spec.nonnegative else ""
-    return text + (", intercept not penalised" if problem.fit_intercept else ", no intercept")
+    text += ", coefficients within their bounds" if spec.bounds is not None else ""
+    return text + (", intercept not penalised" if spec.fit_intercept else ", no intercept")
 
 
 def solver_options(spec: Spec) -> Options:

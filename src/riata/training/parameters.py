@@ -60,6 +60,7 @@ class Kind(Enum):
     NAMES = "names, with commas between them"
     CROSSES = "groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
+    BOUNDS = "NAME=LEAST..MOST, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
     SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
@@ -125,6 +126,11 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
+    Parameter("offset", None, Section.COLUMNS, Kind.TEXT, "Column of numbers that are added to the margins of rows.",
+              metavar="COLUMN", commands=ANY_ROWS),
+    Parameter("exposure", None, Section.COLUMNS, Kind.TEXT,
+              "Column of exposures, such as years: the expected count or amount is in proportion to it.",
+              metavar="COLUMN", commands=ANY_ROWS),
     Parameter("groups", None, Section.COLUMNS, Kind.TEXT,
               "Column of groups, such as customers: folds and halves keep the rows of each together.",
               option="--group-by", metavar="COLUMN", commands=DIVIDING, named="row_groups",
@@ -179,6 +185,9 @@ PARAMETERS: tuple[Parameter, ...] = (
               commands=ANY_ROWS, listed=Heading.SPEED),
     Parameter("follow", False, Section.READING, Kind.FLAG,
               "Read on as a text file grows, until Ctrl-C (solvers for streams)."),
+    Parameter("one_pass", False, Section.READING, Kind.FLAG,
+              "Read files once, in their order: the first rows tell what the columns are (solvers for streams).",
+              listed=Heading.SPEED),
     Parameter("n_features", None, Section.READING, Kind.WHOLE,
               "How many features sparse rows have, where the first rows of a stream cannot tell."),
     # How sparse the model is.
@@ -194,14 +203,20 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
     Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
               commands=SEARCHES),
-    Parameter("penalty", None, Section.STRENGTH, Kind.TEXT, "What else is to be small: a penalty object.", option=None),
+    Parameter("penalty", None, Section.STRENGTH, Kind.TEXT,
+              "mcp or scad, which do not shrink large coefficients, in place of L1; mcp:3 says where they end.",
+              commands=FITS),
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
               "So many times the penalty of others for a feature or column, 0: always in; may be repeated.",
               option="--penalty-factor", commands=SEARCHES),
     Parameter("groups", None, Section.STRENGTH, Kind.TEXT,
               "Keep columns with several features (levels, parts of a date) whole; --k counts columns.",
               choices=("columns",), commands=SEARCHES),
-    Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients."),
+    Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
+              commands=SEARCHES),
+    Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,
+              "Bounds of the coefficients of a feature or column, such as price=..0 or share=0..1; may be repeated.",
+              option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
               "squared, huber, poisson, negative-binomial, gamma, tweedie; for classes logistic, squared-hinge.",

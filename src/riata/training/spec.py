@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from riata.losses import Loss, loss_of
-from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, concave_penalty
 from riata.solvers.registry import SOLVERS, choose_solver
 from riata.units import parse_bytes
 
@@ -22,10 +22,11 @@ class Spec:
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
     ridge: float = 0.0
-    penalty: Penalty | str | None = None  # an object with a strength alpha; by default what k, alpha and the rest say
+    penalty: Penalty | str | None = None  # a name, or an object with a strength alpha; else what k and alpha say
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups
     nonnegative: bool = False
+    bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound
     loss: str | Loss = "squared"
     class_weight: Mapping[Any, float] | str | None = None
     threshold: float | None = None
@@ -89,12 +90,19 @@ class Spec:
         return n_features if self.groups is None else int(np.max(self.groups)) + 1
 
     @property
+    def own_penalty(self) -> Penalty | None:
+        """The penalty that was given, as an object or by a name that says all of it."""
+        if isinstance(self.penalty, str):
+            return concave_penalty(self.penalty)
+        return self.penalty if isinstance(self.penalty, Penalty) else None
+
+    @property
     def family(self) -> Penalty:
         """The penalty before it has a strength and the units of the data."""
-        if isinstance(self.penalty, Penalty):
-            return self.penalty
+        if self.own_penalty is not None:
+            return self.own_penalty
         if self.k is None:
-            return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio, self.nonnegative)
+            return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
         return (
             Cardinality(self.k, self.ridge)
             if self.groups is None
@@ -103,7 +111,17 @@ class Spec:
 
     def penalty_at(self, alpha: float, scale: Numbers) -> Penalty:
         """The penalty of strength alpha on columns of these scales."""
-        return self.family.at(alpha).scaled(scale, self.factors)
+        penalty = self.family.at(alpha).scaled(scale, self.factors)
+        return penalty if self.own_penalty is not None else penalty.within(*self.limits)
+
+    @property
+    def limits(self) -> tuple[Numbers, Numbers]:
+        """Between which each coefficient lies, in the units of the data; bounds by name are looked up before."""
+        least = 0.0 if self.nonnegative else -np.inf
+        if self.bounds is None:
+            return least, np.inf
+        lower, upper = np.asarray(self.bounds, dtype=np.float64).T
+        return np.maximum(lower, least), upper
 
     @property
     def factors(self) -> Numbers:

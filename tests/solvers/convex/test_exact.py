@@ -200,7 +200,7 @@ def test_no_weight_is_negative_where_none_may_be(loss):
     assert result.converged, result.reason
     assert result.coef.min() == 0 > free.result.coef.min()
     g = X.T @ LOSSES[loss].derivative(y, X @ result.coef + result.intercept) / len(y)
-    l1 = fitted.problem.penalty.l1
+    l1 = fitted.alpha * X.std(axis=0)
     assert np.all(g >= -l1 * (1 + 1e-3))
     assert_allclose(g[result.coef > 0], -l1[result.coef > 0], rtol=1e-3)
 
@@ -240,7 +240,7 @@ def test_no_penalty_at_all_is_least_squares():
         ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
         ({"penalty_factors": [-1.0] * 40}, "penalty_factors must be zero or more, and finite"),
         ({"penalty_factors": [0.0] * 40}, "penalty_factors are all 0: at least one feature must have a penalty"),
-        ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors and no nonnegative"),
+        ({"nonnegative": True, "solver": "cd"}, "solver 'cd' has no penalty_factors, bounds or nonnegative"),
         (
             {"loss": "poisson", "solver": "cd"},
             "solver 'cd' needs a bound on the curvature, and 'poisson' has none",

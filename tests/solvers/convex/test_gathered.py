@@ -19,7 +19,7 @@ CURVED = [name for name, loss in LOSSES.items() if not loss.quadratic and "compi
 PENALTIES = {
     "lasso": elastic_net(0.02),
     "elastic net": elastic_net(0.02, 0.5),
-    "nonnegative": elastic_net(0.02, nonnegative=True),
+    "nonnegative": elastic_net(0.02, lower=0.0),
     "factors": ElasticNet(np.linspace(0.001, 0.05, 12)),
 }
 

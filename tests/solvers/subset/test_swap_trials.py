@@ -57,3 +57,15 @@ def test_an_addition_is_tried_with_all_members_staying(rng):
     (trial,) = tried(model, model.search(np.array([2]), 3, 0.0), np.array([0]), np.array([-1]))
     assert trial.support.tolist() == [0, 2]
     assert trial.objective < np.log(2)
+
+
+def test_steps_too_long_by_far_are_tried_at_a_small_part_of_their_length(rng):
+    """In a level that few rows have, a rare class is common: to second order its coefficient is ten times too large."""
+    n = 20_000
+    level, noise = rng.random(n) < 0.01, rng.random(n) < 0.01
+    y = np.where(rng.random(n) < np.where(level, 0.4, 0.002), 1.0, -1.0)
+    problem = Problem(InMemory(np.column_stack([level, noise]).astype(float), y), LOSSES["logistic"], Cardinality(1))
+    b = np.log(np.mean(y > 0) / np.mean(y < 0))
+    model = LocalQuadratic(problem, np.zeros(2), b, np.arange(2))
+    (trial,) = tried(model, model.search(np.array([], dtype=int), 1, 0.0), np.array([0]), np.array([-1]))
+    assert trial.objective < objective(problem, np.zeros(2), b)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.cell_format import CellFormat
+from riata.data.columns.arrow_values import string_array, string_scalar
 
 
 @dataclass(frozen=True)
@@ -19,11 +20,11 @@ class BooleanFormat(CellFormat):
 
     def valid(self, strings: pa.Array) -> pa.Array:
         words = _words(strings)
-        known = pc.is_in(words, value_set=pa.array([self.yes, self.no], words.type))
-        return pc.if_else(pc.is_valid(strings), known, None)
+        known = pc.is_in(words, value_set=string_array([self.yes, self.no], words.type))
+        return pc.and_(known, pc.equal(words, words))  # null where there is no word
 
     def parse(self, strings: pa.Array) -> pa.Array:
-        return pc.equal(_words(strings), self.yes)
+        return pc.equal(_words(strings), string_scalar(self.yes))
 
     def said(self) -> str:
         return f"{self.yes} or {self.no}, as 1 and 0"

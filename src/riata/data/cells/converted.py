@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.cell_format import CellFormat
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import filled, values_of
 from riata.errors import DataError
 
 NONE = np.empty(0, dtype=np.int64)
@@ -38,7 +38,7 @@ def converted(
     if wrong and not skip_bad:
         raise _first_bad(batch, wrong, formats)
     if wrong:
-        readable = reduce(pc.and_, (pc.fill_null(valid, True) for valid in wrong.values()))
+        readable = reduce(pc.and_, (filled(valid, True) for valid in wrong.values()))
         batch, left_out = batch.filter(readable), np.flatnonzero(~values_of(readable))
     arrays = [
         formats[name].parse(array) if name in formats else array
@@ -49,6 +49,6 @@ def converted(
 
 def _first_bad(batch: pa.RecordBatch, wrong: Mapping[str, pa.Array], formats: Mapping[str, CellFormat]) -> BadCell:
     """The bad cell of the first row that has one."""
-    rows = {name: int(values_of(pc.fill_null(valid, True)).argmin()) for name, valid in wrong.items()}
+    rows = {name: int(values_of(filled(valid, True)).argmin()) for name, valid in wrong.items()}
     name = min(rows, key=lambda name: rows[name])
     return BadCell(rows[name], name, batch.column(name)[rows[name]].as_py(), formats[name])

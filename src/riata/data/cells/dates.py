@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.cell_format import CellFormat
+from riata.data.columns.arrow_values import filled
 
 INSTANT = pa.timestamp("us")
 PARTS = {
@@ -38,7 +39,7 @@ class DateFormat(CellFormat):
         good = pc.and_(looks, instants.is_valid())
         if "%d" in self.pattern:  # strptime takes 31/02 for the third of March
             day = pc.struct_field(pc.extract_regex(distinct, self.expression), "day").cast(pa.int64())
-            good = pc.fill_null(pc.and_(good, pc.equal(day, pc.day(instants))), False)
+            good = filled(pc.and_(good, pc.equal(day, pc.day(instants))), False)
         return good.take(coded.indices)
 
     def parse(self, strings: pa.Array) -> pa.Array:

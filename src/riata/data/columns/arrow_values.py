@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 
 def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -18,12 +19,34 @@ def values_of(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
         return values
     if column.null_count:
         floats = column if pa.types.is_floating(kind) else column.cast(pa.float64(), safe=False)
-        return values_of(floats.fill_null(float("nan"))).copy()
+        return values_of(filled(floats, float("nan"))).copy()
     code = "f" if pa.types.is_floating(kind) else "u" if pa.types.is_unsigned_integer(kind) else "i"
     dtype = np.dtype(f"{code}{kind.bit_width // 8}")
     if len(column) == 0:
         return np.empty(0, dtype)
     return np.frombuffer(column.buffers()[1], dtype, len(column), column.offset * dtype.itemsize)
+
+
+def filled(column: pa.Array | pa.ChunkedArray, value: float | str) -> pa.Array | pa.ChunkedArray:
+    """The column with this value for every null; Arrow's own `fill_null` makes a scalar of it, which imports pandas."""
+    if not column.null_count:
+        return column
+    kind = column.type
+    if isinstance(value, str):
+        one = string_array([value], kind)
+    else:
+        number = np.array([value], np.float64 if pa.types.is_floating(kind) else np.int64)
+        wide = pa.float64() if pa.types.is_floating(kind) else pa.int64()
+        one = pa.Array.from_buffers(wide, 1, [None, pa.py_buffer(number)]).cast(kind)
+    return pc.coalesce(column, one[0])
+
+
+def arrow_of(values: np.ndarray) -> pa.Array:
+    """Whole numbers of 64 bits, or booleans, as Arrow has them; Arrow's own `array` of them imports pandas."""
+    if values.dtype == np.bool_:
+        bits = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values.astype(np.int64, copy=False))])
 
 
 def string_array(strings: Sequence[str], kind: pa.DataType) -> pa.Array:
@@ -32,3 +55,8 @@ def string_array(strings: Sequence[str], kind: pa.DataType) -> pa.Array:
     offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(content))]
     return pa.Array.from_buffers(pa.large_string(), len(content), buffers).cast(kind)
+
+
+def string_scalar(string: str) -> pa.Scalar:
+    """A string for functions of Arrow."""
+    return string_array([string], pa.string())[0]

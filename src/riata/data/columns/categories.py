@@ -4,22 +4,25 @@ Levels of very few rows share one feature, "(rare)", which levels never seen bef
 feature of their own.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import string_array, values_of
-from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
+from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
+from riata.data.columns.beside import Codes, one_hot
+from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.histogram import MOST_BINS
-from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, hashes_of
+from riata.data.columns.names import Buckets, Joined, Listed, named_alone
+from riata.data.columns.strings import BucketNames, GrowingNames, bits_fault, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -38,22 +41,38 @@ class Category(Encoder):
 
     @property
     def names(self) -> Sequence[str]:
+        return self._names
+
+    @cached_property
+    def _names(self) -> Listed:
         extra = [RARE] * self.rare + [MISSING] * self.missing
-        return [f"{self.column}={level}" for level in (*self.levels, *extra)]
+        return Listed((*self.levels, *extra), f"{self.column}=")
+
+    def narrowed(self, names: Collection[str]) -> "Category":
+        """Without levels that are not named: but which ones are rare is known only by all that are not."""
+        n = len(self.levels)
+        places = {place for name in names if (place := self._names.find(name)) is not None}
+        if self.rare and n in places:
+            return self
+        levels = tuple(level for i, level in enumerate(self.levels) if i in places)
+        return replace(self, levels=levels, rare=False, missing=self.missing and n + self.rare in places)
 
     @property
     def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
         strings = as_strings(columns[0])
         n = len(self.levels)
         found = pc.index_in(strings, value_set=string_array(self.levels, strings.type))
-        codes = values_of(found.fill_null(n if self.rare else -1)).astype(np.int64)
+        codes = values_of(filled(found, n if self.rare else -1)).astype(np.int64)
         if strings.null_count:
             null = values_of(strings.is_null())
             codes[null] = n + self.rare if self.missing else -1
-        return one_hot(codes, n + self.rare + self.missing, dtype)
+        return Codes(codes, n + self.rare + self.missing)
+
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        return one_hot(*self.part(columns, dtype), dtype)
 
 
 @dataclass(frozen=True)
@@ -62,33 +81,49 @@ class HashedCategory(Encoder):
 
     column: str
     bits: int
-    bucket_names: dict[str, str] = field(hash=False)
+    bucket_names: Mapping[str, str] = field(hash=False)
     kind = "hashed category"
 
     def fault(self) -> str | None:
         return bits_fault(self.bits)
 
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"bucket_names": dict(self.bucket_names)}
+
     @property
     def names(self) -> Sequence[str]:
-        named = [self.bucket_names.get(str(b), f"#{b}") for b in range(2**self.bits)]
-        return [f"{self.column}={name}" for name in (*named, MISSING)]
+        return self._names
+
+    @cached_property
+    def _names(self) -> Joined:
+        return Joined([Buckets(f"{self.column}=", self.bits, self.bucket_names), [f"{self.column}={MISSING}"]])
+
+    def narrowed(self, names: Collection[str]) -> "HashedCategory":
+        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
 
     @property
     def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
         strings = as_strings(columns[0])
-        codes = bucket_of(hashes_of(strings), self.bits)
-        codes[values_of(strings.is_null())] = 2**self.bits
-        return one_hot(codes, 2**self.bits + 1, dtype)
+        hashes = hashes_of(strings)
+        codes = bucket_of(hashes, self.bits)
+        null = values_of(strings.is_null()) if strings.null_count else np.zeros(len(strings), bool)
+        if isinstance(self.bucket_names, GrowingNames):
+            self.bucket_names.add(codes[~null], hashes[~null], strings.drop_null())
+        codes[null] = 2**self.bits
+        return Codes(codes, 2**self.bits + 1)
+
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        return one_hot(*self.part(columns, dtype), dtype)
 
 
 class CategoryLearner(Learner):
     """Counts levels, until there are more than max_levels; from then on it only names hash buckets."""
 
-    def __init__(self, column: str, max_levels: int, bits: int) -> None:
-        self.column, self.max_levels, self.bits = column, max_levels, bits
+    def __init__(self, column: str, max_levels: int, bits: int, more_to_come: bool = False) -> None:
+        self.column, self.max_levels, self.bits, self.more_to_come = column, max_levels, bits, more_to_come
         self.counts: dict[str, int] = {}
         self.n_missing = 0
         self.buckets: BucketNames | None = None
@@ -99,44 +134,57 @@ class CategoryLearner(Learner):
         strings = as_strings(columns[0])
         self.n_rows, self.n_missing = self.n_rows + len(strings), self.n_missing + strings.null_count
         coded = strings.dictionary_encode()
-        levels = coded.dictionary.to_pylist()
-        codes = values_of(coded.indices.fill_null(len(levels))).astype(np.int64)  # behind all levels: a missing value
-        counts = np.bincount(codes, minlength=len(levels) + 1)
-        if y is not None and self.buckets is None:
-            self.target_sums.add([*levels, None] if strings.null_count else levels, codes, weight, y)
-        self._count(levels, counts[: len(levels)].tolist())
+        levels = coded.dictionary
+        codes = values_of(filled(coded.indices, len(levels))).astype(np.int64)  # behind all levels: a missing value
+        counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
+        if self.buckets is None and len(levels) > self.max_levels:  # they need not be counted to know that
+            most = np.sort(np.argsort(-counts, kind="stable")[: self.max_levels])
+            self._count(levels.take(arrow_of(most)).to_pylist(), counts[most].tolist())
+            self._start_hashing()
+        if self.buckets is None:
+            as_list = levels.to_pylist()
+            if y is not None:
+                self.target_sums.add([*as_list, None] if strings.null_count else as_list, codes, weight, y)
+            self._count(as_list, counts.tolist())
+        else:
+            self._name(levels)
 
     def _count(self, levels: list[str], counts: list[int]) -> None:
-        if self.buckets is None:
-            for level, count in zip(levels, counts, strict=True):
-                self.counts[level] = self.counts.get(level, 0) + count
-            if len(self.counts) > self.max_levels:
-                levels = list(self.counts)
-                self._start_hashing()
-        if self.buckets is not None:
-            hashes = hashes_of(pa.array(levels, pa.string()))
-            self.distinct.add(hashes)
-            self.buckets.add(bucket_of(hashes, self.bits), levels)
+        for level, count in zip(levels, counts, strict=True):
+            self.counts[level] = self.counts.get(level, 0) + count
+        if len(self.counts) > self.max_levels:
+            self._start_hashing()
+
+    def _name(self, levels: pa.Array) -> None:
+        """Name the hash buckets of these levels."""
+        assert self.buckets is not None
+        hashes = hashes_of(levels)
+        self.distinct.add(hashes)
+        self.buckets.add(bucket_of(hashes, self.bits), hashes, levels)
 
     def _start_hashing(self) -> None:
-        self.buckets = BucketNames()
-        self.target_sums.forget()
+        if self.buckets is None:
+            self.buckets = BucketNames()
+            self.target_sums.forget()
+            self._name(string_array(list(self.counts), pa.string()))
 
     def merge(self, later: Self) -> None:
         self.n_rows, self.n_missing = self.n_rows + later.n_rows, self.n_missing + later.n_missing
-        if self.buckets is None and later.buckets is not None:
+        if later.buckets is not None:
             self._start_hashing()
-            self._count(list(self.counts), [])
-        if later.buckets is None:
+        if self.buckets is None:
             self._count(list(later.counts), list(later.counts.values()))
-        elif self.buckets is not None:
+        elif later.buckets is None:
+            self._name(string_array(list(later.counts), pa.string()))
+        else:
             self.buckets.merge(later.buckets)
         self.distinct.merge(later.distinct)
         self.target_sums.merge(later.target_sums)
 
     def encoder(self, n_rows: int) -> Category | HashedCategory:
         if self.buckets is not None:
-            return HashedCategory(self.column, self.bits, self.buckets.to_json())
+            names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.to_json()
+            return HashedCategory(self.column, self.bits, names)
         fewest = _fewest(n_rows)
         frequent = sorted(level for level, count in self.counts.items() if count >= fewest)
         return Category(self.column, tuple(frequent), len(frequent) < len(self.counts), self.n_missing > 0)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
+from riata.data.columns.beside import Part
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Explained, Labels
+from riata.data.columns.names import Names
 from riata.data.columns.strings import numbers_of
 from riata.data.formats.damage import reason_of
 from riata.errors import DataError
@@ -51,6 +53,11 @@ class Encoder(ABC):
         return (self.column,)
 
     @property
+    def stem(self) -> str:
+        """What the names of all its features begin with, unless it is a matrix."""
+        return self.column
+
+    @property
     @abstractmethod
     def names(self) -> Sequence[str]:
         """The names of its features, perhaps made on demand."""
@@ -69,6 +76,10 @@ class Encoder(ABC):
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         """Features of these rows, dense or sparse, whichever is easier to make."""
 
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Part:
+        """The same to be put beside others: levels by their codes alone."""
+        return self.encode(columns, dtype)
+
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         """Features of these rows, numbered by hashes of their names."""
         X: Any = sp.csr_array(self.encode(columns, dtype))
@@ -77,14 +88,22 @@ class Encoder(ABC):
 
     def gives(self, names: Collection[str]) -> bool:
         """Whether it makes at least one of these features."""
-        return not set(names).isdisjoint(self.names)
+        mine = self.names
+        if isinstance(mine, Names):
+            return any(mine.find(name) is not None for name in names)
+        return not set(names).isdisjoint(mine)
+
+    def narrowed(self, names: Collection[str]) -> "Encoder":
+        """An encoder that makes these of its features as it does, and of the others perhaps only some."""
+        return self
 
     def fault(self) -> str | None:
         """What is wrong with an encoder from a file, beyond the types of its fields, as the end of a sentence."""
         return None
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]  # every encoder is a dataclass
+        own: Any = self  # every encoder is a dataclass
+        return {"kind": self.kind} | {one.name: getattr(self, one.name) for one in fields(own)}
 
 
 class Learner(ABC):
@@ -111,14 +130,6 @@ class Learner(ABC):
         return None
 
     single = True  # whether all values are exact in float32
-
-
-def one_hot(codes: np.ndarray, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":
-    """A one at the code of each row; a row of code -1 is empty."""
-    some = codes >= 0
-    indptr = np.concatenate([[0], np.cumsum(some)]).astype(np.int32)
-    indices = codes[some].astype(np.int32)
-    return sp.csr_array((np.ones(len(indices), dtype), indices, indptr), shape=(len(codes), width))
 
 
 def first_failing(column: pa.Array, parse: Callable[[pa.Array], Any]) -> int:

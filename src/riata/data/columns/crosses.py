@@ -1,7 +1,7 @@
 """Crosses: every combination of the levels of some columns is a level, named as in `carrier=UA^dest=SFO`."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from riata.data.columns.arrow_values import filled, string_scalar
+from riata.data.columns.beside import Part
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -47,11 +49,19 @@ class Cross(Encoder):
         return self.crossed
 
     @property
+    def stem(self) -> str:
+        return self.crossed[0]
+
+    @property
     def names(self) -> Sequence[str]:
         """Combinations name themselves; rare, missing or hashed levels are prefixed by the name of the cross."""
         own, first = f"{self.column}=", f"{self.crossed[0]}="
         stripped = ((name, name.removeprefix(own)) for name in self.inner.names)
         return [level if level.startswith(first) else name for name, level in stripped]
+
+    def narrowed(self, names: Collection[str]) -> "Cross":
+        own = f"{self.column}="
+        return replace(self, inner=self.inner.narrowed({*names, *(own + name for name in names)}))
 
     @property
     def width(self) -> int:
@@ -63,6 +73,9 @@ class Cross(Encoder):
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return self.inner.encode([combined(self.crossed, self.numeric, columns)], dtype)
+
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Part:
+        return self.inner.part([combined(self.crossed, self.numeric, columns)], dtype)
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         return self.inner.entries([combined(self.crossed, self.numeric, columns)], dtype)
@@ -85,10 +98,12 @@ class Cross(Encoder):
 def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa.Array]) -> pa.Array:
     """A string per row, such as carrier=UA^dest=SFO: the names and levels of all columns."""
     parts = [
-        pc.binary_join_element_wise(name, _levels(column, name, number).fill_null(MISSING), "=")
+        pc.binary_join_element_wise(
+            string_scalar(name), filled(_levels(column, name, number), MISSING), string_scalar("=")
+        )
         for name, number, column in zip(names, numeric, columns, strict=True)
     ]
-    return pc.binary_join_element_wise(*parts, "^")
+    return pc.binary_join_element_wise(*parts, string_scalar("^"))
 
 
 def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:

@@ -9,8 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import values_of
-from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot, shown
+from riata.data.columns.arrow_values import filled, values_of
+from riata.data.columns.beside import one_hot
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.row_order import Order
@@ -181,11 +182,11 @@ def look_like_dates(strings: pa.Array) -> bool:
 
 def days_of(instants: pa.Array) -> np.ndarray:
     """Days since 1970, with fractions; arbitrary for nulls."""
-    micros = values_of(instants.cast(pa.int64()).fill_null(0))
+    micros = values_of(filled(instants.cast(pa.int64()), 0))
     return micros / (SECONDS_PER_DAY * 1e6)
 
 
 def part_of(instants: pa.Array, part: str) -> np.ndarray:
     """The code of the month, weekday or hour; arbitrary for nulls."""
     get = {"month": pc.month, "weekday": pc.day_of_week, "hour": pc.hour}[part]
-    return values_of(get(instants).fill_null(0))
+    return values_of(filled(get(instants), 0))

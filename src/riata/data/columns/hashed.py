@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import filled, string_array
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -83,7 +84,7 @@ class Levels(Unbounded):
         return 1.0
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
-        strings = as_strings(columns[0]).fill_null(MISSING)
+        strings = filled(as_strings(columns[0]), MISSING)
         prefix = self.prefix
 
         def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
@@ -124,7 +125,7 @@ class Words(Unbounded):
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         found = self._rules.words(as_strings(columns[0]))
         prefix = f"{self.column}:"
-        numbers = as_numbers(joined_hashes(hashes_of(pa.array([prefix]))[0], found.hashes))
+        numbers = as_numbers(joined_hashes(hashes_of(string_array([prefix], pa.string()))[0], found.hashes))
 
         def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
             known, first = np.unique(numbers, return_index=True)

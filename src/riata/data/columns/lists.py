@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self, overload
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,35 +12,9 @@ from riata.data.columns.arrow_values import values_of
 from riata.data.columns.column import BadRow, Encoder, Learner
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
+from riata.data.columns.names import Numbered
 from riata.data.csr import canonical
 from riata.scipy_later import sparse as sp
-
-
-class Numbered(Sequence[str]):
-    """The names prefix + number + suffix for consecutive numbers, made on demand."""
-
-    def __init__(self, prefix: str, first: int, count: int, suffix: str = "") -> None:
-        self._prefix, self._numbers, self._suffix = prefix, range(first, first + count), suffix
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, i: int) -> str: ...
-
-    @overload
-    def __getitem__(self, i: slice) -> list[str]: ...
-
-    def __getitem__(self, i: int | slice) -> str | list[str]:
-        if isinstance(i, slice):
-            return [self[j] for j in range(*i.indices(len(self)))]
-        return f"{self._prefix}{self._numbers[i]}{self._suffix}"
-
-    def find(self, name: str) -> int | None:
-        """The position of a name, None if it is not one of these."""
-        digits = name.removeprefix(self._prefix).removesuffix(self._suffix)
-        found = int(digits) - self._numbers.start if digits.isdecimal() else -1
-        return found if 0 <= found < len(self) and self[found] == name else None
 
 
 @dataclass(frozen=True)

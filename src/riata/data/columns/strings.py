@@ -1,18 +1,19 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
 
-from riata.kernels.text_hashing import hash_strings
+from riata.data.columns.arrow_values import arrow_of, filled, string_array
+from riata.kernels.text_hashing import hash_strings, strings_not_seen
 
 MOST_BITS = 24  # of hash buckets: each of them has a name
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """(bytes, offsets) of an array of strings; a null is an empty string."""
-    strings = strings.fill_null("").cast(pa.large_string())
+    strings = filled(strings, "").cast(pa.large_string())
     _, offsets, text = strings.buffers()
     at = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
     content = np.frombuffer(text, dtype=np.uint8) if text is not None and text.size else np.zeros(1, np.uint8)
@@ -27,7 +28,7 @@ def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
 
 def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
     """The numbers of features with these names: 62 bits of a hash of the prefix and the name."""
-    strings = names if isinstance(names, pa.Array) else pa.array(list(names), pa.string())
+    strings = names if isinstance(names, pa.Array) else string_array(list(names), pa.string())
     return as_numbers(hashes_of(strings, prefix))
 
 
@@ -47,29 +48,95 @@ def bucket_of(hashes: np.ndarray, bits: int) -> np.ndarray:
 
 
 class BucketNames:
-    """A readable name for every hash bucket: the first string seen in it, and up to three others."""
+    """A readable name for every hash bucket: the first two strings seen in it, and whether there were more.
+
+    Strings stay in Arrow's memory: no object of Python is made of one before names are asked for.
+    """
 
     def __init__(self) -> None:
-        self._first: dict[int, str] = {}
-        self._others: dict[int, set[str]] = {}
+        self._seen = np.zeros(0, dtype=np.uint8)  # different strings of each bucket, up to three
+        self._hashes = np.zeros((0, 2), dtype=np.uint64)  # of the first two
+        self._kept: list[tuple[np.ndarray, np.ndarray, pa.Array]] = []  # (bucket, place: 0 or 1, string)
+        self.version = 0  # changes with the names
 
-    def add(self, buckets: np.ndarray, strings: list[str]) -> None:
-        for bucket, string in zip(buckets.tolist(), strings, strict=True):
-            first = self._first.setdefault(bucket, string)
-            if first != string and len(others := self._others.setdefault(bucket, set())) < 3:
-                others.add(string)
+    def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
+        """Take in strings, in the order in which they were seen, with their hashes and the buckets of these."""
+        if not len(buckets):
+            return
+        self._grow(int(buckets.max()) + 1)
+        left = np.arange(len(buckets))
+        while True:
+            new = np.empty(len(left), dtype=np.int64)
+            left = left[new[: strings_not_seen(buckets[left], hashes[left], self._seen, self._hashes, new)]]
+            if not len(left):
+                return
+            self.version += 1
+            found, first = np.unique(buckets[left], return_index=True)
+            chosen, place = left[first], self._seen[found]
+            named = place < 2
+            self._hashes[found[named], place[named]] = hashes[chosen[named]]
+            self._kept.append((found[named], place[named], strings.take(arrow_of(chosen[named]))))
+            self._seen[found] += 1
+
+    def _grow(self, n_buckets: int) -> None:
+        if n_buckets > len(self._seen):
+            more = n_buckets - len(self._seen)
+            self._seen = np.append(self._seen, np.zeros(more, np.uint8))
+            self._hashes = np.concatenate([self._hashes, np.zeros((more, 2), np.uint64)])
 
     def merge(self, later: "BucketNames") -> None:
-        """Add the strings of another; those that it did not store would not change a name."""
-        for bucket, first in later._first.items():
-            strings = [first, *sorted(later._others.get(bucket, ()))]
-            self.add(np.full(len(strings), bucket), strings)
+        """Take in what another has seen in later rows."""
+        for place in (0, 1):
+            for buckets, places, strings in later._kept:
+                chosen = places == place
+                self.add(buckets[chosen], later._hashes[buckets[chosen], place], strings.filter(arrow_of(chosen)))
+        more = np.flatnonzero(later._seen == 3)
+        self._grow(len(later._seen))
+        self._seen[more] = 3
 
     def to_json(self) -> dict[str, str]:
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
-        return {
-            str(bucket): "|".join(
-                [first, *sorted(self._others.get(bucket, ()))[:1]] + ["..."] * (len(self._others.get(bucket, ())) > 1)
-            )
-            for bucket, first in self._first.items()
-        }
+        names: dict[int, str] = {}
+        for wanted in (0, 1):
+            for buckets, places, strings in self._kept:
+                chosen = places == wanted
+                texts = strings.filter(arrow_of(chosen)).to_pylist()
+                if wanted:
+                    texts = [f"{names[b]}|{text}" for b, text in zip(buckets[chosen].tolist(), texts, strict=True)]
+                names |= dict(zip(buckets[chosen].tolist(), texts, strict=True))
+        for bucket in np.flatnonzero(self._seen == 3).tolist():
+            names[bucket] += "|..."
+        return {str(bucket): name for bucket, name in names.items()}
+
+
+class GrowingNames(Mapping[str, str]):
+    """The names of buckets in a stream, of which later rows may bring more."""
+
+    def __init__(self, buckets: BucketNames) -> None:
+        self._buckets, self._version, self._names = buckets, -1, dict[str, str]()
+
+    def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
+        self._buckets.add(buckets, hashes, strings)
+
+    @property
+    def version(self) -> int:
+        return self._buckets.version
+
+    @property
+    def _now(self) -> dict[str, str]:
+        if self._version != self._buckets.version:
+            self._version, self._names = self._buckets.version, self._buckets.to_json()
+        return self._names
+
+    def __getitem__(self, bucket: str) -> str:
+        return self._now[bucket]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+    def items(self) -> ItemsView[str, str]:
+        """Without a look-up of each."""
+        return self._now.items()

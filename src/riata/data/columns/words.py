@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from riata.data.columns.arrow_values import filled, string_array
 from riata.data.columns.strings import buffers
 from riata.kernels.text_hashing import hash_words, make_table
 
@@ -62,7 +63,7 @@ class WordRules:
 
     def own_hashes(self, names: Sequence[str]) -> np.ndarray:
         """The hash of each word or run: of all that its text has, the last is the longest."""
-        found = self.words(pa.array(list(names), pa.string()))
+        found = self.words(string_array(list(names), pa.string()))
         hashes: np.ndarray = found.hashes[found.indptr[1:] - 1]
         return hashes
 
@@ -80,7 +81,7 @@ class WordRules:
 
 def _plain(strings: pa.Array) -> pa.Array:
     """Texts of other letters than ASCII in lower case, with spaces for their signs; the rest is done by the kernel."""
-    other = pc.fill_null(pc.invert(pc.string_is_ascii(strings)), False)
+    other = filled(pc.invert(pc.string_is_ascii(strings)), False)
     if not pc.any(other).as_py():
         return strings
     lowered = pc.utf8_lower(strings.filter(other))

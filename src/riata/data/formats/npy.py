@@ -4,6 +4,7 @@ The arrays of an .npz file may be compressed; they are decompressed as they are 
 """
 
 import math
+import os
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from riata.data.formats.filesource import FileSource
 from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES
 from riata.data.formats.tables import dense_column, list_column, native
 from riata.errors import DataError
+from riata.machine import hold_still
 
 
 @dataclass(frozen=True)
@@ -125,35 +127,54 @@ class Npy(FileSource):
     def _values(self, start: int, stop: int) -> np.ndarray:
         start, stop = min(start, self.n_rows), min(stop, self.n_rows)
         if self.files[0].changed():
-            raise DataError(
-                f"{self.files[0].path} changed while it was being read; start again when nobody writes to it"
-            )
+            raise DataError(self._changed())
         with self.door(self.files[0]):
-            return native(self._mapped(start, stop) if self._mappable and start < stop else self._read(start, stop))
+            return native(self._rows(start, stop))
 
-    @property
-    def _mappable(self) -> bool:
-        return not self._layout.fortran and isinstance(self.files[0].filesystem, fs.LocalFileSystem)
+    def _rows(self, start: int, stop: int) -> np.ndarray:
+        """Some rows as they are stored."""
+        mapped = None
+        if start < stop and not self._layout.fortran and isinstance(self.files[0].filesystem, fs.LocalFileSystem):
+            mapped = self._mapped(start, stop)
+        return self._read(start, stop) if mapped is None else mapped
 
-    def _mapped(self, start: int, stop: int) -> np.ndarray:
-        """A memory map of these rows only: the pages that were read are released with the array."""
+    def _mapped(self, start: int, stop: int) -> np.ndarray | None:
+        """A memory map of these rows only: the pages that were read are released with the array.
+
+        None where nobody keeps the file from being cut short meanwhile, which would end the process.
+        """
         layout = self._layout
         shape = (stop - start, *layout.shape[1:])
         at = layout.start + start * layout.row_bytes
-        return np.asarray(np.memmap(self.files[0].path, layout.dtype, "r", at, shape))
+        with open(self.files[0].path, "rb") as handle:
+            if not hold_still(handle.fileno()):
+                return None
+            if os.fstat(handle.fileno()).st_size < at + (stop - start) * layout.row_bytes:
+                raise DataError(self._changed())
+            return np.asarray(np.memmap(handle, layout.dtype, "r", at, shape))  # has a copy of the handle
 
     def _read(self, start: int, stop: int) -> np.ndarray:
         layout, size = self._layout, stop - start
         with self.files[0].seekable() as handle:
             if not layout.fortran:
                 handle.seek(layout.start + start * layout.row_bytes)
-                flat: np.ndarray = np.frombuffer(handle.read_buffer(size * layout.row_bytes), layout.dtype)
+                flat = self._numbers(handle, size * math.prod(layout.shape[1:]))
                 return flat.reshape(size, *layout.shape[1:])
             values = np.empty((size, *layout.shape[1:]), layout.dtype)
             for j in range(layout.shape[1]):
                 handle.seek(layout.start + (j * layout.shape[0] + start) * layout.dtype.itemsize)
-                values[:, j] = np.frombuffer(handle.read(size * layout.dtype.itemsize), layout.dtype)
+                values[:, j] = self._numbers(handle, size)
             return values
+
+    def _numbers(self, handle: pa.NativeFile, n: int) -> np.ndarray:
+        """The next n numbers of a file, all of them."""
+        content = handle.read_buffer(n * self._layout.dtype.itemsize)
+        if len(content) < n * self._layout.dtype.itemsize:
+            raise DataError(self._changed())
+        return np.frombuffer(content, self._layout.dtype)
+
+    def _changed(self) -> str:
+        return f"{self.files[0].path} changed while it was being read; start again when nobody writes to it"
 
 
 class Member:

@@ -16,7 +16,7 @@ from riata.errors import DataError
 
 DENSE = "X"  # the name of the column of a dense matrix
 INDICES, VALUES = "X.indices", "X.values"
-TARGET, WEIGHT = "y", "weight"
+TARGET, WEIGHT, OFFSET = "y", "weight", "offset"
 NOTHING: Mapping[str, Any] = {}
 OF_CELLS = ("cells", "refused", "strays", "notes")  # attributes about cells of text
 
@@ -82,11 +82,16 @@ class Source(ABC):
 
     def note_on_skipped(self) -> list[str]:
         """A note on the bad rows that the last pass left out, if there were any."""
-        if not self.skipped:
-            return []
-        more = ["and more"] if len(self.skipped_at) < self.skipped else []
-        places = f" ({'; '.join([*self.skipped_at, *more])})" if self.skipped_at else ""
-        return [f"{self.skipped} row{'' if self.skipped == 1 else 's'} could not be read: left out{places}"]
+        return skipped_note(self.skipped, self.skipped_at)
+
+
+def skipped_note(count: int, places: Sequence[str] = ()) -> list[str]:
+    """A note on so many bad rows, if there are any, of which some are at these places."""
+    if not count:
+        return []
+    more = ["and more"] if len(places) < count else []
+    where = f" ({'; '.join([*places, *more])})" if places else ""
+    return [f"{count} row{'' if count == 1 else 's'} could not be read: left out{where}"]
 
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

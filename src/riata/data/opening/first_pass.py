@@ -19,10 +19,10 @@ from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.columns.unfit import leak, unfit, without_values
-from riata.data.encoding import MATRICES, Encoding, weights_of
+from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
-from riata.data.formats.source import Source
+from riata.data.formats.source import Source, skipped_note
 from riata.data.opening.column_options import (
     ColumnOptions,
     check_cells,
@@ -40,6 +40,7 @@ from riata.data.target import Target, TargetLearner
 from riata.errors import DataError
 
 LOOKING = "looking at the columns"
+MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
 MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
@@ -119,6 +120,7 @@ class FirstPass:
             if not keep.all():
                 batch, weight = batch.filter(pa.array(keep)), weight[keep]
             self.n_rows += batch.num_rows
+            offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
             y = self.target.add(batch.column(self.options.target), weight) if self.target else None
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
@@ -160,7 +162,11 @@ class FirstPass:
 
     def _categories(self, name: str) -> Learner:
         options = self.options
-        return LevelsLearner(name) if options.hashed else CategoryLearner(name, options.max_levels, options.hash_bits)
+        if options.hashed:
+            return LevelsLearner(name)
+        if self.source.partial:  # later rows bring other levels
+            return CategoryLearner(name, min(options.max_levels, MOST_LEVELS_OF_FIRST_ROWS), options.hash_bits, True)
+        return CategoryLearner(name, options.max_levels, options.hash_bits)
 
     def _words(self, name: str) -> Learner:
         asked = self.options.vocabulary
@@ -211,7 +217,7 @@ class FirstPass:
         if hashed and any(e.kind == Sparse.kind for e in encoders):
             raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
         cells = {name: one for name, one in self.source.cells.items() if name in self.columns}
-        encoding = Encoding(encoders, target, self.options.weight, single, hashed, cells)
+        encoding = Encoding(encoders, target, self.options.weight, self.options.offset_role, single, hashed, cells)
         if encoding.n_features == 0:
             reasons = "; ".join(self.notes) or "there is none beside the target"
             raise DataError(f"there are 0 features: no column is left to be one ({reasons})")
@@ -265,10 +271,8 @@ class FirstPass:
         for name in filter(is_index, self.source.schema.names):
             if name not in (*self.columns, *self.options.drop):
                 yield f"column {name!r} is the index of a pandas frame: left out (unless named among the features)"
-        if self.skipped == self.source.skipped:
-            yield from self.source.note_on_skipped()
-        elif self.skipped:  # of parts that other processes have read
-            yield f"{self.skipped} rows could not be read: left out"
+        here = self.skipped == self.source.skipped  # else other processes have read parts, and know the places
+        yield from self.source.note_on_skipped() if here else skipped_note(self.skipped)
         for found in columns.values():
             if found.counts_from is not None and self.source.any_base:
                 yield f"the indices count from {found.counts_from}"

@@ -12,44 +12,25 @@
 | a generator of chunks, "-"    | tables, or tuples (X, y[, weight])        | as for tables and arrays                 |
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from riata.data.budget import chunk_bytes, in_memory_bytes, in_words, parse_memory
-from riata.data.column_names import listed
-from riata.data.columns.crosses import Cross
+from riata.data.budget import parse_memory
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
-from riata.data.formats.csv_options import csv_options
-from riata.data.formats.ipc import Ipc
-from riata.data.formats.source import Source, WithColumns
-from riata.data.formats.streams import StoredStream, UnstoredStream
 from riata.data.opening.arrays import open_array
+from riata.data.opening.asked import Asked, NamedColumns
 from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
-from riata.data.opening.column_options import ColumnOptions, columns_read
-from riata.data.opening.convert import open_converted
-from riata.data.opening.decoded_batches import DecodedBatches
-from riata.data.opening.profile import Profile, known_encoding, known_profile
-from riata.data.opening.profile_cache import profile_of
-from riata.data.opening.sources import Reading, open_source, with_roles
-from riata.data.out_of_core import OutOfCore
-from riata.data.row_marks import MarksOfSource
+from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
-from riata.data.target import TASKS, GrowingTarget, Target
-from riata.errors import DataError, OptionError
-from riata.near_misses import did_you_mean
 from riata.scipy_later import is_sparse
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
-EXPANSION = 4  # how many times its size in a file a row is guessed to take in memory
-MOST_ROWS = 1 << 16  # of a first batch
-
-# makes a dataset of (source, options, rows of a first batch, encoding, target, memory, cache)
-RemoteOpener = Callable[[Source, ColumnOptions, int, Encoding | None, str | None, int, bool | str], Dataset]
 
 
 def open_data(
@@ -57,6 +38,8 @@ def open_data(
     target: Any = None,
     *,
     weight: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
     groups: Any = None,
     time: Any = None,
     folds: Any = None,
@@ -69,6 +52,7 @@ def open_data(
     memory: int | str | None = None,
     cache: bool | str = True,
     follow: bool = False,
+    one_pass: bool = False,
     on_error: str = "raise",
     encoding: Encoding | None = None,
     n_features: int | None = None,
@@ -86,6 +70,12 @@ def open_data(
         What to read; "-" is standard input.
     target, weight : str, int, array or path
         A column by name (by number in a bare array), an array of one value per row, or a file of its own.
+    offset : str, array or path
+        Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
+        with them needs them for every row it predicts.
+    exposure : str, array or path
+        In place of an offset, for losses of a logarithmic link: how much of something a row has, such as years or
+        customers. The mean is in proportion to it, which is an offset of its logarithm.
     groups, time, folds : str, array or path
         A column that says which rows belong together when k or alpha is chosen: a group such as a customer, whose rows
         are in one fold; a time, for folds that are scored by models of earlier rows; or the numbers of folds. It is no
@@ -106,11 +96,14 @@ def open_data(
         the size of that chunk until all rows have been read.
     follow : bool, default=False
         Whether to wait for more rows at the end of a text file: it is then a stream, without a cache.
+    one_pass : bool, default=False
+        Whether files are read once, in their order, as a stream is: no first pass over all rows, and no cache. Columns
+        with more than 1000 levels in the first chunk are hashed, because later rows bring others.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
         The encoding of a model, to make the same features of these rows. A `weight` that is given takes precedence
-        over the weight column of the encoding.
+        over the weight column of the encoding; so does an `offset` or an `exposure`.
     n_features, need_target :
         How many features sparse rows have, where that is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
@@ -135,187 +128,52 @@ def open_data(
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     """
-    budget = parse_memory(memory)
-    if task not in TASKS:
-        raise OptionError(f"task must be one of {', '.join(TASKS)}, not {task!r}")
-    if on_error not in ("raise", "skip"):
-        raise OptionError(f"on_error must be 'raise' or 'skip', not {on_error!r}")
-    marks = {role: given for role, given in (("groups", groups), ("time", time), ("folds", folds)) if given is not None}
-    asked = {
-        "target": target if need_target else None, "weight": weight, **marks, "features": features, "drop": drop,
-        "categorical": categorical, "text": text, "crosses": crosses, "task": task,
-    }  # fmt: skip
+    marks = {"groups": groups, "time": time, "folds": folds}
+    asked = Asked(
+        target=target, weight=weight, offset=offset, exposure=exposure,
+        marks={role: given for role, given in marks.items() if given is not None},
+        columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
+        memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
+        on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
+        need_target=need_target,
+    )  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
-    growing = {"follow": follow or None}
     if is_statistics(source):
-        refuse_given(growing, f"{source} holds sums, and no rows that become more")
-        statistics = load_statistics(source, budget)
-        check_as_encoded(source, statistics.encoding, asked)
-        return statistics.as_data()
-    columns = {name: asked[name] for name in ("features", "drop", "categorical", "text", "crosses")}
+        return _open_statistics(source, asked)
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
-        fitting = encoding is None and n_features is None  # otherwise the target may be the name of that of a model
-        refuse_given(
-            columns | {"target": target if fitting else None}, f"{source} comes with its features and its target"
-        )
-        source, target, names = _dataset(source)
-        return open_array(source, target, weight, task, names, marks=marks)
+        return _open_by_name(source, asked)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
-        refuse_given(growing, "an array does not become longer; only a file of text does")
-        refuse_given(
-            columns, "an array has no names of columns; give a data frame, or choose among its columns yourself"
-        )
-        return open_array(source, target, weight, task, None, need_target, marks)
-    cache = False if follow else cache
-    reading = Reading(
-        budget, _as_text(encoding, categorical, text), on_error == "skip", filesystem, n_features, follow,
-        csv_options(csv), {} if encoding is None else encoding.cells, (target,) if isinstance(target, str) else (),
-    )  # fmt: skip
-    rows = open_source(source, reading, target)
-    if remote_opener is None and isinstance(rows, Ipc) and (converted := open_converted(rows, budget)) is not None:
-        check_as_encoded(source, converted.encoding, asked)
-        return converted.load() if converted.n_bytes <= in_memory_bytes(budget) else converted
-    if encoding is not None and need_target:
-        _check_answers(rows, source, target)
-    rows, roles = with_roles(rows, {"target": target, "weight": weight, **marks}, reading, need_target)
-    if remote_opener is not None and rows.single_pass:
-        raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
-    if n_features is not None:
-        rows.width = n_features
-    by_place = isinstance(rows, WithColumns) or any(roles[role] is not None for role in marks)
-    if cache and (rows.single_pass or (rows.unordered and by_place)):
-        rows = StoredStream(rows, cache if isinstance(cache, str) else None)
-    elif rows.single_pass:
-        rows = UnstoredStream(rows, _first_rows(rows, budget))
-    column_options = ColumnOptions(
-        features=None if features is None else _names(features),
-        drop=_names(drop), categorical=_names(categorical), text=_names(text), crosses=as_crosses(crosses),
-        task=task, on_error=on_error, **(options | roles),
-    )  # fmt: skip
-    batch_rows = _first_rows(rows, budget)
-    target_name = roles["target"] if need_target else None
-    if encoding is not None and roles["weight"] is not None:
-        encoding = replace(encoding, weight=roles["weight"])
-    rows.judge_by(_columns_used(rows, column_options, encoding, target_name))
-    if remote_opener is not None:
-        remote = remote_opener(rows, column_options, batch_rows, encoding, target_name, budget, cache)
-        if remote.profile is not None:
-            remote.profile.notes += _time_note(time, column_options)
-        return remote
-    decoded = DecodedBatches(0 if rows.single_pass else in_memory_bytes(budget))
-    if encoding is not None:
-        profile = known_profile(rows, encoding, batch_rows, target_name, decoded)
-    elif isinstance(rows, UnstoredStream):
-        profile = _profile_of_stream(rows, column_options, batch_rows, n_features)
-    else:
-        profile = profile_of(rows, column_options, batch_rows, decoded=decoded)
-    profile.notes += _time_note(time, column_options)
-    if profile.encoding.names_bytes > budget:
-        raise DataError(
-            f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
-            f"than the budget of {in_words(budget)}; give it more memory, correct the indices, or drop the column"
-        )
-    data = OutOfCore(rows, profile, budget, cache)
-    if column_options.marks:
-        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, column_options.marks, data.n_rows))
-    fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
-    return data.load(decoded) if fits else data
+        return _open_array(source, asked)
+    return open_rows(source, asked, remote_opener)
 
 
-def _check_answers(rows: Source, source: Any, target: Any) -> None:
-    """Refuse rows for a model that are without its target."""
-    names = rows.schema.names
-    if rows.bare or not isinstance(target, str) or target in names or Path(target).exists():
-        return
-    where = source if isinstance(source, str | Path) else "the data"
-    hint = did_you_mean(target, names) or "; to predict without answers use predict"
-    raise DataError(f"{where} has no column {target!r}, the target, but {listed(names)}{hint}")
+def _open_statistics(source: Any, asked: Asked) -> Dataset:
+    """Summary rows of what `riata statistics` wrote."""
+    refuse_given(asked.growing, f"{source} holds sums, and no rows that become more")
+    statistics = load_statistics(source, asked.memory)
+    check_as_encoded(source, statistics.encoding, asked.settled_by_encoding)
+    return statistics.as_data()
 
 
-def _columns_used(rows: Source, options: ColumnOptions, encoding: Encoding | None, target: str | None) -> Sequence[str]:
-    """The columns that any pass may read."""
-    if encoding is None:
-        return columns_read(rows, options)
-    return [*known_encoding(rows, encoding, target).columns, *options.marks.values()]
-
-
-def _profile_of_stream(
-    rows: UnstoredStream, options: ColumnOptions, batch_rows: int, n_features: int | None
-) -> Profile:
-    """The profile of the first rows of a stream, which may not have all labels and features yet."""
-    profile = profile_of(rows.first, options, batch_rows)
-    profile.encoding = replace(profile.encoding, target=_growing(profile.encoding.target, options.task))
-    profile.notes += _width_note(profile.encoding, n_features)
-    return profile
-
-
-def _time_note(given: Any, options: ColumnOptions) -> list[str]:
-    """A note on a column of times that would have been a feature, had it not been named as such."""
-    if options.time is None or options.time != given or options.features is not None or options.time in options.drop:
-        return []
-    keeps = "naming it among the features keeps it (features=..., or --features)"
-    return [f"{options.time!r} orders the folds and is no feature; {keeps}"]
-
-
-def _width_note(encoding: Encoding, n_features: int | None) -> list[str]:
-    """A note for streams of sparse rows: later rows may have features beyond those of the first ones."""
-    if n_features is not None or encoding.hashed or all(e.kind != "sparse" for e in encoding.encoders):
-        return []
-    return [
-        f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say "
-        "how many there are (n_features, or --n-features)"
-    ]
-
-
-def _growing(target: Target | None, task: str) -> Target | None:
-    """The target of a stream, which may have more labels than its first rows.
-
-    Two different numbers in the first rows are a guess at classes, not a reason to let more of them become classes.
-    """
-    classes = None if target is None else target.classes
-    if target is None or classes is None or not (task == "classification" or isinstance(classes[0], str)):
-        return target
-    return GrowingTarget(target.column, list(classes))
-
-
-def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Each cross as the names of its columns, at least two."""
-    for cross in crosses:
-        if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
-            raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
-    return tuple(_names(cross) for cross in crosses)
-
-
-def _names(columns: Sequence[Any]) -> tuple[str, ...]:
-    """Names of columns; those of a pandas frame may be numbers."""
-    return tuple(map(str, columns))
-
-
-def _dataset(source: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """X, y and the names of the columns of a data set by name, such as "digits49:test"."""
+def _open_by_name(source: str, asked: Asked) -> Dataset:
+    """A data set by its name, such as "digits49:test"."""
     from riata import datasets
 
+    fitting = asked.encoding is None and asked.n_features is None  # otherwise the target may be that of a model
+    refuse_given(
+        asked.columns._asdict() | {"target": asked.target if fitting else None},
+        f"{source} comes with its features and its target",
+    )
     name, _, split = source.partition(":")
     X, y, names = getattr(datasets, DATASETS[name])(split or "train")
-    return X, y, [str(n) for n in names]
+    return open_array(X, y, asked.beside, asked.task, list(map(str, names)), marks=asked.marks)
 
 
-def _as_text(encoding: Encoding | None, categorical: Sequence[str], text: Sequence[str]) -> tuple[str, ...]:
-    """Columns of text files whose values must not be parsed as numbers."""
-    if encoding is None:
-        return (*categorical, *text)
-    target = encoding.target
-    labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
-    levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]
-    crosses = [e for e in encoding.encoders if isinstance(e, Cross)]
-    crossed = [c for e in crosses for c, number in zip(e.crossed, e.numeric, strict=True) if not number]
-    return (*levels, *crossed, *labels)
-
-
-def _first_rows(rows: Source, memory: int) -> int:
-    """How many rows to read at once before their size is known."""
-    if rows.n_rows and rows.n_bytes:
-        row_bytes = EXPANSION * rows.n_bytes / rows.n_rows
-    else:
-        row_bytes = 16.0 * len(rows.schema.names)
-    return int(min(max(1, chunk_bytes(memory) // max(row_bytes, 1.0)), MOST_ROWS))
+def _open_array(source: Any, asked: Asked) -> Dataset:
+    """An array or a SciPy matrix, which is in memory already."""
+    refuse_given(asked.growing, "an array does not become longer; only a file of text does")
+    refuse_given(
+        asked.columns._asdict(),
+        "an array has no names of columns; give a data frame, or choose among its columns yourself",
+    )
+    return open_array(source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks)

@@ -23,6 +23,7 @@ from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.first_pass import FirstPass
 from riata.data.opening.profile import Profile, has_names, known_encoding
 from riata.data.opening.profile_cache import profile_of
+from riata.data.opening.rows import ReadyRows
 from riata.data.out_of_core import ROW_OVERHEAD, facts_of
 from riata.engines.dask.cluster import Client, Future, carry, in_tree, n_threads, result_of, submit_all
 from riata.engines.dask.collections import blocks_of, first_look
@@ -40,29 +41,21 @@ LOOKS_AT_ONCE = 8  # how many first passes one task merges: they are small
 THREADS = 4  # the most threads of a worker with which chunks of the usual size stay within the budget
 
 
-def open_files(
-    client: Client,
-    source: Source,
-    options: ColumnOptions,
-    rows: int,
-    encoding: Encoding | None,
-    target: str | None,
-    memory: int,
-    cache: bool | str,
-) -> OnWorkers:
-    """The rows of a source, which the workers read themselves; `encoding` is that of a model, if there is one."""
-    if cache is False and not source.fast:
+def open_files(client: Client, ready: ReadyRows) -> OnWorkers:
+    """The rows of a source, which the workers read themselves."""
+    source = ready.source
+    if ready.cache is False and not source.fast:
         raise OptionError(
             "workers keep encoded rows of this format in temporary files: give a folder for them as cache"
         )
     parts = parts_of(source, part_count(source.n_bytes or 0, n_threads(client)))
-    if encoding is None:
-        profile = profile_of(source, options, rows, partial(_learned, client, parts))
+    if ready.encoding is None:
+        profile = profile_of(source, ready.options, ready.batch_rows, partial(_learned, client, parts))
     else:
-        profile = _known(source, known_encoding(source, encoding, target))
-    folder = cache if isinstance(cache, str) else None
-    data = _encoded(client, part_of_source, parts, profile, memory, folder)
-    return _with_marks(data, parts, source.schema, options)
+        profile = _known(source, known_encoding(source, ready.encoding, ready.target))
+    folder = ready.cache if isinstance(ready.cache, str) else None
+    data = _encoded(client, part_of_source, parts, profile, ready.memory, folder)
+    return _with_marks(data, parts, source.schema, ready.options)
 
 
 def part_count(n_bytes: int, threads: int) -> int:
@@ -77,20 +70,23 @@ def part_count(n_bytes: int, threads: int) -> int:
 def open_collection(
     client: Client,
     rows: Any,
-    target: Any,
-    weight: Any,
+    given: dict[str, Any],
     options: dict[str, Any],
     encoding: Encoding | None,
     memory: int,
 ) -> OnWorkers:
-    """The rows of a Dask collection, or of delayed chunks."""
-    blocks, roles = blocks_of(client, rows, target, weight)
+    """The rows of a Dask collection, or of delayed chunks, with the target, weight and offset that are given."""
+    blocks, roles = blocks_of(client, rows, given)
     look = first_look(client, blocks, ColumnOptions(**roles, **options))
     schema = look.source.schema
     if encoding is None:
         profile = _looked(client, look, blocks, look.source.n_rows or 1)
     else:
-        encoding = replace(encoding, weight=look.options.weight or encoding.weight)
+        encoding = replace(
+            encoding,
+            weight=look.options.weight or encoding.weight,
+            offset=look.options.offset_role or encoding.offset,
+        )
         profile = _known(look.source, known_encoding(look.source, encoding, look.options.target))
     data = _encoded(client, part_of_block, blocks, profile, memory, None)
     return _with_marks(data, blocks, schema, look.options)

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from riata.model.training_facts import PerClass
-from riata.penalties import PENALTIES
+from riata.outcome.score_names import SCORE_NAMES
+from riata.penalties import CONCAVE, PENALTIES
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
-SCORES = {
+SCORES = SCORE_NAMES | {
     "r2": "R²", "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
-    "mse": "mean squared error", "deviance_explained": "deviance explained",
-    "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
-    "loss": "loss", "aic": "AIC", "bic": "BIC", "ebic": "EBIC", "features": "features",
+    "loss": "loss", "features": "features",
 }  # fmt: skip
 
 
@@ -48,6 +47,8 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
     if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
+    if (offset := facts.model.offset) is not None:
+        said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")
     if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
@@ -64,6 +65,7 @@ def asked(facts: Facts) -> list[str]:
 
 _MORE = {
     "nonnegative": "No coefficient may be negative.",
+    "bounds": "Some coefficients had to lie within bounds that were given.",
     "debias": "The chosen features were then fitted once more, without the penalty.",
     "normalize": "Every row was divided by its norm first.",
     "half_life": "Older rows counted less and less.",
@@ -71,9 +73,10 @@ _MORE = {
 
 
 def own_penalty(parameters: dict[str, Any]) -> str | None:
-    """What a penalty is called that was given as an object."""
+    """What a penalty is called that is no elastic net: one that was given as an object, MCP or SCAD."""
     written = parameters.get("penalty") or ""
-    return None if written in ("", *PENALTIES) else written.split("(")[0]
+    name = written.split("(")[0].split(":")[0]
+    return name.upper() if name in CONCAVE else None if name in ("", *PENALTIES) else name
 
 
 def _penalty(parameters: dict[str, Any], alpha: str) -> str:

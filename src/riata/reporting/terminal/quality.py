@@ -7,15 +7,13 @@ from rich.table import Table
 
 from riata.model.quality import ClassQuality, NumberQuality
 from riata.model.quality.classes import ClassScore
+from riata.outcome.score_names import score_name
 from riata.reporting.terminal.aligned import aligned
 from riata.reporting.terminal.user_text import escape
 
 Quality = ClassQuality | NumberQuality
 
-SCORES = {
-    "r2": "R2", "rmse": "RMSE", "mae": "MAE", "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
-    "deviance_explained": "deviance explained",
-}  # fmt: skip
+SCORES = ("r2", "rmse", "mae", "accuracy", "auc", "log_loss", "deviance_explained")  # in this order
 IN_UNITS = ("rmse", "mae")  # of the target
 MOST_CLASSES = 12  # that are listed
 OF_MANY = 2  # classes from which on each of them is listed
@@ -33,7 +31,7 @@ def scores_table(found: Mapping[str, Quality]) -> Table:
         columns += [[one.scores.get(name) for name in names], [one.baseline.get(name) for name in names]]
     cells = [_in_kind(names, column) for column in columns]
     for i, name in enumerate(names):
-        table.add_row(SCORES[name], *(column[i] for column in cells))
+        table.add_row(score_name(name), *(column[i] for column in cells))
     return table
 
 

@@ -32,11 +32,9 @@ class ColumnCopy:
         """The minimum of F over these features and the intercept, from a guess whose other coefficients are 0."""
         W, (w, b) = self.features, guess
         y, weight = problem.data.targets()
-        l1, l2, lower = (strength[W] for strength in problem.strengths)
+        strengths = problem.strengths.of(W)
         with one_blas_thread():
-            v, b = minimise_loss(
-                self.A, y, weight, problem.loss, (l1, l2, lower), problem.fit_intercept, w[W], b, enough
-            )
+            v, b = minimise_loss(self.A, y, weight, problem.loss, strengths, problem.fit_intercept, w[W], b, enough)
         w = np.zeros_like(w)
         w[W] = v
         return w, float(b)

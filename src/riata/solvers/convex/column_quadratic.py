@@ -2,9 +2,9 @@
 
     Q(v) = sum_i u_i m_i + D_i m_i^2 / 2 + sum_j l1_j |v_j| + l2_j / 2 v_j^2,   m = A (v - v0) + c
 
-Coordinate descent over the coefficients that are not zero, or are pulled, with Anderson's extrapolation of its last
-sweeps (Bertrand & Massias, 2021), and Newton steps on the support. A Newton step is made once as much work has gone
-into sweeps as it costs: so neither can cost much more than the better of the two.
+Coordinate descent over the coefficients that are not zero, or are pulled, longest where it gains most for its work;
+Anderson's extrapolation of its last sweeps (Bertrand & Massias, 2021); and Newton steps on the support. A Newton step
+is made once as much work has gone into sweeps as it costs: so neither can cost much more than the better of the two.
 """
 
 import numpy as np
@@ -19,9 +19,10 @@ from riata.kernels.coordinate import (
 from riata.kernels.quadratic import take_step
 from riata.objective import FREE_REACH, Problem
 from riata.solvers.convex.columns import FASTER, Columns
-from riata.solvers.convex.quadratic import solve_nearly
+from riata.solvers.convex.quadratic import feasible_share, reach_of, solve_nearly
 
-SWEEPS = 6  # between two looks at the gap, all of which are extrapolated
+SWEEPS = 12  # between two looks at the gap, all of which are extrapolated
+WORTH = 0.1  # of what an entry gains on average in a sweep: columns that gain less wait for the next look
 MAX_ROUNDS = 2000
 PROGRESS = 0.3  # of the gap at the start: a result is nearer than that, however much is enough
 FLAT = 1e-13  # of the squares of a column: a curvature about its mean that is no more is rounding
@@ -39,8 +40,9 @@ def minimise_along_columns(
     for _ in range(MAX_ROUNDS):
         if work.gap() <= enough:
             break
-        spent += work.descend()
-        if spent >= work.newton_cost():
+        if spent < work.newton_cost():
+            spent += work.descend()
+        else:
             work.newton()
             spent = 0.0
     return work.v, work.constant
@@ -51,15 +53,14 @@ class _Descent:
 
     def __init__(self, problem: Problem, columns: Columns, u: np.ndarray, D: np.ndarray, v0: np.ndarray) -> None:
         self.columns, self.u, self.v0, self.centred = columns, u, v0, problem.fit_intercept
-        l1, l2, lower = (np.array(strength) for strength in problem.strengths)
+        l1, l2, lower, upper = (np.array(strength) for strength in problem.strengths)
         sums, squares = np.empty(len(v0)), np.empty(len(v0))
         column_sums(columns.rows, D, sums, squares)
         self.weight = float(D.sum())
         means = sums / self.weight if self.centred and self.weight > 0.0 else np.zeros(len(sums))
         curvatures = squares - sums * means
         curvatures = np.where(curvatures > FLAT * squares, curvatures + l2, 0.0)
-        self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower)
-        self.free = l1 == 0.0
+        self.quadratic = ColumnQuadratic(D, sums, means, curvatures, l1, l2, lower, upper)
         self.v = v0.copy()
         self.Q, self.t, self.constant = self._at(self.v)
         self._look()
@@ -86,43 +87,52 @@ class _Descent:
     def gap(self) -> float:
         """The duality gap of Q: with slopes as they are, or shrunk to the thresholds."""
         q = self.quadratic
-        pull = np.where(q.lower < 0.0, np.abs(self.g), -self.g)
+        reach = reach_of(self.g, q.lower, q.upper)
+        share, price = feasible_share(self.g, q.l1, reach)
         with np.errstate(divide="ignore", invalid="ignore"):
-            largest = float(np.max(np.where(self.free, 0.0, pull / q.l1), initial=0.0))
             squares = np.where(q.D > 0.0, self.t * self.t / q.D, 0.0)
-        share = 1.0 / max(1.0, largest)
+        unpriced = (q.l1 == 0.0) & np.isinf(reach)
         loose = 0.5 * (1.0 - share) ** 2 * (float(squares.sum()) + float(q.l2 @ (self.v * self.v)))
         free = 0.0
-        if self.free.any():  # what such a coefficient, and a larger one, would gain
-            g, v, h = (part[self.free] for part in (self.g, self.v, q.curvatures))
+        if unpriced.any():  # what such a coefficient, and a larger one, would gain
+            g, v, h = (part[unpriced] for part in (self.g, self.v, q.curvatures))
             free = float(np.sum(FREE_REACH * np.abs(g * v) + np.where(h > 0.0, g * g / np.where(h > 0.0, h, 1.0), 0.0)))
-        return loose + float(q.l1 @ np.abs(self.v)) + share * float(self.v @ self.g) + free
+        return loose + float(q.l1 @ np.abs(self.v)) + share * float(self.v @ self.g) + price + free
 
     def descend(self) -> float:
         """Sweeps and an extrapolation; what they cost."""
         q, v = self.quadratic, self.v
-        pull = np.where(q.lower < 0.0, np.abs(self.g), -self.g)
-        active = np.flatnonzero((v != 0.0) | (pull > q.l1))
+        pulled = (np.abs(self.g) > q.l1) & (reach_of(self.g, q.lower, q.upper) > 0.0)
+        active = np.flatnonzero((v != 0.0) | pulled)
         history = np.empty((SWEEPS + 1, len(active)))
         history[0] = v[active]
-        constant, decrease = sweeps_along_columns(self.columns.rows, q, active, v, self.t, history[1:])
+        stored, gains = self.columns.stored, np.empty(len(active))
+        constant, decrease, visited = sweeps_along_columns(
+            self.columns.rows, q, active, stored, v, self.t, history[1:], gains, WORTH
+        )
         self.Q, self.constant = self.Q - decrease, self.constant + constant
         if constant:
             self.t += constant * q.D
         further = _extrapolated(history)
         if further is not None:
             v_far = v.copy()
-            v_far[active] = np.maximum(further, q.lower[active])
+            lower, upper, last = q.lower[active], q.upper[active], history[-1]
+            # at a bound rounding alone would move it, and beyond zero the penalty has another slope
+            held = (last == lower) | (last == upper) | (further * last <= 0.0)
+            v_far[active] = np.where(held, last, np.clip(further, lower, upper))
             Q, t, constant = self._at(v_far)
             if Q < self.Q:
                 self.v, self.Q, self.t, self.constant = v_far, Q, t, constant
         self._look()
-        stored = self.columns.stored
-        return self.columns.sweep_cost((2 * SWEEPS + 1) * stored[active].sum() + stored.sum())
+        return self.columns.sweep_cost(2.0 * visited + stored[active].sum() + stored.sum())
+
+    def _movable(self) -> np.ndarray:
+        """The coordinates that are not zero, nor at a bound: the others move one by one."""
+        return np.flatnonzero((self.v != 0.0) & (self.v > self.quadratic.lower) & (self.v < self.quadratic.upper))
 
     def newton_cost(self) -> float:
         """What a Newton step on the support costs; infinite where it would be singular."""
-        S = np.flatnonzero(self.v)
+        S = self._movable()
         k, n = len(S), len(self.u)
         if k == 0 or (k >= n and not np.all(self.quadratic.l2[S] > 0.0)):
             return np.inf
@@ -130,11 +140,11 @@ class _Descent:
 
     def newton(self) -> None:
         """A step on the support, some share of it: coordinates that would change their sign become zero."""
-        q, S = self.quadratic, np.flatnonzero(self.v)
+        q, S = self.quadratic, self._movable()
         H = self._curvature(S)
         downhill = -self.g[S] - np.copysign(q.l1[S], self.v[S])
         v = self.v.copy()
-        take_step(S, H, downhill, solve_nearly(H, downhill), q.l1, q.lower, v)
+        take_step(S, H, downhill, solve_nearly(H, downhill), q.l1, q.lower, q.upper, v)
         Q, t, constant = self._at(v)
         if Q < self.Q:
             self.v, self.Q, self.t, self.constant = v, Q, t, constant

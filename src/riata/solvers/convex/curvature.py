@@ -87,6 +87,6 @@ def _penalised_minimum(
         assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
         with one_blas_thread():
             return minimise_separable(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
-    l1, l2, lower = (strength[W] for strength in strengths)
+    l1, l2, lower, upper = strengths.of(W)
     H = H + np.diag(l2)
-    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, v, precision, enough, squares)
+    return minimise_quadratic(H, slope + l2 * w[W] + H @ (v - w[W]), l1, lower, upper, v, precision, enough, squares)

@@ -1,10 +1,10 @@
 """The minimum of a penalised quadratic whose matrix is in memory, to the last digits if need be.
 
-    Q(v) = slope . (v - w) + (v - w)'H(v - w) / 2 + sum_j l1_j |v_j|,   v_j >= lower_j, which is 0 or minus infinity
+    Q(v) = slope . (v - w) + (v - w)'H(v - w) / 2 + sum_j l1_j |v_j|,   lower_j <= v_j <= upper_j, between which 0 lies
 
-Coordinate descent finds the signs, Newton steps on the coordinates that are not zero find the values: the first alone
-is slow where columns are correlated, the second alone goes wrong where signs are not yet right. The parts are compiled
-one by one: a kernel with a factorisation inside takes seconds to compile.
+Coordinate descent finds the signs and who is at a bound, Newton steps on the other coordinates that are not zero find
+the values: the first alone is slow where columns are correlated, the second alone goes wrong where signs are not yet
+right. The parts are compiled one by one: a kernel with a factorisation inside takes seconds to compile.
 """
 
 from contextlib import nullcontext
@@ -27,6 +27,7 @@ def minimise_quadratic(
     slope: np.ndarray,
     l1: np.ndarray,
     lower: np.ndarray,
+    upper: np.ndarray,
     w: np.ndarray,
     precision: float,
     enough: float = 0.0,
@@ -39,42 +40,59 @@ def minimise_quadratic(
     then a sum of squares, which are no more than `squares` from here on.
     """
     v = w.copy()
+    unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
         for _ in range(MAX_ROUNDS):
-            if descend(H, l1, lower, v, now, SWEEPS, tol) <= tol:
+            if descend(H, l1, lower, upper, v, now, SWEEPS, tol) <= tol:
                 break
-            if enough > 0.0 and len(w) > FEW_COORDINATES and _gap(H, now, l1, lower, v, squares) <= enough:
+            if enough > 0.0 and len(w) > FEW_COORDINATES and _gap(H, now, l1, lower, upper, v, squares) <= enough:
                 break
-            _step(H, now, l1, lower, v)
+            S = v.nonzero()[0] if unbounded else np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
+            v_S, H_S = v[S], H.take(S, 0).take(S, 1)
+            downhill = -now[S] - np.copysign(l1[S], v_S)
+            step = solve_nearly(H_S, downhill)
+            if unbounded and ((v_S + step) * v_S).min(initial=0.0) >= 0.0:  # as a rule nothing changes its sign
+                v[S] += step
+            else:
+                take_step(S, H_S, downhill, step, l1, lower, upper, v)
             now = slope + H @ (v - w)
     return v
 
 
-def _step(H: np.ndarray, now: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray) -> None:
-    """A Newton step over the coordinates that are not zero: v moves by it, or by a share of it."""
-    S = v.nonzero()[0]
-    v_S, H_S = v[S], H.take(S, 0).take(S, 1)
-    downhill = -now[S] - np.copysign(l1[S], v_S)
-    step = solve_nearly(H_S, downhill)
-    whole = v_S + step
-    if (whole * v_S).min(initial=0.0) >= 0.0:  # as a rule nothing changes its sign
-        v[S] = whole
-    else:
-        take_step(S, H_S, downhill, step, l1, lower, v)
-
-
-def _gap(H: np.ndarray, now: np.ndarray, l1: np.ndarray, lower: np.ndarray, v: np.ndarray, squares: float) -> float:
+def _gap(
+    H: np.ndarray,
+    now: np.ndarray,
+    l1: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    v: np.ndarray,
+    squares: float,
+) -> float:
     """The duality gap of Q at v, with the slopes `now` as they are, or shrunk to the thresholds.
 
     Where nothing is penalised there is none, and what a step of that coordinate alone would gain stands for it.
     """
-    pull, free, curvature = np.where(lower < 0.0, np.abs(now), -now), l1 == 0.0, H.diagonal()
+    reach, curvature = reach_of(now, lower, upper), H.diagonal()
+    free = (l1 == 0.0) & np.isinf(reach)
     gains = now[free] ** 2 / np.where(curvature[free] > 0.0, curvature[free], np.inf)
-    largest = float(np.max(pull / np.where(free, np.inf, l1), initial=0.0))
-    share = 1.0 / max(1.0, largest)
+    share, price = feasible_share(now, l1, reach)
     loose = 0.5 * (1.0 - share) ** 2 * squares if share < 1.0 else 0.0
-    return float(loose + l1 @ np.abs(v) + share * (v @ now) + gains.sum())
+    return float(loose + l1 @ np.abs(v) + share * (v @ now) + price + gains.sum())
+
+
+def reach_of(slope: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """How far each coordinate may go from 0 to where its slope draws it."""
+    return np.where(slope < 0.0, upper, -lower)
+
+
+def feasible_share(slope: np.ndarray, l1: np.ndarray, reach: np.ndarray) -> tuple[float, float]:
+    """The share of the slopes that no unbounded coordinate is pulled by beyond its l1, and what bounded ones gain by
+    the rest of theirs at most. A coordinate that has neither a bound nor a penalty is left out."""
+    pull, bounded = np.abs(slope), np.isfinite(reach)
+    share = 1.0 / max(1.0, float(np.max(pull / np.where(bounded | (l1 == 0.0), np.inf, l1), initial=0.0)))
+    price = np.where(bounded, reach, 0.0) @ np.maximum(share * pull - l1, 0.0)
+    return share, float(price)
 
 
 def solve_nearly(H: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ import numpy as np
 from riata.kernels.losses import code_of
 from riata.kernels.restricted import losses_of_rows, slopes_and_curved_rows
 from riata.losses.loss import Loss
+from riata.penalties import Strengths
 from riata.solvers.convex.quadratic import minimise_quadratic
 
 STEPS = 30
@@ -20,19 +21,19 @@ def minimise_loss(
     y: np.ndarray,
     weight: np.ndarray,
     loss: Loss,
-    strengths: tuple[np.ndarray, np.ndarray, np.ndarray],
+    strengths: Strengths,
     fit_intercept: bool,
     v: np.ndarray,
     b: float,
     enough: float = 0.0,
 ) -> tuple[np.ndarray, float]:
-    """(v, b) at the minimum over the columns of A, from a start; `strengths` are l1, l2 and the least v_j.
+    """(v, b) at the minimum over the columns of A, from a start within the bounds.
 
     F = sum_i s_i loss(y_i, a_i . v + b) / sum(s) + sum_j l1_j |v_j| + l2_j / 2 v_j^2
 
     It ends where a further step would hardly gain anything, or much less than `enough`.
     """
-    l1, l2, lower = strengths
+    l1, l2, lower, upper = strengths
     has_l2 = bool(l2.any())
     code, least_curvature = code_of(loss), loss.least_curvature
     weight = weight / weight.sum()
@@ -51,11 +52,12 @@ def minimise_loss(
         if has_l2:
             H.ravel()[:: len(v) + 1] += l2
             by_v += l2 * v
-        v_step = minimise_quadratic(H, by_v, l1, lower, v, QUADRATIC_PRECISION) - v
+        v_far = minimise_quadratic(H, by_v, l1, lower, upper, v, QUADRATIC_PRECISION)
+        v_step = v_far - v
         b_step = -by_b / curvature - mean @ v_step if fit_intercept and curvature > 0.0 else 0.0
         z_step, share = A @ v_step + b_step, 1.0
         for _ in range(HALVINGS):
-            v_new, z_new = v + share * v_step, z + share * z_step
+            v_new, z_new = v_far if share == 1.0 else v + share * v_step, z + share * z_step
             F_new = objective(z_new, v_new)
             if F_new <= F + F_ROUNDING * abs(F):
                 break

@@ -44,6 +44,7 @@ from riata.kernels.online import (
     Settings,
     all_weights,
     online_sweep,
+    sizes_and_slopes,
 )
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
@@ -109,7 +110,7 @@ class Online(Method):
             "stiffness": np.ones(LANES), "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
         }  # fmt: skip
         if self.k is not None:
-            memory |= top_k.memory(min(self.n_candidates, n_features))
+            memory |= top_k.memory(min(self.n_candidates, n_features), n_features)
         return memory
 
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
@@ -189,24 +190,27 @@ class Online(Method):
         self._age(memory)
         if self.k is None:
             return
-        w, deviation = self._weights(memory)
-        top_k.replace_candidates(memory, self._candidates(memory, w, deviation))
-        entered = np.count_nonzero(w, axis=0)
+        candidates, entered = self._candidates(memory)
+        top_k.replace_candidates(memory, candidates)
         memory["noise"] *= np.clip(np.sqrt(entered / self.n_candidates), 0.8, 1.25)
 
-    def _candidates(self, memory: MethodMemory, w: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """The features of largest weight, for columns of unit deviation; where these are too few, then the steepest."""
-        lane = memory["lane"][0]
-        size = np.abs(w[:, lane]) * deviation
-        slope = np.divide(
-            np.abs(of_features(memory, "z")[:, lane]), deviation, out=np.zeros_like(size), where=deviation > 0
-        )
-        m = len(memory["candidates"])
-        steepest = np.argpartition(-slope, m - 1)[:m]  # so that only these and those in the model are sorted
-        pool = np.union1d(np.flatnonzero(size), steepest)
+    def _candidates(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
+        """The features of largest weight, for columns of unit deviation; where these are too few, then the steepest.
+
+        Also how many features are in the model of each lane.
+        """
+        seen = np.flatnonzero(memory["seen"])
+        size, slope, entered = np.zeros(len(seen)), np.zeros(len(seen)), np.zeros(LANES)
+        levels = self._levels(memory)
+        T, lane, m = memory["total"][0], memory["lane"][0], len(memory["candidates"])
+        sizes_and_slopes(memory["block"], seen, T, *levels, memory["stiffness"], lane, size, slope, entered)
+        pool = np.flatnonzero(size)
+        if len(pool) < min(m, len(seen)):
+            steepest = np.argpartition(-slope, min(m, len(seen)) - 1)[:m]  # only these and the pool are sorted
+            pool = np.union1d(pool, steepest)
         best = pool[np.lexsort((-slope[pool], -size[pool]))[:m]]
-        chosen: np.ndarray = np.sort(best[slope[best] > 0])
-        return chosen
+        chosen: np.ndarray = np.sort(seen[best[slope[best] > 0]])
+        return chosen, entered
 
     def _age(self, memory: MethodMemory) -> None:
         """Set the next review, and reduce the weight of the rows so far.
@@ -238,13 +242,18 @@ class Online(Method):
 
     def _weights(self, memory: MethodMemory) -> tuple[np.ndarray, np.ndarray]:
         """The current weights of all features, a column for each lane, and the deviations of the features' columns."""
-        T, n_features = memory["total"][0], len(memory["block"])
+        n_features = len(memory["block"])
+        w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
+        level, flat = self._levels(memory)
+        all_weights(memory["block"], memory["total"][0], level, flat, memory["stiffness"], w, deviation)
+        return w, deviation
+
+    def _levels(self, memory: MethodMemory) -> tuple[np.ndarray, float]:
+        """The thresholds of all lanes as of now: for columns of unit deviation, and whatever the deviation."""
+        T = memory["total"][0]
         level = memory["noise"] * np.sqrt(memory["slope_squares"][:LANES]) * max(T / self.distinct, 1.0) ** REPEATS
         total_alpha = (self.alpha or 0.0) * T
-        w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
-        level, flat = (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
-        all_weights(memory["block"], T, level, flat, memory["stiffness"], w, deviation)
-        return w, deviation
+        return (level + total_alpha, 0.0) if self.standardize else (level, total_alpha)
 
     def _intercept(self, memory: MethodMemory) -> float:
         return float(memory["origin"][0] + memory["b"][memory["lane"][0]])

@@ -9,21 +9,28 @@ had been zero before: A stays positive semi-definite, and recent candidates are 
 
 import numpy as np
 
-from riata.kernels.rows import Rows, entries_of
+from riata.kernels.candidates import add_products, eliminate
+from riata.kernels.rows import CsrRows, DenseRows, Rows
 from riata.solvers.stochastic.method import MethodMemory
 
 RIDGE = 1e-4  # relative to the diagonal: columns of candidates may be equal
 
 
-def memory(n_candidates: int) -> MethodMemory:
-    """The statistics before the first row, without candidates. The intercept is the last entry of xx and xy."""
+def memory(n_candidates: int, n_features: int) -> MethodMemory:
+    """The statistics before the first row, without candidates. The intercept is the last entry of xx and xy.
+
+    Features that were `seen`, in any row, may become candidates: of millions, the others are not looked at.
+    """
     m = n_candidates + 1
-    return {"candidates": np.full(n_candidates, -1), "xx": np.zeros((m, m)), "xy": np.zeros(m)}
+    return {
+        "candidates": np.full(n_candidates, -1), "xx": np.zeros((m, m)), "xy": np.zeros(m),
+        "seen": np.zeros(n_features, dtype=bool),
+    }  # fmt: skip
 
 
-def columns(rows: Rows, visits: np.ndarray, features: np.ndarray, shift: np.ndarray) -> np.ndarray:
+def columns(rows: DenseRows, visits: np.ndarray, features: np.ndarray, shift: np.ndarray) -> np.ndarray:
     """These columns of the visited rows, less their `shift`, and a column of ones."""
-    block = entries_of(rows, visits, features)
+    block = rows.X[np.ix_(visits, features)]
     return np.column_stack([block * rows.shrink[features] - shift[features], np.ones(len(visits))])
 
 
@@ -36,8 +43,20 @@ def gather(
     curvatures: np.ndarray,
     responses: np.ndarray,
 ) -> None:
-    """Add rows to the statistics; `responses` are h z - u. Places without a candidate stay zero."""
+    """Add rows to the statistics; `responses` are h z - u. Places without a candidate stay zero.
+
+    Sparse columns count from zero, so that a row adds something only for the candidates that it has.
+    """
     taken = np.append(state["candidates"] >= 0, True)
+    if isinstance(rows, CsrRows):
+        place_of = np.full(len(rows.shrink), -1, dtype=np.int32)
+        places = np.flatnonzero(taken[:-1])
+        place_of[state["candidates"][places]] = places
+        add_products(
+            rows, visits, place_of, weight * curvatures, weight * responses, state["xx"], state["xy"], state["seen"]
+        )
+        return
+    state["seen"][:] = True
     X = columns(rows, visits, state["candidates"][taken[:-1]], shift)
     state["xx"][np.ix_(taken, taken)] += X.T @ ((weight * curvatures)[:, None] * X)
     state["xy"][taken] += X.T @ (weight * responses)
@@ -48,11 +67,12 @@ def replace_candidates(state: MethodMemory, wanted: np.ndarray) -> None:
     candidates = state["candidates"]
     places = np.flatnonzero(~np.isin(candidates, wanted))
     newcomers = wanted[~np.isin(wanted, candidates)]
+    leaving = places[candidates[places] >= 0]  # those without a candidate are zero
     candidates[places] = -1
     candidates[places[: len(newcomers)]] = newcomers
-    state["xx"][places, :] = 0.0
-    state["xx"][:, places] = 0.0
-    state["xy"][places] = 0.0
+    state["xx"][leaving, :] = 0.0
+    state["xx"][:, leaving] = 0.0
+    state["xy"][leaving] = 0.0
 
 
 def cut(state: MethodMemory, k: int, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray, float]:
@@ -73,16 +93,11 @@ def cut(state: MethodMemory, k: int, fit_intercept: bool) -> tuple[np.ndarray, n
 def backward(A: np.ndarray, c: np.ndarray, k: int, n_free: int) -> tuple[np.ndarray, np.ndarray]:
     """Backward elimination of the first `n_free` variables of min v'Av / 2 - c'v, until k of them remain.
 
-    Dropping j costs v_j^2 / (2 P_jj) with P the inverse of A, which is then updated by a matrix of rank one. Returns
-    the variables that remain, and their values.
+    Returns the variables that remain, and their values.
     """
     P = np.linalg.inv(A)
+    v = P @ c
     alive = np.arange(len(c)) < n_free
-    for _ in range(n_free - k):
-        cost = np.where(alive, (P @ c) ** 2 / np.where(alive, np.diag(P), 1.0), np.inf)
-        j = int(np.argmin(cost))
-        P -= np.outer(P[:, j], P[j] / P[j, j])
-        P[:, j] = P[j] = 0.0
-        alive[j] = False
+    eliminate(P, v, alive, n_free - k)
     kept = np.flatnonzero(alive | (np.arange(len(c)) >= n_free))
-    return kept, (P @ c)[kept]
+    return kept, v[kept]

@@ -88,13 +88,17 @@ def tangent(problem: Problem, at: FirstOrder) -> Plane:
     """The plane at the point of a first-order pass; slopes are made to sum to zero, as in `objective.duality_gap`."""
     positive, negative = 1.0, 1.0
     if problem.fit_intercept:
-        up, down = at.positive.by_b, abs(at.negative.by_b)
-        positive, negative = (down / up if down < up else 1.0), (up / down if up < down else 1.0)
+        positive, negative = balancing_shares(at.positive.by_b, abs(at.negative.by_b))
     level = -positive * at.positive.conjugate - negative * at.negative.conjugate
     rounded = ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))
     slopes = positive * at.positive.by_w + negative * at.negative.by_w
     slopes += np.sign(slopes) * SLOPE_ROUNDING * (np.abs(at.positive.by_w) + np.abs(at.negative.by_w))
     return Plane(level - rounded, slopes)
+
+
+def balancing_shares(up: float, down: float) -> tuple[float, float]:
+    """The shares of the positive and of the negative slopes, of which one is 1, that make them sum to zero."""
+    return (down / up if down < up else 1.0), (up / down if up < down else 1.0)
 
 
 def useful_ridge(problem: Problem, slopes: np.ndarray, k: int, objective: float) -> float | None:

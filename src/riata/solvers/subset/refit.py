@@ -68,12 +68,14 @@ class Refits:
         newtons = [self._newton(columns, *task) for task in zip(supports, starts, strict=True)]
         total = self._problem.data.total_weight
         with one_blas_thread():
-            for _ in range(STEPS):
+            for n_steps in range(STEPS):
                 active = [newton for newton in newtons if not newton.done]
                 if not active:
                     break
                 for newton, sums in zip(active, rows.sum(self._second_order(active)), strict=True):
                     newton.take(*(part / total for part in sums))
+                    if n_steps == 0 and newton.F > self._unit and newton.v.any():
+                        newton.start_at_zero()
                     # Newton's decrement is the distance to the minimum of F, within a factor once steps converge.
                     hopeless = newton.F - 4.0 * newton.decrement > target
                     newton.done = newton.done or hopeless or newton.F <= SEPARATED * self._unit
@@ -155,7 +157,7 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
-    return InMemory(*copied([cut(chunk) for chunk in data.visit()]))
+    return InMemory.of(copied([cut(chunk) for chunk in data.visit()]))
 
 
 def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
@@ -195,10 +197,22 @@ class _Newton:
             self.done = bool(np.max(np.abs(self.step)) <= 1e-12 * np.max(np.abs(self.v)))
         self.trial = self.v + self.step
 
+    def start_at_zero(self) -> None:
+        """Begin anew, as a start that is worse than no features at all is none.
+
+        Far out there is next to no curvature, as where a local quadratic promised much of a level that few rows have,
+        and steps from there are longer by many powers of ten than any that would help.
+        """
+        self.v = self.trial = np.zeros_like(self.v)
+        self.F, self.decrement, self.done = np.inf, np.inf, False
+
     def lengthen(self, losses: np.ndarray) -> None:
         """Make the best of the LENGTHS of the step, whose losses are given, the next trial."""
         ends = self.v + LENGTHS[:, None] * self.step
-        self.trial = ends[np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf))]
+        best = int(np.argmin(np.nan_to_num(losses + 0.5 * ends**2 @ self._l2, nan=np.inf)))
+        if best == len(LENGTHS) - 1:  # all were too long: should this one be, too, half of it comes next
+            self.step = LENGTHS[best] * self.step
+        self.trial = ends[best]
 
 
 def _of_each(

@@ -8,7 +8,7 @@ import numpy as np
 
 from riata.arrays import at_least, to_host
 from riata.objective import Problem, empty_intercept
-from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs
+from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
 from riata.solvers.subset.refit import Refits
 from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 
@@ -78,10 +78,9 @@ class TrueSubsets:
         z, loss, y = self._centred(self._X @ w), self._loss, self._y
         u = self._weight * loss.derivative(y, z)
         conjugate = u * z - self._weight * loss.value(y, z)
-        up, down = float(u[u > 0.0].sum()), float(-u[u < 0.0].sum())
         positive, negative = 1.0, 1.0
         if self._fit_intercept:
-            positive, negative = (down / up if down < up else 1.0), (up / down if up < down else 1.0)
+            positive, negative = balancing_shares(float(u[u > 0.0].sum()), float(-u[u < 0.0].sum()))
         part = np.where(u > 0.0, positive, negative)
         level = -float(part @ conjugate) - ROUNDING * float(np.abs(conjugate).sum())
         slopes = (part * u) @ self._X

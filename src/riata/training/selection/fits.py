@@ -8,10 +8,11 @@ import numpy as np
 
 from riata.data.dataset import Columns, Dataset
 from riata.errors import OptionError
+from riata.objective import Problem
 from riata.penalties import Cardinality
 from riata.solvers.subset.refit import Refits
 from riata.training.driver import Record, Result
-from riata.training.fitting import Fit, make_problem
+from riata.training.fitting import Fit
 from riata.training.path import ModelPath
 from riata.training.selection.search import Search, Selection, search_path
 from riata.training.spec import Spec
@@ -37,7 +38,6 @@ def fit_selected(
     path, selection = search_path(data, spec, search, validation, progress)
     i = selection.index
     chosen = replace(spec, **{path.by: path.values[i].item()})
-    problem, alpha = make_problem(data, chosen)
     gap = None if path.gaps is None else float(path.gaps[i])
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
@@ -45,23 +45,22 @@ def fit_selected(
         path.coefs[i], float(path.intercepts[i]), F, gap, path.stop, passes, len(path), seconds,
         [Record(passes, len(path), seconds, F, gap, n_selected)], bound=None if path.bounds is None else path.bounds[i],
     )  # fmt: skip
-    return SelectedFit(result, chosen.solver_name, alpha, chosen, problem, path, selection)
+    return SelectedFit(result, chosen.solver_name, chosen.alpha, chosen, path, selection)
 
 
-def debiased(fitted: Fit) -> Fit:
+def debiased(fitted: Fit, data: Dataset) -> Fit:
     """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
-    result, problem = fitted.result, fitted.problem
+    result, spec = fitted.result, fitted.spec
     support = places = np.flatnonzero(result.coef)
-    if fitted.spec.nonnegative:
-        raise OptionError("debias refits without limits, so it cannot keep coefficients from being negative")
+    if spec.nonnegative or spec.bounds is not None:
+        raise OptionError("debias refits without limits, so it cannot keep coefficients within bounds")
     if len(support) == 0:
         return fitted
-    started, passes_before = time.perf_counter(), problem.data.passes
+    started, passes_before = time.perf_counter(), data.passes
     if result.features is not None:
-        problem = replace(problem, data=Columns(problem.data, result.features.ids[places]))
-        support = np.arange(len(places))
-    free = replace(problem, penalty=Cardinality(len(support)))
-    refit = Refits(free, support, fitted.spec.memory_bytes).fit([support], [(result.coef[places], result.intercept)])[0]
+        data, support = Columns(data, result.features.ids[places]), np.arange(len(places))
+    free = Problem(data, spec.loss_function, Cardinality(len(support)), spec.fit_intercept)
+    refit = Refits(free, support, spec.memory_bytes).fit([support], [(result.coef[places], result.intercept)])[0]
     coef = np.zeros_like(result.coef)
     coef[places] = refit.coef
     return replace(
@@ -72,7 +71,7 @@ def debiased(fitted: Fit) -> Fit:
             intercept=refit.intercept,
             objective=refit.objective,
             gap=None,
-            passes=result.passes + fitted.problem.data.passes - passes_before,
+            passes=result.passes + data.passes - passes_before,
             seconds=result.seconds + time.perf_counter() - started,
         ),
     )

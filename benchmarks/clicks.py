@@ -1,0 +1,354 @@
+"""Click logs: rows in the shape of Criteo's, learnt in one pass, beside Vowpal Wabbit in the same run.
+
+    python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
+        [--out docs/clicks-table.md]
+
+A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000 levels
+each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block by block,
+any number of them, and written as Parquet (zstd), as text with tabs and as Vowpal Wabbit's text; the last tenth is for
+testing. Every learner is a process of its own. What counts is processor time (user and system, all threads), because it
+depends least on what else the machine does. Vowpal Wabbit is the one of `riata[bench]`, or any `--vw` command.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+LEVELS = np.geomspace(3, 2_000_000, 26).astype(np.int64)  # of the columns of strings
+ZIPF = 1.05  # P(level of rank r) is about r^-ZIPF
+MISSING = np.linspace(0.0, 0.45, 13)  # shares of the counts
+MEANS = np.geomspace(1, 200, 13)  # of the counts
+TRUE_COUNTS, TRUE_LEVELS = 5, 20  # counts, and levels of each column, that matter
+FREQUENT = 1000  # ranks among which those levels are
+CLICKS = -3.7  # the intercept: about 6 %
+BLOCK = 50_000  # rows made at a time
+COUNTS = [f"I{j + 1}" for j in range(13)]
+STRINGS = [f"C{j + 1}" for j in range(26)]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true weights: of counts, and of levels by column and rank."""
+
+    counts: np.ndarray
+    levels: list[dict[int, float]]
+
+    @property
+    def names(self):
+        """The names of the features that matter, as riata calls them."""
+        of_counts = {COUNTS[j] for j in np.flatnonzero(self.counts)}
+        return of_counts | {
+            f"{STRINGS[j]}={one_string(j, rank)}" for j, levels in enumerate(self.levels) for rank in levels
+        }
+
+
+def truth(seed):
+    """The true weights of a seed."""
+    rng = np.random.default_rng([seed, 0])
+    counts = np.zeros(13)
+    chosen = rng.choice(13, TRUE_COUNTS, replace=False)
+    counts[chosen] = rng.normal(0, 0.3, TRUE_COUNTS) / MEANS[chosen]
+    levels = []
+    for n_levels in LEVELS:
+        n = min(int(n_levels), FREQUENT)
+        odds = 1.0 / np.arange(1, n + 1)
+        ranks = rng.choice(n, min(TRUE_LEVELS, n), replace=False, p=odds / odds.sum())
+        levels.append({int(rank): float(weight) for rank, weight in zip(ranks, rng.normal(0, 0.4, n), strict=False)})
+    return Truth(counts, levels)
+
+
+def one_string(column, rank):
+    return f"{(((column << 21) | rank) * 0x9E3779B1) % 2**32:08x}"
+
+
+def strings_of(column, ranks):
+    """A different string of 8 hexadecimal digits for every column and rank, as Arrow strings."""
+    numbers = (((column << 21) | ranks).astype(np.uint64) * np.uint64(0x9E3779B1)).astype(np.uint32)
+    digits = (numbers[:, None] >> np.arange(28, -1, -4, dtype=np.uint32)) & np.uint32(15)
+    letters = np.frombuffer(b"0123456789abcdef", np.uint8)[digits]
+    offsets = np.arange(0, 8 * len(ranks) + 1, 8, dtype=np.int32)
+    return pa.StringArray.from_buffers(len(ranks), pa.py_buffer(offsets), pa.py_buffer(letters.tobytes()))
+
+
+def blocks(n_rows, seed):
+    """Record batches of all rows: the same for a seed, and the first ones whatever `n_rows` is."""
+    true = truth(seed)
+    for number, start in enumerate(range(0, n_rows, BLOCK)):
+        yield block(np.random.default_rng([seed, 1, number]), true).slice(0, n_rows - start)
+
+
+def block(rng, true):
+    """BLOCK rows."""
+    margin = np.full(BLOCK, CLICKS)
+    arrays = []
+    for j, mean in enumerate(MEANS):
+        values = np.floor(rng.exponential(mean, BLOCK) * np.exp(rng.normal(0, 0.5, BLOCK))).astype(np.int64)
+        known = rng.random(BLOCK) >= MISSING[j]
+        margin += true.counts[j] * np.where(known, values, mean)
+        arrays.append(pa.array(values, mask=~known))
+    for j, n_levels in enumerate(LEVELS):
+        span = (n_levels + 1.0) ** (1.0 - ZIPF) - 1.0
+        ranks = ((rng.random(BLOCK) * span + 1.0) ** (1.0 / (1.0 - ZIPF))).astype(np.int64) - 1
+        ranks = np.clip(ranks, 0, n_levels - 1)
+        weights = np.zeros(FREQUENT)
+        weights[list(true.levels[j])] = list(true.levels[j].values())
+        margin += np.where(ranks < FREQUENT, weights[np.minimum(ranks, FREQUENT - 1)], 0.0)
+        arrays.append(strings_of(j, ranks))
+    clicked = rng.random(BLOCK) < 1.0 / (1.0 + np.exp(-margin))
+    return pa.RecordBatch.from_arrays([pa.array(clicked.astype(np.int8)), *arrays], ["label", *COUNTS, *STRINGS])
+
+
+def as_tsv(batch):
+    """Lines with tabs, without a header, as Criteo's are."""
+    cells = [pc.fill_null(column.cast(pa.string()), "") for column in batch.columns]
+    return pc.binary_join_element_wise(*cells, "\t")
+
+
+def as_vw(batch):
+    """Lines of Vowpal Wabbit: counts with values, strings as names; a missing count is not there."""
+    labels = pc.if_else(pc.equal(batch.column("label"), 1), "1", "-1")
+    counts = [pc.binary_join_element_wise(name, batch.column(name).cast(pa.string()), ":") for name in COUNTS]
+    strings = [pc.binary_join_element_wise(name, batch.column(name), "=") for name in STRINGS]
+    parts = [labels, "|n", *counts, "|c", *strings]
+    return pc.binary_join_element_wise(*parts, " ", null_handling="skip")
+
+
+def write_lines(file, lines):
+    """Strings as lines."""
+    text = pc.binary_join_element_wise(lines, "", "\n")
+    _, offsets, content = text.buffers()
+    ends = np.frombuffer(offsets, np.int32)
+    file.write(content.slice(0, int(ends[len(text)])))
+
+
+def write_all(folder, n_rows, seed):
+    """The files train.* and test.*, the latter of the next tenth of the rows."""
+    n_train, done = n_rows, 0
+    total = n_rows + n_rows // 10
+    with ExitStack() as stack:
+        train, test = (Files(folder, part, stack) for part in ("train", "test"))
+        for batch in blocks(total, seed):
+            cut = min(max(n_train - done, 0), batch.num_rows)
+            train.write(batch.slice(0, cut))
+            test.write(batch.slice(cut))
+            done += batch.num_rows
+
+
+class Files:
+    """The same rows in three formats."""
+
+    def __init__(self, folder, part, stack):
+        self.schema = next(blocks(1, 0)).schema
+        parquet = pq.ParquetWriter(folder / f"{part}.parquet", self.schema, compression="zstd")
+        self.parquet = stack.enter_context(parquet)
+        self.tsv, self.vw = (stack.enter_context((folder / f"{part}.{kind}").open("wb")) for kind in ("tsv", "vw"))
+
+    def write(self, rows):
+        if rows.num_rows:
+            rows = pa.RecordBatch.from_arrays([pa.concat_arrays([c]) for c in rows.columns], schema=self.schema)
+            self.parquet.write_batch(rows)
+            write_lines(self.tsv, as_tsv(rows))
+            write_lines(self.vw, as_vw(rows))
+
+
+@dataclass
+class Cost:
+    """What a process took."""
+
+    cpu: float
+    wall: float
+    peak: float
+    ended: bool = True
+
+
+def timed(command, limit, environment):
+    """The cost of a process, which is ended after `limit` seconds."""
+    before, started, peak = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter(), 0.0
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, env=environment)
+    ended = True
+    while process.poll() is None:
+        peak = max(peak, memory_of(process.pid))
+        time.sleep(0.02)
+        if time.perf_counter() - started > limit:
+            process.kill()
+            process.wait()
+            ended = False
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if ended and process.returncode:
+        raise SystemExit(f"{command} failed")
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Cost(cpu, time.perf_counter() - started, peak, ended)
+
+
+def memory_of(pid):
+    """The most that a process has held so far, in MB."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
+    except (OSError, IndexError):
+        return 0.0
+
+
+@dataclass
+class Riata:
+    """`riata fit`, of a file of one of the three kinds."""
+
+    name: str
+    options: list
+    ending: str = "parquet"
+    environment: dict = field(default_factory=dict)
+
+    def fit(self, folder, model, limit):
+        shutil.rmtree(folder / "cache" / "profiles", ignore_errors=True)
+        command = [sys.executable, "-m", "riata", "fit", folder / f"train.{self.ending}", "--out", model, "--quiet"]
+        return timed([*command, *self.reading(), *self.options], limit, self.environment)
+
+    def reading(self):
+        return ["--target", "label"]
+
+    def quality(self, folder, model):
+        """Log loss on the test rows, features, and the names of those."""
+        command = [sys.executable, "-m", "riata", "evaluate", model, folder / f"test.{self.ending}", "--json"]
+        found = json.loads(subprocess.check_output([str(part) for part in command], env=self.environment))
+        names = {feature["name"] for feature in json.loads(model.read_text())["features"]}
+        return found["log_loss"], len(names), names
+
+
+@dataclass
+class VowpalWabbit:
+    """`vw` with adaptive steps, as it is by default."""
+
+    name: str
+    options: list
+    vw: list
+
+    def fit(self, folder, model, limit):
+        return timed([*self.vw, "-d", folder / "train.vw", "-f", model, "--quiet", *self.options], limit, None)
+
+    def quality(self, folder, model):
+        text, weights = folder / "predictions.txt", folder / "weights.txt"
+        test = ["-t", "-i", model, "-d", folder / "test.vw", "-p", text, "--readable_model", weights, "--quiet"]
+        timed([*self.vw, *test], 600, None)
+        z = np.loadtxt(text)
+        y = np.array([line[:2] != "-1" for line in (folder / "test.vw").read_text().splitlines()])
+        lines = weights.read_text().splitlines()
+        n_features = sum(line.split(":")[0].isdigit() for line in lines if line.count(":") == 1)
+        return float(np.mean(np.logaddexp(0.0, np.where(y, -z, z)))), n_features, None
+
+
+def learners(environment, vw):
+    """All that are compared."""
+    common = ["--loss_function", "logistic", "-b", "22"]
+    made = [
+        Riata("riata online", ["--solver", "online"]),
+        Riata("riata online --k 500", ["--solver", "online", "--k", "500"]),
+        Riata("riata ftrl", ["--solver", "ftrl", "--alpha", "1e-5"]),
+        Riata("riata sketch --k 500", ["--solver", "sketch", "--k", "500"]),
+    ]
+    for one in made:
+        one.environment = environment
+    if vw is None:
+        return made
+    others = [
+        VowpalWabbit("Vowpal Wabbit", common, vw),
+        VowpalWabbit("Vowpal Wabbit --l1", [*common, "--l1", "1e-7"], vw),
+    ]
+    return [*others, *made]
+
+
+def row_of(learner, folder, n_rows, true, limit):
+    """A line of the table."""
+    model = folder / "model"
+    cost = learner.fit(folder, model, limit)
+    if not cost.ended:
+        cells = [learner.name, f"> {cost.cpu:.1f}", *["did not end"] + [""] * 5]
+    else:
+        loss, n_features, names = learner.quality(folder, model)
+        found = "" if names is None else f"{len(names & true.names):,}"
+        cells = [learner.name, f"{cost.cpu:.1f}", f"{n_rows / cost.cpu:,.0f}", f"{loss:.4f}", f"{n_features:,}", found,
+                 f"{cost.peak:.0f}", f"{model.stat().st_size / 1000:,.0f}"]  # fmt: skip
+    line = f"| {' | '.join(cells)} |"
+    print(line, flush=True)
+    return line
+
+
+def vowpal_wabbit(given):
+    """The command of Vowpal Wabbit; None where there is none."""
+    command = given.split() if given else [sys.executable, "-m", "vowpalwabbit"]
+    try:
+        subprocess.run([*command, "--version"], check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        print("there is no Vowpal Wabbit: pip install 'riata[bench]', or --vw COMMAND", file=sys.stderr)
+        return None
+    return command
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, help="where data is made, and kept for the next run")
+    parser.add_argument("--vw", help="the command of Vowpal Wabbit")
+    parser.add_argument("--only", nargs="*", help="learners whose names contain one of these")
+    parser.add_argument("--limit", type=float, default=150.0, help="seconds by the clock, for each learner")
+    parser.add_argument("--out", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = arguments.folder or Path(place)
+        folder.mkdir(parents=True, exist_ok=True)
+        mark = folder / f"rows-{arguments.rows}-{arguments.seed}"
+        if not mark.exists():
+            write_all(folder, arguments.rows, arguments.seed)
+            mark.touch()
+        environment = os.environ | {"RIATA_CACHE": str(folder / "cache")}
+        chosen = learners(environment, vowpal_wabbit(arguments.vw))
+        if arguments.only:
+            chosen = [one for one in chosen if any(part in one.name for part in arguments.only)]
+        head = [
+            "learner",
+            "processor s",
+            "rows / processor s",
+            "log loss",
+            "features",
+            "true ones",
+            "peak MB",
+            "model kB",
+        ]
+        sizes = ", ".join(
+            f"{(folder / f'train.{ending}').stat().st_size / 1e6:.0f} MB as {ending}"
+            for ending in ("parquet", "tsv", "vw")
+        )
+        lines = [
+            f"{arguments.rows:,} rows ({sizes}), {len(truth(arguments.seed).names)} true features; log loss is that of "
+            f"the next {arguments.rows // 10:,} rows.",
+            "",
+            f"| {' | '.join(head)} |",
+            f"|{' --- |' * len(head)}",
+        ]
+        print("\n".join(lines), flush=True)
+        timed(
+            [sys.executable, "-m", "riata", "warmup", "--solver", "online", "--solver", "ftrl", "--solver", "sketch"],
+            600,
+            environment,
+        )
+        lines += [row_of(one, folder, arguments.rows, truth(arguments.seed), arguments.limit) for one in chosen]
+        if arguments.out is not None:
+            arguments.out.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

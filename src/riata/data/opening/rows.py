@@ -1,0 +1,168 @@
+"""Opening rows that are read: of files, frames and streams, by this process or by others."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from riata.data.budget import chunk_bytes, in_memory_bytes, in_words
+from riata.data.column_names import listed
+from riata.data.dataset import Dataset
+from riata.data.encoding import Encoding
+from riata.data.formats.ipc import Ipc
+from riata.data.formats.source import Source, WithColumns
+from riata.data.formats.streams import StoredStream, UnstoredStream
+from riata.data.opening.asked import Asked
+from riata.data.opening.checks import check_as_encoded
+from riata.data.opening.column_options import ColumnOptions, check_columns, columns_read
+from riata.data.opening.convert import open_converted
+from riata.data.opening.decoded_batches import DecodedBatches
+from riata.data.opening.profile import Profile, known_encoding, known_profile
+from riata.data.opening.profile_cache import profile_of
+from riata.data.opening.sources import open_source, with_roles
+from riata.data.opening.stream_profile import profile_of_stream
+from riata.data.out_of_core import OutOfCore
+from riata.data.row_marks import MarksOfSource
+from riata.errors import DataError
+from riata.near_misses import did_you_mean
+
+EXPANSION = 4  # how many times its size in a file a row is guessed to take in memory
+MOST_ROWS = 1 << 16  # of a first batch
+
+
+@dataclass(frozen=True)
+class ReadyRows:
+    """Rows of a source whose columns have their roles, ready for the first pass over them."""
+
+    source: Source
+    options: ColumnOptions
+    batch_rows: int  # of a first batch
+    encoding: Encoding | None  # of a model
+    target: str | None  # the column; None where no target is needed
+    n_features: int | None
+    memory: int  # bytes
+    cache: bool | str
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """Those that any pass may read."""
+        if self.encoding is None:
+            return columns_read(self.source, self.options)
+        known = known_encoding(self.source, self.encoding, self.target)
+        return [*known.columns, *self.options.marks.values()]
+
+
+RemoteOpener = Callable[[ReadyRows], Dataset]  # makes the dataset where other processes are to read the rows
+
+
+def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> Dataset:
+    """The dataset of anything that has rows to read."""
+    reading = asked.reading()
+    rows = open_source(source, reading, asked.target)
+    if (
+        remote_opener is None
+        and isinstance(rows, Ipc)
+        and (converted := open_converted(rows, asked.memory)) is not None
+    ):
+        check_as_encoded(source, converted.encoding, asked.settled_by_encoding)
+        return converted.load() if converted.n_bytes <= in_memory_bytes(asked.memory) else converted
+    if asked.encoding is not None and asked.need_target:
+        _check_answers(rows, source, asked.target)
+    rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
+    if remote_opener is not None and rows.single_pass:
+        raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
+    ready = _ready(rows, roles, asked)
+    note = _time_note(asked.marks.get("time"), ready.options)
+    if remote_opener is None:
+        return _read_here(ready, note)
+    remote = remote_opener(ready)
+    if remote.profile is not None:
+        remote.profile.notes += note
+    return remote
+
+
+def _check_answers(rows: Source, source: Any, target: Any) -> None:
+    """Refuse rows for a model that are without its target."""
+    names = rows.schema.names
+    if rows.bare or not isinstance(target, str) or target in names or Path(target).exists():
+        return
+    where = source if isinstance(source, str | Path) else "the data"
+    hint = did_you_mean(target, names) or "; to predict without answers use predict"
+    raise DataError(f"{where} has no column {target!r}, the target, but {listed(names)}{hint}")
+
+
+def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> ReadyRows:
+    """The rows, kept for later passes where they can be read only once, with all that the first pass asks for."""
+    if asked.n_features is not None:
+        rows.width = asked.n_features
+    by_place = isinstance(rows, WithColumns) or any(roles[role] is not None for role in asked.marks)
+    if asked.one_pass and asked.marks:
+        raise DataError("groups, times and folds say how rows are read again: leave them out, or one_pass")
+    options = asked.column_options(roles)
+    once = asked.one_pass and asked.encoding is None  # rows for a model need no first pass
+    if asked.cache and (rows.single_pass or (rows.unordered and by_place)):
+        rows = StoredStream(rows, asked.cache if isinstance(asked.cache, str) else None)
+    elif rows.single_pass or once:
+        columns = rows.schema.names
+        if once:
+            check_columns(rows.schema, options)
+            columns = columns_read(rows, options)
+            options = replace(options, drop=())  # they are not read at all
+        rows.judge_by(columns)
+        rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
+    encoding = asked.encoding
+    if encoding is not None and roles["weight"] is not None:
+        encoding = replace(encoding, weight=roles["weight"])
+    options = asked.column_options(roles)
+    if encoding is not None and options.offset_role is not None:
+        encoding = replace(encoding, offset=options.offset_role)
+    ready = ReadyRows(
+        rows, options, _first_rows(rows, asked.memory), encoding,
+        roles["target"] if asked.need_target else None, asked.n_features, asked.memory, asked.cache,
+    )  # fmt: skip
+    rows.judge_by(ready.columns)
+    return ready
+
+
+def _first_rows(rows: Source, memory: int) -> int:
+    """How many rows to read at once before their size is known."""
+    if rows.n_rows and rows.n_bytes:
+        row_bytes = EXPANSION * rows.n_bytes / rows.n_rows
+    else:
+        row_bytes = 16.0 * len(rows.schema.names)
+    return int(min(max(1, chunk_bytes(memory) // max(row_bytes, 1.0)), MOST_ROWS))
+
+
+def _time_note(given: Any, options: ColumnOptions) -> list[str]:
+    """A note on a column of times that would have been a feature, had it not been named as such."""
+    if options.time is None or options.time != given or options.features is not None or options.time in options.drop:
+        return []
+    keeps = "naming it among the features keeps it (features=..., or --features)"
+    return [f"{options.time!r} orders the folds and is no feature; {keeps}"]
+
+
+def _read_here(ready: ReadyRows, notes: list[str]) -> Dataset:
+    """The dataset of rows that this process reads: in memory where they fit, which the first pass tells."""
+    rows, budget = ready.source, ready.memory
+    decoded = DecodedBatches(0 if rows.single_pass else in_memory_bytes(budget))
+    profile = _profile(ready, decoded)
+    profile.notes += notes
+    if profile.encoding.names_bytes > budget:
+        raise DataError(
+            f"the names of {profile.encoding.n_features} features need {in_words(profile.encoding.names_bytes)}, more "
+            f"than the budget of {in_words(budget)}; give it more memory, correct the indices, or drop the column"
+        )
+    data = OutOfCore(rows, profile, budget, ready.cache)
+    if marks := ready.options.marks:
+        data.facts = data.facts.but(marks=MarksOfSource(rows, profile.encoding, marks, data.n_rows))
+    fits = 0 < data.n_bytes <= in_memory_bytes(budget) and not rows.single_pass and not profile.encoding.hashed
+    return data.load(decoded) if fits else data
+
+
+def _profile(ready: ReadyRows, decoded: DecodedBatches) -> Profile:
+    """What is known of the rows, or the first pass finds; what that decodes is remembered in `decoded`."""
+    if ready.encoding is not None:
+        return known_profile(ready.source, ready.encoding, ready.batch_rows, ready.target, decoded)
+    if isinstance(ready.source, UnstoredStream):
+        return profile_of_stream(ready.source, ready.options, ready.batch_rows, ready.n_features)
+    return profile_of(ready.source, ready.options, ready.batch_rows, decoded=decoded)

@@ -1,0 +1,13 @@
+"""What people call the scores that reports and JSON name by a key."""
+
+SCORE_NAMES = {
+    "r2": "R2", "rmse": "RMSE", "mae": "MAE", "mse": "mean squared error",
+    "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
+    "deviance_explained": "deviance explained",
+    "aic": "AIC", "bic": "BIC", "ebic": "EBIC",
+}  # fmt: skip
+
+
+def score_name(key: str) -> str:
+    """The name of a score, or the key where it is a word itself."""
+    return SCORE_NAMES.get(key, key)

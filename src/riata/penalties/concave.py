@@ -1,0 +1,98 @@
+"""MCP and SCAD: like the Lasso near 0, and flat far from it, so that large coefficients are not shrunk.
+
+Neither is convex. A fit ends at a stationary point, which no small change improves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.penalties.penalty import SeparablePenalty
+
+
+@dataclass(frozen=True)
+class MCP(SeparablePenalty):
+    """The minimax concave penalty (Zhang, 2010): its slope falls from alpha at 0 to 0 at gamma alpha."""
+
+    gamma: float = 3.0
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.gamma < np.inf:
+            raise OptionError(f"the gamma of MCP must be positive, not {self.gamma}")
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        size = np.minimum(np.abs(w), self.gamma * self.alpha)
+        values: np.ndarray = self.alpha * size - size * size / (2.0 * self.gamma)
+        return values
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """Where the curvature is less than that of the penalty, there are two low points: 0 and beyond the bend."""
+        bend = curvature - 1.0 / self.gamma
+        soft = np.sign(centre) * np.maximum(np.abs(centre) - self.alpha, 0.0)
+        near = np.abs(centre) <= self.gamma * self.alpha * curvature
+        bowl = np.where(near, soft / np.where(bend > 0.0, bend, 1.0), centre / curvature)
+        jump = np.abs(centre) > self.alpha * np.sqrt(self.gamma * curvature)
+        return np.where(bend > 0.0, bowl, np.where(jump, centre / curvature, 0.0))
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _with_kink(w, np.maximum(self.alpha - np.abs(w) / self.gamma, 0.0), self.alpha)
+
+
+@dataclass(frozen=True)
+class SCAD(SeparablePenalty):
+    """Smoothly clipped absolute deviation (Fan & Li, 2001): its slope is alpha up to alpha, and 0 from gamma alpha."""
+
+    gamma: float = 3.7
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 2.0 < self.gamma < np.inf:
+            raise OptionError(f"the gamma of SCAD must be above 2, not {self.gamma}")
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        size = np.minimum(np.abs(w), self.gamma * self.alpha)
+        over = np.maximum(size - self.alpha, 0.0)
+        values: np.ndarray = self.alpha * size - over * over / (2.0 * (self.gamma - 1.0))
+        return values
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """Where the curvature is less than that of the penalty, there are two low points: before and after its bend."""
+        c, h, a = np.abs(centre), curvature, self.alpha
+        bend = h - 1.0 / (self.gamma - 1.0)
+        soft, far = np.maximum(c - a, 0.0) / h, c / h
+        middle = (c - self.gamma * a / (self.gamma - 1.0)) / np.where(bend > 0.0, bend, 1.0)
+        bowl = np.where(c <= a * (1.0 + h), soft, np.where(c <= self.gamma * a * h, middle, far))
+        before = np.minimum(soft, a)
+        costs = [0.5 * h * v * v - c * v + self.values(v) for v in (before, far)]
+        after = (far >= self.gamma * a) & (costs[1] < costs[0])
+        best: np.ndarray = np.copysign(np.where(bend > 0.0, bowl, np.where(after, far, before)), centre)
+        return best
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        slope = np.clip((self.gamma * self.alpha - np.abs(w)) / (self.gamma - 1.0), 0.0, self.alpha)
+        return _with_kink(w, slope, self.alpha)
+
+
+CONCAVE: dict[str, type[MCP | SCAD]] = {"mcp": MCP, "scad": SCAD}
+
+
+def concave_penalty(name: str) -> MCP | SCAD | None:
+    """The penalty of this name, perhaps with its gamma behind a colon, such as mcp:2.5; None if there is none."""
+    family, colon, gamma = name.partition(":")
+    if family not in CONCAVE:
+        return None
+    if not colon:
+        return CONCAVE[family]()
+    try:
+        number = float(gamma)
+    except ValueError:
+        raise OptionError(f"penalty {name!r} has no number behind its colon: write it as {family}:3") from None
+    return CONCAVE[family](number)
+
+
+def _with_kink(w: np.ndarray, slope: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of the slopes of a penalty whose slope is this for w > 0, its opposite for w < 0."""
+    slope = np.sign(w) * slope
+    return np.where(w == 0.0, -alpha, slope), np.where(w == 0.0, alpha, slope)

@@ -1,0 +1,101 @@
+"""MCP and SCAD by name: stationary points, the same wherever the rows lie."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+
+import own_penalties
+from convex_problems import Chunks, make
+from riata import SparseRegressor, load_model
+from riata.cli import main
+from riata.data.in_memory import InMemory
+from riata.errors import OptionError
+from riata.losses import LOSSES
+from riata.objective import first_order
+from riata.outcome.reasons import StopReason
+from riata.training.fitting import fit, make_problem
+from riata.training.path import path
+from riata.training.spec import Spec
+
+NAMES = ["mcp", "mcp:1.5", "scad", "scad:2.5"]
+OPTIONS = [
+    {},
+    {"standardize": False, "fit_intercept": False},
+    {"penalty_factors": np.where(np.arange(40) == 3, 0.0, np.linspace(0.5, 2.0, 40))},
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ", ".join(options) or "defaults")
+def test_it_ends_at_a_stationary_point_or_says_that_it_did_not(name, loss, options, rng):
+    X, y = make(loss)
+    data = InMemory(X, y, rng.uniform(0.5, 2.0, size=len(y)))
+    fitted = fit(data, Spec(alpha_ratio=0.2, loss=loss, penalty=name, **options))
+    if not fitted.result.converged:  # it is not convex, and now and then no step is seen to lower F
+        assert fitted.result.stop.reason is StopReason.ROUNDING
+        return
+    problem, _ = make_problem(data, fitted.spec)
+    at = first_order(problem, fitted.result.coef, fitted.result.intercept)
+    unit = np.max(np.abs(problem.start.at.by_w / problem.scale))
+    assert np.max(problem.penalty.violation(fitted.result.coef, at.by_w) / problem.scale) <= 2e-6 * unit
+
+
+def test_a_name_is_the_penalty_that_anybody_could_write():
+    X, y = make("squared")
+    named = SparseRegressor(alpha=0.3, penalty="mcp:2.5").fit(X, y)
+    own = SparseRegressor(alpha=0.3, penalty=own_penalties.MCP(2.5)).fit(X, y)
+    assert_allclose(named.coef_, own.coef_, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["mcp", "scad"])
+def test_coefficients_beyond_the_bend_are_those_of_least_squares(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 10))
+    y = X[:, :2] @ np.array([5.0, -4.0]) + 0.1 * rng.normal(size=500)
+    coef = SparseRegressor(alpha=0.5, penalty=name, tol=1e-10).fit(X, y).coef_
+    design = np.column_stack([X[:, :2], np.ones(500)])
+    assert_allclose(coef[:2], np.linalg.lstsq(design, y, rcond=None)[0][:2], atol=1e-6)
+    assert np.count_nonzero(coef) == 2
+
+
+@pytest.mark.parametrize("name", ["mcp", "scad"])
+def test_paths_are_the_same_from_disk(name):
+    X, y = make("squared", n=80, d=20)
+    here, there = (path(where(X, y), Spec(penalty=name), length=8) for where in (InMemory, Chunks))
+    assert_allclose(there.coefs, here.coefs, atol=1e-3 * np.abs(here.coefs).max())
+
+
+def test_the_command_line_and_the_model_say_which(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = make("squared", d=6)
+    pd.DataFrame(X, columns=list("abcdef")).assign(y=y).to_csv("t.csv", index=False)
+    words = ["fit", "t.csv", "--target", "y", "--alpha", "0.1", "--penalty", "scad:3"]
+    done = CliRunner().invoke(main, [*words, "--out", "m.json", "--report", "r.html", "--json"])
+    assert done.exit_code == 0, done.output
+    assert "stationary point" in json.loads(done.stdout)["stopped_because"]
+    assert "SCAD(gamma=3.0, alpha=0.1)" in load_model("m.json").objective
+    assert "the penalty SCAD of strength 0.1" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"penalty": "mcp:x"}, "has no number behind its colon: write it as mcp:3"),
+        ({"penalty": "mcp:0"}, "the gamma of MCP must be positive"),
+        ({"penalty": "scad:2"}, "the gamma of SCAD must be above 2"),
+        ({"penalty": "l7"}, "there is no penalty 'l7'; there are .*mcp, scad"),
+        ({"penalty": "mcp", "bounds": {"x1": (0, None)}}, "bounds would do nothing beside penalty 'mcp'"),
+        ({"penalty": "mcp", "k": 3, "alpha": None}, "penalty 'mcp' has a strength alpha and no k"),
+        ({"penalty": "scad", "solver": "cd"}, "solver 'cd' takes the elastic net, not SCAD; take solver 'exact'"),
+    ],
+    ids=str,
+)
+def test_what_does_not_go_together(options, sentence):
+    X, y = make("squared")
+    with pytest.raises(OptionError, match=sentence):
+        SparseRegressor(**{"alpha": 0.1, **options}).fit(X, y)
