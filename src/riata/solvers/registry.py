@@ -18,6 +18,7 @@ ALIKE = frozenset({"uniform", "no bounds"})  # the same penalty for every featur
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
+WORKING_SET = frozenset({"separable step or block step", "second derivative"})
 SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
@@ -50,7 +51,11 @@ class Solver:
 
 SOLVERS = {
     "exact": Solver(
-        at("convex.exact:exact"), "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True
+        at("convex.exact:exact"),
+        "alpha",
+        WORKING_SET,
+        100,
+        saves=True,
     ),
     "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
     "subgradient": Solver(
