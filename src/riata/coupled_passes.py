@@ -41,7 +41,7 @@ def ordered_slopes(data: Dataset, loss: CoupledLoss, w: np.ndarray, b: float) ->
     total = Slopes(0.0, 0.0, np.zeros(data.n_features), np.zeros(()))
     carry = np.zeros(loss.n_carried)
     carry_by_w, carry_by_b = np.zeros((data.n_features, loss.n_carried)), np.zeros(loss.n_carried)
-    for X, y, weight in whole_groups(data.visit(), loss.group):
+    for X, y, weight, _ in whole_groups(data.visit(), loss.group):
         found = loss.chunk_value(y, X.margins(w, b), weight, carry)
         total = Slopes(
             total.weight + float(namespace(weight).sum(weight)),

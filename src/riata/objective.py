@@ -32,7 +32,7 @@ import numpy as np
 
 from riata.arrays import Array, namespace, to_host
 from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import CANCELLED, MOVING, cost_of_bounded, slope_checks
@@ -151,16 +151,16 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
         return sums.loss / sums.weight
 
     def part(chunk: Chunk) -> tuple[float, float]:
-        z = _constant_margins(chunk.y, b) if w is None else chunk.X.margins(w, b)
+        z = _constant_margins(chunk.weight, b) if w is None else chunk.X.margins(w, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
     return float(loss / weight)
 
 
-def _constant_margins(y: Array, b: Any) -> Array:
+def _constant_margins(weight: Array, b: Any) -> Array:
     """Margins b for every row; a row of them where there are several outputs."""
-    return 0.0 * y + float(b) if np.ndim(b) == 0 else 0.0 * y[:, None] + namespace(y).asarray(b)
+    return 0.0 * weight + float(b) if np.ndim(b) == 0 else 0.0 * weight[:, None] + namespace(weight).asarray(b)
 
 
 def objective(problem: Problem, w: np.ndarray, b: Any) -> float:
@@ -286,6 +286,8 @@ def empty_intercept(problem: Problem) -> float:
         return 0.0
     y_mean = _target_mean(problem.data)
     constant = problem.loss.constant(y_mean)
+    if constant is None:
+        constant = _balanced_constant(problem)
     return float(_best_constant(problem, y_mean) if constant is None else constant)
 
 
@@ -306,7 +308,8 @@ def gap_unit(problem: Problem) -> float:
 def _constant_loss(problem: Problem, b: float) -> float:
     """The mean loss of a constant margin."""
     data = problem.data
-    if problem.loss.labels:  # the targets are -1 and +1, and their mean says how many are +1
+    if problem.loss.labels and problem.loss.moments_tell_slopes:
+        # the targets are -1 and +1, and their mean says how many are +1
         share = 0.5 * (1.0 + _target_mean(data))
         return float(share * problem.loss.value(1.0, b) + (1.0 - share) * problem.loss.value(-1.0, b))
     if problem.loss.quadratic and not data.cheap_passes:
@@ -320,7 +323,21 @@ def _target_mean(data: Dataset) -> float:
     if not data.cheap_passes:
         return float(data.target_moments.y_mean)
     y, weight = data.targets()
-    return float(weight @ y / weight.sum())
+    return float(weight @ targets_alone(y) / weight.sum())
+
+
+def _balanced_constant(problem: Problem) -> Any:
+    """The best constant margin where two sums over the rows tell it, in one pass; None where they do not."""
+    loss = problem.loss
+
+    def part(chunk: Chunk) -> tuple[float, float]:
+        up, down = loss.balance(chunk.y)
+        return float(chunk.weight @ up), float(chunk.weight @ down)
+
+    if loss.power is None:
+        return None
+    up, down = problem.data.sum(part)
+    return loss.link.inverse(up / down)
 
 
 def _best_constant(problem: Problem, mean_y: float) -> float:
@@ -359,7 +376,7 @@ def _slopes_at(loss: Loss, grid: np.ndarray) -> Callable[[Chunk], np.ndarray]:
     def part(chunk: Chunk) -> np.ndarray:
         z = namespace(chunk.y).asarray(grid)
         with np.errstate(over="ignore"):  # at margins far from the best one
-            return to_host(chunk.weight @ loss.derivative(chunk.y[:, None], z[None, :]))
+            return to_host(chunk.weight @ loss.derivative(chunk.y[:, None, ...], z[None, :]))
 
     return part
 

@@ -43,7 +43,7 @@ def checked(kind: Any, value: Any, where: str, finite: bool = True) -> Any:
                 continue
     elif origin in (list, tuple) and isinstance(value, list | tuple):
         return origin(checked(inner[0], item, f"an item of {where}", finite) for item in value)
-    elif origin is dict and isinstance(value, dict):
+    elif origin in (dict, Mapping) and isinstance(value, dict):
         return {key: checked(inner[1], item, f"{_shown(key)} of {where}", finite) for key, item in value.items()}
     elif origin is None and _is(kind, value, finite):
         return value
@@ -72,7 +72,7 @@ def _words(kind: Any) -> str:
         return " or ".join(_words(one) for one in inner)
     if origin in (list, tuple):
         return f"a list, each item {_words(inner[0])}"
-    return "an object" if origin is dict else WORDS.get(kind, "what it should be")
+    return "an object" if origin in (dict, Mapping) else WORDS.get(kind, "what it should be")
 
 
 def _shown(value: Any) -> str:

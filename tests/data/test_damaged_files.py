@@ -166,6 +166,7 @@ STATISTICS = {
     "more folds than there are": ("riata_statistics", np.array(3)),
     "names of other features": ("feature_names", np.array(["a"])),
     "an encoding that is none": ("encoding", np.array("{}")),
+    "a plan of folds that is a number": ("folds", np.array(0.0)),
     "an encoding that is no JSON": ("encoding", np.array("{")),
 }
 
@@ -245,6 +246,20 @@ def test_a_line_without_end_is_not_read_to_its_end(tmp_path):
 def test_a_record_without_end_is_not_read_to_its_end(start, tmp_path):
     (tmp_path / "rows.json").write_bytes(start + b"x" * 4 * 10**6)
     refusal(tmp_path / "rows.json", target="y", memory="4MB")
+
+
+def test_a_header_without_end_is_not_read_to_its_end(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(",".join(f"c{i}" for i in range(200_000)) + ",y\n")
+    said = refusal(path, target="y", memory="8MB")
+    assert "is longer than 125.0 kB" in said
+
+
+@pytest.mark.parametrize("n_rows", [0, 100])
+def test_a_cell_of_parquet_beyond_the_budget_is_refused(n_rows, tmp_path):
+    long = pa.table({"a": ["x"] * n_rows + ["x" * 3_000_000], "y": [*range(n_rows + 1)]})
+    pq.write_table(long, tmp_path / "rows.parquet")
+    assert "takes 3.0 MB, more than a quarter" in refusal(tmp_path / "rows.parquet", target="y", memory="8MB")
 
 
 @pytest.mark.parametrize("record", [b'{"a": "\xc3(", "y": 3}', b'{"a": "b", "y": 3}'])

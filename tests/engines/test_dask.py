@@ -378,3 +378,33 @@ def test_folds_are_those_of_one_process_however_rows_are_divided(client, files, 
     ours, theirs = (clone(model).fit(data).selection_ for data in (here, there))
     assert_allclose(theirs.fold_scores, ours.fold_scores, rtol=1e-5)
     assert theirs.reason.split(",")[0] == ours.reason.split(",")[0]
+
+
+def test_offsets_on_workers(client, table, tmp_path):
+    """Of a column of files, of a column of a collection, and of arrays beside one."""
+    rng = np.random.default_rng(5)
+    frame = table[[f"x{j}" for j in range(D - 6)]].fillna(0.0)
+    frame["years"] = rng.uniform(0.2, 2.0, N)
+    frame["n"] = rng.poisson(frame["years"] * np.exp(0.5 * frame["x0"])).astype(float)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    spec = Spec(loss="poisson", alpha=0.01, tol=TIGHT)
+    expected = riata.train(riata.open(frame, "n", exposure="years", task="regression"), spec)
+    X, y, years = frame.drop(columns=["n", "years"]).to_numpy(), frame["n"].to_numpy(), frame["years"].to_numpy()
+    blocks = {"chunks": (N // 3, X.shape[1])}
+    column = {"chunks": N // 3}
+    opened = [
+        riata.open(str(tmp_path / "rows.csv"), "n", exposure="years", task="regression", engine=client),
+        riata.open(dd.from_pandas(frame, npartitions=3), "n", exposure="years", task="regression"),
+        riata.open(
+            da.from_array(X, **blocks), da.from_array(y, **column), exposure=da.from_array(years, **column),
+            task="regression", engine=client,
+        ),
+        riata.open(X, y, exposure=years, task="regression", engine=client),
+    ]  # fmt: skip
+    for data in opened:
+        assert isinstance(data, OnWorkers)
+        found = riata.train(data, spec)
+        assert_allclose(found.coef, expected.coef, atol=1e-6)
+        assert scores(found.to_model(), data)["mse"] == pytest.approx(
+            np.mean((y - years * np.exp(X @ found.coef[0] + found.intercept[0])) ** 2), rel=1e-6
+        )

@@ -21,6 +21,7 @@ from riata.losses import LOSSES
 from riata.matrices.cuda import cupy, floats_of
 from riata.objective import first_order_part
 from riata.training.fitting import fit
+from riata.training.offsets import with_offsets
 from riata.training.path import path
 from riata.training.selection.fits import fit_selected
 from riata.training.selection.search import Search
@@ -314,3 +315,20 @@ def test_numbers_of_other_kinds_become_floats_or_are_refused():
     assert floats_of(np.arange(3)).dtype == np.float64
     with pytest.raises(DataError, match="no real numbers"):
         floats_of(np.ones(3, dtype=complex))
+
+
+@pytest.mark.parametrize("loss", ["squared", "poisson", "tweedie", "logistic"])
+@pytest.mark.parametrize("room", [np.inf, 0.0])
+def test_offsets_go_to_the_device(both, loss, room):
+    _, kind = both
+    here = rows(kind, loss)
+    data = InMemory(here.X, *here.targets(), offset=np.random.default_rng(1).normal(size=here.n_rows))
+    place = Host(array_api_strict if kind != "sparse" else np, room)
+    there = on_device(data, place)
+    assert isinstance(there, OnDevice if room else Streamed)
+    spec = Spec(loss=loss, alpha=0.05, tol=1e-10)
+    a, b = (fit(*with_offsets(one, spec)).result for one in (data, there))
+    np.testing.assert_allclose(a.coef, b.coef, atol=1e-5)
+    if room:
+        found = fit_selected(*with_offsets(there, Spec(loss=loss)), Search("alpha", "cv", n_alphas=8), None, None)
+        assert np.isfinite(found.selection.scores).all()

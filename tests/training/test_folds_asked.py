@@ -232,7 +232,7 @@ def test_what_cannot_be_asked_gets_a_sentence(table, options, beside, sentence):
 def test_what_columns_cannot_say_gets_a_sentence(table, tmp_path):
     with pytest.raises(DataError, match="there is no column 'client'"):
         riata.open(table, target="y", groups="client")
-    with pytest.raises(DataError, match="'y' is the target or the weight"):
+    with pytest.raises(DataError, match="'y' is the target"):
         riata.open(table, target="y", groups="y")
     with pytest.raises(OptionError, match="is named when data is opened"):
         riata.SparseRegressor(alpha="auto").fit(riata.open(table, target="y"), groups=table["customer"])

@@ -24,6 +24,12 @@ def option(*names: str, heading: Heading = Heading.OUTPUT, **settings: Any) -> C
     return click.option(*names, cls=Option, heading=heading, **settings)
 
 
+def number_option(*names: str, default: int | float, help: str) -> Callable[[Any], Any]:
+    """An option that is a number about a choice of models, with its default in the help."""
+    kind = type(default)
+    return option(*names, heading=Heading.SELECTION, type=kind, default=default, show_default=True, help=help)
+
+
 class Command(click.Command):
     """A command of riata's."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from riata.cli.command import option
+from riata.cli.command import number_option, option
 from riata.cli.group import main
 from riata.cli.next_command import say_next, with_options, words
 from riata.cli.options import json_option, parameter_options, shows_progress
@@ -16,7 +16,6 @@ from riata.cli.rows import open_rows, opening, say_notes
 from riata.errors import OptionError
 from riata.files import writable
 from riata.outcome.folds_used import folds_in_words
-from riata.training.parameters import Heading
 from riata.visible_text import visible
 
 
@@ -68,15 +67,8 @@ def convert(data: str, out: Path, **options: Any) -> None:
 @main.command(examples=("riata statistics monday.csv monday.stats --target price",))
 @click.argument("data")
 @click.argument("out", type=click.Path(path_type=Path))
-@option(
-    "--cv",
-    heading=Heading.SELECTION,
-    type=int,
-    default=5,
-    show_default=True,
-    help="Folds to keep apart for --k auto; 1 is none.",
-)
-@option("--seed", heading=Heading.SELECTION, type=int, default=0, show_default=True, help="Of the folds.")
+@number_option("--cv", default=5, help="Folds to keep apart for --k auto; 1 is none.")
+@number_option("--seed", default=0, help="Of the folds.")
 @option("--add", multiple=True, metavar="FILE", help="Statistics of more rows, as this command wrote them.")
 @option("--subtract", multiple=True, metavar="FILE", help="Statistics of rows to be forgotten.")
 @parameter_options("statistics")

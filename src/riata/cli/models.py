@@ -9,9 +9,10 @@ import click
 from riata.cli.command import option
 from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options, words
-from riata.cli.options import json_option, parameter_options, shows_progress
+from riata.cli.options import json_option, parameter_options, shows_progress, split_names
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
-from riata.cli.rows import reading, say_notes
+from riata.cli.rows import offsets, reading, say_notes
+from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import Heading
 
@@ -30,11 +31,21 @@ from riata.training.parameters import Heading
     is_flag=True,
     help="Put an apostrophe before labels that a spreadsheet would take for formulas.",
 )
+@option(
+    "--keep",
+    heading=Heading.FIRST,
+    multiple=True,
+    metavar="COLUMN,...",
+    help="Columns of DATA to write beside the predictions, such as an identifier.",
+)
 @parameter_options("predict")
-def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool, **how: Any) -> None:
+def predict(
+    model_file: str, data: str, out: Path | None, for_spreadsheets: bool, keep: tuple[str, ...], **how: Any
+) -> None:
     """Predict the rows of DATA: a label or a number each, with probabilities where the model has them."""
     from riata.data.out_of_core import OutOfCore
     from riata.data.remote import Remote
+    from riata.model.kept_columns import beside, kept_columns
     from riata.model.model import load_model
     from riata.model.predictions import predictions, write_parts, write_predictions
     from riata.small_work import interpreting
@@ -42,13 +53,19 @@ def predict(model_file: str, data: str, out: Path | None, for_spreadsheets: bool
 
     model = load_model(model_file)
     out = None if out is None else writable(out)
-    rows = model.rows(data, need_target=False, **reading(how))
+    options = reading(how)
+    names = [name for value in keep for name in split_names(value)]
+    kept = kept_columns(data, names, model.encoding, **options) if names else None
+    rows = model.rows(data, need_target=False, **offsets(how), **options)
+    if kept is not None and isinstance(rows, Remote):
+        raise OptionError("the workers of a cluster write predictions alone: leave --keep or --engine out")
     say_notes(rows)
     with row_progress(shows_progress(quiet=out is None)), interpreting(rows):
         if out is not None and isinstance(rows, Remote):
             write_parts(model, rows, out, for_spreadsheets)
         else:
-            write_predictions(predictions(model, rows), out, for_spreadsheets)
+            tables = predictions(model, rows)
+            write_predictions(tables if kept is None else beside(kept, tables), out, for_spreadsheets)
     if isinstance(rows, OutOfCore):
         for note in rows.source.note_on_skipped():
             say_note(f"{note}: there is no prediction for {'it' if rows.source.skipped == 1 else 'them'}")
@@ -75,7 +92,7 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     clock = Stopwatch()
     model = load_model(model_file)
     with clock("opening the data"), row_progress(shows_progress(as_json)):
-        rows = model.rows(data, target, **reading(how))
+        rows = model.rows(data, target, **offsets(how), **reading(how))
     say_notes(rows)
     with clock("testing"), interpreting(rows), row_progress(shows_progress(as_json)):
         found = quality(model, rows)

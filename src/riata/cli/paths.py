@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from riata.cli.command import option
+from riata.cli.command import number_option, option
 from riata.cli.group import main
 from riata.cli.next_command import say_next, with_options
 from riata.cli.options import check_one_of, json_option, parameter_options, shows_progress, validation_option
@@ -15,7 +15,7 @@ from riata.cli.report import Stopwatch, check_report, report_option, write_fit_r
 from riata.cli.rows import Notes, make_spec, names_of, open_rows, say_notes
 from riata.errors import OptionError
 from riata.files import writable
-from riata.training.parameters import PARAMETERS, Heading, Section
+from riata.training.parameters import PARAMETERS, Section
 
 CHOOSING = (
     "validation",
@@ -83,23 +83,8 @@ def path(
 @main.command(examples=("riata stability flights.csv --target delay --k 5",))
 @click.argument("data")
 @parameter_options("stability")
-@option(
-    "--rounds",
-    "n_rounds",
-    heading=Heading.SELECTION,
-    type=int,
-    default=50,
-    show_default=True,
-    help="Pairs of halves: twice as many fits.",
-)
-@option(
-    "--threshold",
-    heading=Heading.SELECTION,
-    type=float,
-    default=0.75,
-    show_default=True,
-    help="Share of halves that makes a feature stable.",
-)
+@number_option("--rounds", "n_rounds", default=50, help="Pairs of halves: twice as many fits.")
+@number_option("--threshold", default=0.75, help="Share of halves that makes a feature stable.")
 @json_option
 def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **options: Any) -> None:
     """Show how often the features of DATA are chosen when half of its rows are left out."""

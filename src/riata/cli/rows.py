@@ -47,6 +47,11 @@ def opening(options: dict[str, Any]) -> dict[str, Any]:
     return columns | {"hashed": options.get("solver") == "sketch"} | reading(options)
 
 
+def offsets(options: dict[str, Any]) -> dict[str, Any]:
+    """The offset or exposure that is given in place of the model's column, as `open_data` takes it."""
+    return {name: options[name] for name in ("offset", "exposure") if options[name] is not None}
+
+
 def open_rows(
     data: str, options: dict[str, Any], quiet: bool = False, encoding: Any = None
 ) -> tuple[Any, Callable[[str | None], Any]]:

@@ -17,6 +17,7 @@ DEFAULT_MEMORY = "512MB"
 SMALLEST = 10**6
 LARGEST_CHUNK = 64 << 20  # larger chunks save nothing
 LARGEST_BLOCK = 4 << 20  # of a file read at once
+MOST_WORDS_COUNTED, WORD_BYTES = 800_000, 128  # of a column of text, at a time; what one takes while it is counted
 
 
 def parse_memory(memory: int | str | None) -> int:
@@ -50,6 +51,11 @@ def in_memory_bytes(memory: int) -> int:
 def block_bytes(memory: int) -> int:
     """How many bytes of a text file are parsed at once."""
     return min(max(memory // 64, 1 << 16), LARGEST_BLOCK)
+
+
+def words_counted(memory: int) -> int:
+    """How many words of a column of text are counted at a time."""
+    return min(memory // 4 // WORD_BYTES, MOST_WORDS_COUNTED)
 
 
 def in_words(n_bytes: float) -> str:

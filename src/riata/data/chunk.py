@@ -16,13 +16,18 @@ class _Fields(NamedTuple):
     X: Matrix
     y: np.ndarray
     weight: np.ndarray
+    offset: np.ndarray | None = None
 
 
 class Chunk(_Fields):
-    """Rows X (an array or a SciPy matrix is wrapped as a `Matrix`), with their targets and positive weights."""
+    """Rows X (an array or a SciPy matrix is wrapped as a `Matrix`), with their targets and positive weights.
 
-    def __new__(cls, X: Any, y: Any, weight: Any) -> Self:
-        return super().__new__(cls, as_matrix(X), y, weight)
+    Where rows have an offset, which is added to their margins, all of them do. While a model is fitted, it stands
+    beside the target in y (`riata.losses.with_offset`).
+    """
+
+    def __new__(cls, X: Any, y: Any, weight: Any, offset: Any = None) -> Self:
+        return super().__new__(cls, as_matrix(X), y, weight, offset)
 
     @property
     def names(self) -> Callable[[np.ndarray], dict[int, str]] | None:
@@ -35,7 +40,13 @@ class Chunk(_Fields):
 
     def rows(self, selection: Any) -> "Chunk":
         """The chunk of some of these rows (a slice, a mask or positions)."""
-        return Chunk(self.X[selection], self.y[selection], self.weight[selection])
+        offset = None if self.offset is None else self.offset[selection]
+        return Chunk(self.X[selection], self.y[selection], self.weight[selection], offset)
+
+    @property
+    def arrays(self) -> list[Any]:
+        """What it is made of: the matrix, and an array over the rows for everything else."""
+        return [part for part in self if part is not None]
 
     def blocks(self, n_rows: int) -> Iterator["Chunk"]:
         """Runs of at most so many of these rows, in their order."""
@@ -54,8 +65,8 @@ class HashedChunk(Chunk):
 
     _names: Callable[[np.ndarray], dict[int, str]]
 
-    def __new__(cls, X: Any, y: Any, weight: Any, names: Callable[[np.ndarray], dict[int, str]]) -> Self:
-        self = super().__new__(cls, X, y, weight)
+    def __new__(cls, X: Any, y: Any, weight: Any, offset: Any, names: Callable[[np.ndarray], dict[int, str]]) -> Self:
+        self = super().__new__(cls, X, y, weight, offset)
         self._names = names
         return self
 
@@ -77,8 +88,18 @@ def joined(chunks: Sequence[Chunk]) -> Chunk:
 
 def copied(chunks: Sequence[Chunk]) -> Chunk:
     """A copy of the rows of several chunks, in their order, which no longer refers to what they were read from."""
-    Xs, ys, weights = zip(*chunks, strict=True)
-    return Chunk(Xs[0].stacked(Xs[1:]), np.concatenate(ys), np.concatenate(weights))
+    Xs, *others = zip(*(chunk.arrays for chunk in chunks), strict=True)
+    return Chunk(Xs[0].stacked(Xs[1:]), *(np.concatenate(part) for part in others))
+
+
+def left_over(chunk: Chunk) -> Any:
+    """What of the targets is left for a model when the offsets have had their part: y of a loss that sees y - z."""
+    return chunk.y if chunk.offset is None else chunk.y - chunk.offset
+
+
+def targets_alone(y: Any) -> Any:
+    """The targets of rows, without the offsets that may stand beside them."""
+    return y if y.ndim == 1 else y[:, 0]
 
 
 def add(a: Any, b: Any, plus: Callable[[Any, Any], Any] = operator.add) -> Any:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 import numpy as np
 
-from riata.data.chunk import Chunk, added
+from riata.data.chunk import Chunk, added, targets_alone
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
 from riata.matrices.csr import WIDE
@@ -150,7 +150,7 @@ class Dataset(ABC):
         """A dataset of some rows of this one, in the memory (of the host or a GPU) where its passes run."""
         from riata.data.in_memory import InMemory
 
-        return InMemory(*chunk)
+        return InMemory.of(chunk)
 
     def map(self, f: Callable[[Chunk], Chunk]) -> "Dataset":
         """A view with f applied to every chunk as it is read; f must keep the number of rows."""
@@ -218,7 +218,7 @@ class Dataset(ABC):
 
 
 def _moments_of(chunk: Chunk) -> Moments:
-    return chunk.X.moments(chunk.y, chunk.weight)
+    return chunk.X.moments(targets_alone(chunk.y), chunk.weight)
 
 
 class Mapped(Dataset):

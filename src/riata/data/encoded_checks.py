@@ -9,7 +9,7 @@ import pyarrow as pa
 from riata.data.columns.arrow_values import values_of
 from riata.data.csr import check_entries
 from riata.data.formats.damage import DAMAGE, reason_of
-from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
+from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
 from riata.errors import DataError
 
 
@@ -21,10 +21,11 @@ def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int, loo
         if any(column.null_count for column in batch.columns):
             raise DataError("a value is missing")
         y, weight = (values_of(batch.column(name)) for name in (TARGET, WEIGHT))
+        offset = values_of(batch.column(OFFSET)) if OFFSET in batch.schema.names else y
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
-        if not (y.dtype == weight.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
+        if not (y.dtype == weight.dtype == offset.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
             raise DataError("they are no numbers")
-        if not (_are_finite(y) and _are_finite(weight) and weight.min(initial=1.0) > 0):
+        if not (all(map(_are_finite, (y, weight, offset))) and weight.min(initial=1.0) > 0):
             raise DataError("a target or a weight is not finite")
         if look and not _are_finite(numbers):
             raise DataError("a number is not finite")

@@ -1,8 +1,8 @@
 """Encoded rows in an Arrow IPC file, mapped into memory, so that a slow format is decoded only once.
 
-Columns: `y`, `weight` and the matrix: a fixed-size list `X` per row where it is dense, the pair of lists `X.indices`
-and `X.values` where it is sparse. There is one record batch per chunk. Any Arrow reader can open it. Files that
-`convert` writes also have the encoding and the profile, in the metadata of their schema.
+Columns: `y`, `weight`, `offset` where rows have one, and the matrix: a fixed-size list `X` per row where it is dense,
+the pair of lists `X.indices` and `X.values` where it is sparse. There is one record batch per chunk. Any Arrow reader
+can open it. Files that `convert` writes also have the encoding and the profile, in the metadata of their schema.
 """
 
 import json
@@ -17,7 +17,7 @@ from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
 from riata.data.encoded_checks import check_encoded
 from riata.data.encoding import Encoding
-from riata.data.formats.source import DENSE, INDICES, TARGET, VALUES, WEIGHT
+from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
 from riata.machine import forget_pages
 from riata.matrices.moments import Moments
@@ -30,22 +30,24 @@ META = b"riata"
 def to_batch(chunk: Chunk) -> pa.RecordBatch:
     """A chunk as a record batch, without copying its numbers."""
     matrix = matrix_batch(chunk.X.array)
-    arrays = [pa.array(chunk.y), pa.array(chunk.weight), *matrix.columns]
-    return pa.RecordBatch.from_arrays(arrays, names=[TARGET, WEIGHT, *matrix.schema.names])
+    _, *others = chunk.arrays
+    names = [TARGET, WEIGHT, OFFSET][: len(others)]
+    arrays = [*map(pa.array, others), *matrix.columns]
+    return pa.RecordBatch.from_arrays(arrays, names=[*names, *matrix.schema.names])
 
 
 def from_batch(batch: pa.RecordBatch, n_features: int) -> Chunk:
     """A record batch as a chunk, without copying its numbers."""
-    y, weight = (values_of(batch.column(name)) for name in (TARGET, WEIGHT))
+    others = [values_of(batch.column(name)) for name in (TARGET, WEIGHT, OFFSET) if name in batch.schema.names]
     if DENSE in batch.schema.names:
-        return Chunk(values_of(batch.column(DENSE).flatten()).reshape(-1, n_features), y, weight)
+        return Chunk(values_of(batch.column(DENSE).flatten()).reshape(-1, n_features), *others)
     indices, values = batch.column(INDICES), batch.column(VALUES)
     numbers, positions = values_of(values.flatten()), values_of(indices.flatten())
     offsets = values_of(indices.offsets)
     indptr = (offsets - offsets[0]).astype(positions.dtype)  # SciPy wants both of one type
     X = sp.csr_array((numbers, positions, indptr), shape=(batch.num_rows, n_features))
     X.has_canonical_format = True  # as it was written
-    return Chunk(X, y, weight)
+    return Chunk(X, *others)
 
 
 def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any] | None = None) -> Iterator[Chunk]:

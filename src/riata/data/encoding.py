@@ -1,9 +1,10 @@
 """The encoding: how columns of any type become numeric features with names. Learned once, saved with the model."""
 
+import sys
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
 from riata.data.column_names import no_column
+from riata.data.columns.beside import Part, dense, sparse
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
 from riata.data.columns.crosses import Combination, Cross
@@ -22,10 +24,10 @@ from riata.data.columns.lists import Dense, Sparse
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
+from riata.data.offset import Offset
 from riata.data.target import Target
 from riata.errors import DataError, ModelFileError
 from riata.schema import SchemaError, build
-from riata.scipy_later import is_sparse
 from riata.scipy_later import sparse as sp
 
 KINDS: dict[str, Any] = {
@@ -47,6 +49,7 @@ class Encoding:
     encoders: tuple[Encoder, ...]
     target: Target | None = None
     weight: str | None = None
+    offset: Offset | None = None
     single: bool = False  # whether every number is exact in float32
     hashed: bool = False  # whether features are numbered by hashes of their names
     cells: Mapping[str, CellFormat] = field(default_factory=dict, hash=False)  # how cells of text files are written
@@ -54,7 +57,8 @@ class Encoding:
     @property
     def columns(self) -> list[str]:
         """The columns that are read, each once."""
-        roles = [self.target.column if self.target else None, self.weight]
+        offset = None if self.offset is None else self.offset.column
+        roles = [self.target.column if self.target else None, self.weight, offset]
         names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
         return list(dict.fromkeys(names))
 
@@ -95,7 +99,7 @@ class Encoding:
         numbers = (
             self.nonzeros * (item + (8 if self.hashed else INDEX_BYTES)) + 8 if self.sparse else self.n_features * item
         )
-        return numbers + 16  # target and weight
+        return numbers + 16 + (8 if self.offset else 0)  # target, weight and offset
 
     @property
     def is_matrix(self) -> bool:
@@ -111,16 +115,17 @@ class Encoding:
         if not keep.all():
             batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
             matrix = None if matrix is None else matrix[keep]
-        if matrix is not None:
-            return Chunk(matrix.astype(self.dtype, copy=False), y, weight)
         try:
+            offset = offsets_of(batch, self.offset)
+            if matrix is not None:
+                return Chunk(matrix.astype(self.dtype, copy=False), y, weight, offset)
             if self.hashed:
                 self._check_columns(batch)
                 X, names = side_by_side(
                     [e.entries([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
                 )
-                return HashedChunk(X, y, weight, names)
-            return Chunk(self.features(batch), y, weight)
+                return HashedChunk(X, y, weight, offset, names)
+            return Chunk(self.features(batch), y, weight, offset)
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row]) if len(keep) else bad.row
             raise
@@ -139,12 +144,11 @@ class Encoding:
         self._check_columns(batch)
         if not self.encoders:  # of a model without any feature
             return np.empty((batch.num_rows, 0), self.dtype)
-        parts: list[Any] = [e.encode([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
-        if not self.sparse:
-            return _beside([part.toarray() if is_sparse(part) else part for part in parts])
-        runs = [list(run) for _, run in groupby(parts, key=is_sparse)]
-        blocks = [b for run in runs for b in (run if is_sparse(run[0]) else [sp.csr_array(_beside(run))])]
-        return blocks[0] if len(blocks) == 1 else sp.csr_array(sp.hstack(blocks, format="csr"))
+        parts: list[Part] = [e.part([batch.column(c) for c in e.columns], self.dtype) for e in self.encoders]
+        if self.sparse:
+            return sparse(parts, self.dtype)
+        blocks = [dense(part, self.dtype) for part in parts]
+        return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
 
     def _check_columns(self, batch: pa.RecordBatch) -> None:
         names = set(batch.schema.names)
@@ -154,15 +158,20 @@ class Encoding:
 
     def of_features(self, names: Collection[str]) -> "Encoding":
         """The encoding without the columns that give none of these features, and without levels that are not named."""
-        names = frozenset(names)
-        encoders = tuple(e.narrowed(names) for e in self.encoders if e.kind in MATRICES or e.gives(names))
-        return replace(self, encoders=encoders)
+        ordered = sorted(names)
+        encoders = []
+        for encoder in self.encoders:
+            own = ordered if encoder.kind in MATRICES else _beginning_with(encoder.stem, ordered)
+            if encoder.kind in MATRICES or encoder.gives(own):
+                encoders.append(encoder.narrowed(own))
+        return replace(self, encoders=tuple(encoders))
 
     def to_json(self) -> dict[str, Any]:
         return {
             "encoders": [encoder.to_json() for encoder in self.encoders],
             "target": self.target and self.target.to_json(),
             "weight": self.weight,
+            **({} if self.offset is None else {"offset": asdict(self.offset)}),
             "single": self.single,
             "hashed": self.hashed,
             "cells": {name: one.to_json() for name, one in self.cells.items()},
@@ -175,15 +184,18 @@ class Encoding:
             target = None if own.target is None else Target.from_json(own.target)
             encoders = tuple(_encoder(item) for item in own.encoders)
             cells = {name: from_json(one) for name, one in own.cells.items()}
-            return cls(encoders, target, own.weight, own.single, own.hashed, cells)
+            offset = None if own.offset is None else build(Offset, own.offset, "its offset")
+            return cls(encoders, target, own.weight, offset, own.single, own.hashed, cells)
         except SchemaError as error:
             raise ModelFileError(
                 f"the encoding of columns cannot be read ({error}); it is damaged, or of another version"
             ) from error
 
 
-def _beside(blocks: list[np.ndarray]) -> np.ndarray:
-    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
+def _beginning_with(stem: str, ordered: list[str]) -> list[str]:
+    """Those of some names, which are in order, that begin so."""
+    start = bisect_left(ordered, stem)
+    return ordered[start : bisect_left(ordered, stem + chr(sys.maxunicode), start)]
 
 
 @dataclass(frozen=True)
@@ -194,6 +206,7 @@ class _Plain:
     target: dict[str, Any] | None
     weight: str | None
     single: bool
+    offset: dict[str, Any] | None = None
     hashed: bool = False
     cells: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -221,3 +234,13 @@ def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
         row = int(np.argmax(wrong))
         raise BadRow(row, f"the weight in {column!r} is {weight[row]}; a weight is a number of zero or more")
     return weight
+
+
+def offsets_of(batch: pa.RecordBatch, offset: Offset | None) -> np.ndarray | None:
+    """The offsets of rows; None where there are none."""
+    if offset is None or offset.column is None:
+        return None
+    if offset.column not in batch.schema.names:
+        sentence = f": it is the {offset.role} of the model, and every row needs it"
+        raise DataError(no_column(offset.column, sorted(batch.schema.names), sentence))
+    return offset.of(as_floats(batch.column(offset.column), offset.column))

@@ -8,6 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from riata.data.encoding import Encoding
+    from riata.data.offset import Offset
     from riata.data.opened import Opened
     from riata.data.opening.profile import Profile
     from riata.data.row_marks import Marks
@@ -28,6 +29,8 @@ class Facts:
     single_pass: bool = False  # whether they can be read only once
     n_summarised: int | None = None  # how many rows these summarise, where they are summary rows
     marks: "Marks | None" = None  # which rows belong together in folds, where columns say so
+
+    offset: "Offset | None" = None  # where the offsets of rows come from; None: they have none
 
     def of_view(self, **changes: Any) -> "Facts":
         """The facts of a view, whose rows opening the source again would not give."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.data.chunk import left_over
 from riata.data.dataset import Dataset, Run
 from riata.data.folds import Folds, Positions
 from riata.data.in_memory import InMemory
@@ -133,10 +134,11 @@ def _grams_of_run(run: Run, n_codes: int, code_of: Positions | None) -> tuple[Gr
     sums: list[_Sums] = []
     for start, chunk in run:
         if not sums:  # shifting by the means of the first chunk, near those of all rows, avoids cancellation
-            shift = np.append(chunk.X.slopes(chunk.weight), chunk.weight @ chunk.y) / chunk.weight.sum()
+            shift = np.append(chunk.X.slopes(chunk.weight), chunk.weight @ left_over(chunk)) / chunk.weight.sum()
             sums = [_Sums(shift) for _ in range(n_codes)]
         for i in range(0, chunk.n_rows, BLOCK_ROWS):
-            X, y, weight = chunk.rows(slice(i, i + BLOCK_ROWS))
+            rows = chunk.rows(slice(i, i + BLOCK_ROWS))
+            X, y, weight = rows.X, left_over(rows), rows.weight
             A = np.column_stack([X.toarray(), y]).astype(np.float64) - shift
             if code_of is None:
                 sums[0].add(A, weight)

@@ -12,6 +12,7 @@ from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.data.ledger import Ledger
+from riata.data.offset import Offset
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.threads import n_cores, one_blas_thread
@@ -34,6 +35,7 @@ class InMemory(Dataset):
         feature_names: Sequence[str] | None = None,
         classes: np.ndarray | None = None,
         *,
+        offset: npt.ArrayLike | None = None,
         facts: Facts | None = None,
         ledger: Ledger | None = None,
     ) -> None:
@@ -41,13 +43,21 @@ class InMemory(Dataset):
         X = as_matrix(X)
         y = np.asarray(y, dtype=np.float64)
         weight = np.ones(X.shape[0]) if weight is None else np.asarray(weight, dtype=np.float64)
-        self._chunk = Chunk(X, y, weight)
+        offset = None if offset is None else np.asarray(offset, dtype=np.float64)
+        self._chunk = Chunk(X, y, weight, offset)
         if not weight.all():
             self.kept = weight > 0
             self._chunk = self._chunk.rows(self.kept)
         n_rows, n_features = self._chunk.X.shape
         facts = facts or Facts(n_rows, n_features, feature_names, classes)
-        super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
+        origin = None if offset is None else facts.offset or Offset()
+        super().__init__(facts.but(n_rows=n_rows, n_features=n_features, offset=origin), ledger)
+
+    @classmethod
+    def of(cls, chunk: Chunk, facts: Facts | None = None, ledger: Ledger | None = None) -> "InMemory":
+        """The rows of a chunk."""
+        X, y, weight, offset = chunk
+        return InMemory(X, y, weight, offset=offset, facts=facts, ledger=ledger)
 
     @property
     def X(self) -> Any:
@@ -108,7 +118,7 @@ class InMemory(Dataset):
         return self._chunk.y, self._chunk.weight
 
     def take(self, rows: np.ndarray | Sequence[int]) -> "InMemory":
-        return InMemory(*self._chunk.rows(rows), facts=self.facts.of_view(), ledger=self.ledger)
+        return InMemory.of(self._chunk.rows(rows), self.facts.of_view(), self.ledger)
 
     def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
-        return InMemory(*f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
+        return InMemory.of(f(self._chunk), self.facts.of_view(classes=None), self.ledger)

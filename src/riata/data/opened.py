@@ -7,7 +7,7 @@ from typing import Any
 from riata.data.formats.source import Source
 
 # the options that do not say which columns become which features
-KEPT = ("weight", "memory", "cache", "on_error", "need_target", "filesystem", "csv", "engine")
+KEPT = ("weight", "offset", "exposure", "memory", "cache", "on_error", "need_target", "filesystem", "csv", "engine")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Opened:
 
 def opened_with(source: Any, target: Any, options: dict[str, Any]) -> Opened | None:
     """What to remember; None for a stream, which cannot be read again."""
-    if is_stream(source) or options.get("follow"):
+    if is_stream(source) or options.get("follow") or options.get("one_pass"):
         return None
     return Opened(source, target, {name: options[name] for name in KEPT if name in options})
 

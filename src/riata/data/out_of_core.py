@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import chunk_bytes, in_memory_bytes, in_words
-from riata.data.chunk import Chunk, added, copied
+from riata.data.chunk import Chunk, added, copied, targets_alone
 from riata.data.columns.column import BadRow
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import EncodedRows, write_chunks
@@ -194,13 +194,13 @@ class OutOfCore(Dataset):
         """All rows in memory, for data that fits; from what was decoded already, where that is all of it."""
         self._caching, self._decoded = False, decoded
         chunks = [chunk for _, chunk in self._numbered(None) if chunk.n_rows]
-        return InMemory(*copied(chunks), facts=self.facts)
+        return InMemory.of(copied(chunks), self.facts)
 
 
 def _moments_of_any(chunk: Chunk) -> Moments:
     """The moments of numbers that may be infinite, or none."""
     with np.errstate(all="ignore"):  # in the thread that computes them
-        return chunk.X.moments(chunk.y, chunk.weight)
+        return chunk.X.moments(targets_alone(chunk.y), chunk.weight)
 
 
 def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = False) -> Facts:
@@ -215,4 +215,5 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         profile,
         memory=memory,
         single_pass=single_pass,
+        offset=encoding.offset,
     )

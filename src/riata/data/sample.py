@@ -35,7 +35,7 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
     chunks: list[Chunk] = []
     room = float("inf") if memory is None else memory // 8  # there are two copies while chunks are joined
     for chunk in data.visit(np.sort(rng.permutation(data.n_chunks)[: max(1, data.n_chunks // SHARE)])):
-        room -= sum(part.nbytes for part in chunk)
+        room -= sum(part.nbytes for part in chunk.arrays)
         if room < 0:
             break
         chunks.append(chunk)

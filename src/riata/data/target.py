@@ -96,8 +96,15 @@ def _positions(column: pa.Array, labels: Sequence[Any]) -> np.ndarray:
     kind = pa.uint64() if pa.types.is_unsigned_integer(column.type) else pa.int64()
     limits = np.iinfo(kind.to_pandas_dtype())
     known = [int(label) if limits.min <= label <= limits.max else None for label in labels]
-    found = pc.index_in(column.cast(kind), value_set=pa.array(known, kind), skip_nulls=True)
+    found = pc.index_in(column.cast(kind), value_set=_whole(known, kind), skip_nulls=True)
     return values_of(found.cast(pa.float64()))
+
+
+def _whole(known: Sequence[int | None], kind: pa.DataType) -> pa.Array:
+    """Whole numbers as Arrow has them; Arrow's own `array` imports pandas, and is for those beyond its type."""
+    if None in known:
+        return pa.array(known, kind)
+    return pa.Array.from_buffers(kind, len(known), [None, pa.py_buffer(np.array(known, kind.to_pandas_dtype()))])
 
 
 class GrowingTarget(Target):

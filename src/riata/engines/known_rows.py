@@ -29,7 +29,10 @@ def with_encoding(data: Dataset, encoding: Encoding, n_features: int, names: Col
 
     If `names` are given, only these features have to agree. Target and weights stay those of the dataset.
     """
-    if data.encoding is None or makes_alike(data.encoding, encoding, names):
+    if data.encoding is None:
+        return data
+    lacks_offset = encoding.offset is not None and data.facts.offset is None
+    if makes_alike(data.encoding, encoding, names) and not (lacks_offset and data.opened is not None):
         return data
     if data.opened is None:
         raise DataError(

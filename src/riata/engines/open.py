@@ -22,12 +22,13 @@ from riata.errors import OptionError
 ENGINE = """    engine : Dask client, address or "dask", optional
         Whose workers read the rows: those of a client, of the scheduler at an address such as "tcp://host:8786", or of
         a cluster that is started on this machine ("dask") and closed with the dataset. None reads them in this process.
-        A source that is a Dask array or data frame, or a list of delayed chunks, with `target` and `weight` alike,
-        stays on its workers, with or without an engine.
+        A source that is a Dask array or data frame, or a list of delayed chunks, with `target`, `weight` and `offset`
+        alike, stays on its workers, with or without an engine.
     """
 
+OF_ROWS = ("target", "weight", "offset", "exposure")
 # options about columns
-COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in ("target", "weight")]
+COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in OF_ROWS]
 
 
 def open_data(source: Any, target: Any = None, *, engine: Any = None, **options: Any) -> Dataset:
@@ -101,7 +102,7 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
     if not is_distributed(source):
         rows = local.open_data(source, target, remote_opener=partial(open_files, client), **options)
         return send_rows(client, rows) if isinstance(rows, InMemory) and not rows.is_summary else rows
-    unknown = options.keys() - {*COLUMNS, "weight", "memory", "encoding", "n_features", "need_target", "cache"}
+    unknown = options.keys() - {*COLUMNS, *OF_ROWS, "memory", "encoding", "n_features", "need_target", "cache"}
     if unknown:
         raise OptionError(f"a Dask collection has no use for {sorted(unknown)[0]!r}")
     about_columns = {name: options[name] for name in COLUMNS if name in options}
@@ -111,6 +112,5 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
     if "crosses" in about_columns:
         about_columns["crosses"] = as_crosses(about_columns["crosses"])
     memory = parse_memory(options.get("memory"))
-    return open_collection(
-        client, source, target, options.get("weight"), about_columns, options.get("encoding"), memory
-    )
+    roles = {role: options.get(role) for role in OF_ROWS} | {"target": target}
+    return open_collection(client, source, roles, about_columns, options.get("encoding"), memory)

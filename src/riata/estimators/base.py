@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from riata.arrays import is_device_array, to_host
 from riata.data.dataset import Dataset
+from riata.data.offset import given_offsets, moved
 from riata.engines.open import is_distributed
 from riata.errors import OptionError
 from riata.estimators.attributes import attributes_of
-from riata.estimators.columns import collected, may_be_numbers
+from riata.estimators.columns import collected, may_be_numbers, plain_target
 from riata.estimators.input_checks import with_marks
 from riata.estimators.rows import TakesRows
 from riata.model.model import Model
@@ -72,7 +73,8 @@ class SparseLinear(SelectorMixin, TakesRows):
         check_is_fitted(self)
         if not self._encodes(X):
             return super().transform(X)
-        rows = self.trained_.to_model().rows(self._with_names(X), need_target=False)
+        X = self._with_names(X)
+        rows = self.trained_.to_model().rows(X, need_target=False, offset=self._no_offset(X))
         chosen = self.get_support(indices=True)
         if rows.feature_names is not None:  # rows have the columns of chosen features only
             places = {str(name): j for j, name in enumerate(rows.feature_names)}
@@ -85,6 +87,8 @@ class SparseLinear(SelectorMixin, TakesRows):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
+        exposure: Any = None,
         groups: Any = None,
         time: Any = None,
         validation: Any = None,
@@ -94,12 +98,16 @@ class SparseLinear(SelectorMixin, TakesRows):
         Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
         also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
 
+        `offset` is a number for each row that is added to its margin, `exposure` one whose logarithm is (of a loss with
+        a logarithmic link): the rows of a `Dataset` bring their own. To predict needs them, too.
+
         `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
         rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
         or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         spec = self._begin()
-        data = with_marks(self._dataset(X, y, sample_weight), X, sample_weight, groups=groups, time=time)
+        data = self._dataset(X, y, sample_weight, offset=offset, exposure=exposure)
+        data = with_marks(data, X, sample_weight, groups=groups, time=time)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
         sentences: list[str] = []
         trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
@@ -118,19 +126,24 @@ class SparseLinear(SelectorMixin, TakesRows):
             delattr(self, name)
         return spec
 
-    def _margins(self, X: Any) -> np.ndarray:
-        """X coef' + intercept, rows x margins, of X in memory or on a GPU, or of the usable rows of a dataset."""
+    def _margins(self, X: Any, offset: Any = None, exposure: Any = None) -> np.ndarray:
+        """X coef' + intercept + offset, rows x margins, of X in memory or on a GPU, or of the usable rows of a dataset.
+
+        Beside X that came with offsets beside it when the model was fitted, none is an offset of 0.
+        """
         check_is_fitted(self)
         if self._encodes(X):
-            model = self.to_model()
-            return model.margins(self._with_names(X)).reshape(-1, len(model.intercept))
+            model, X = self.to_model(), self._with_names(X)
+            if offset is None and exposure is None:
+                offset = self._no_offset(X)
+            return model.margins(X, offset=offset, exposure=exposure).reshape(-1, len(model.intercept))
         if is_device_array(X):
             z = to_host(self._device_rows(X).margins(np.atleast_2d(self.coef_).T))
         else:
             (X,) = self._validated(collected(X), reset=False, gaps=True)
             z = margins(self._seen(self._filled(X)), self.coef_)
-        shifted: np.ndarray = z + self.intercept_
-        return shifted
+        expected = self.trained_.offset is not None
+        return moved(z + self.intercept_, given_offsets(plain_target(offset), plain_target(exposure), len(z), expected))
 
     def _begin_stream(self, X: Any) -> bool:
         """Get ready for more rows X; whether they are the first."""

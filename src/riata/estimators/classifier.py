@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
@@ -16,6 +17,7 @@ from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
+from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import Loss, known_loss, loss_of, probabilities
 from riata.model.decisions import decide
 from riata.penalties import Penalty
@@ -122,49 +124,69 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         return data
 
     @available_if(learns_online)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> "SparseClassifier":
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+    ) -> "SparseClassifier":
         """Learn from these rows, in order, keeping what was learnt before.
 
         The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
         """
         first = self._begin_stream(X)
-        X, y = self._validated(X, y, reset=first)
+        check_values(plain_target(y), numeric=False)
+        X, y = self._validated(X, plain_target(y), reset=first)
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
             self._learner = Learner(self._spec(), known, all_classes_known=classes is not None)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self._learner.learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight), np.asarray(y))
+        offsets = self._offsets(offset, exposure, len(weight))
+        self._learner.note_offset(offset is not None, exposure is not None)
+        self._learner.learn_labelled(Chunk(self._seen(X), np.zeros(len(weight)), weight, offsets), np.asarray(y))
         self._go_on(X.shape[1])
         return self
 
-    def decision_function(self, X: Any) -> Predictions:
-        """Margins: one per row for two classes, one per class otherwise.
+    def decision_function(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
+        """Margins: one per row for two classes, one per class otherwise, each with the offset of the row.
 
-        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
+        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns. A model
+        that was fitted with an offset takes it for 0 where none is given beside X; a `Dataset` or a path has the column
+        of that name.
         """
         if is_distributed(X):
+            check_no_offset(offset, exposure)
             return lazily(
                 self.decision_function, X, np.float64, None if len(self.classes_) == 2 else len(self.classes_)
             )
-        z = self._margins(X)
+        z = self._margins(X, offset, exposure)
         return z.ravel() if len(self.classes_) == 2 else z
 
-    def predict(self, X: Any) -> Predictions:
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
         """The label of the largest margin; of two, the second where its probability reaches the threshold."""
         if is_distributed(X):
+            check_no_offset(offset, exposure)
             return lazily(self.predict, X, self.classes_.dtype)
-        z = self.decision_function(X)
+        z = self.decision_function(X, offset=offset, exposure=exposure)
         return self.classes_[decide(z, loss_of(self.loss).link, self.threshold)]
 
     @available_if(gives_probabilities)
-    def predict_proba(self, X: Any) -> Predictions:
+    def predict_proba(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
         """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
         if is_distributed(X):
+            check_no_offset(offset, exposure)
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(loss_of(self.loss).link, self.decision_function(X))
+        return probabilities(loss_of(self.loss).link, self.decision_function(X, offset=offset, exposure=exposure))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
         """Accuracy, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
         if y is not None and not isinstance(X, Dataset | str | Path):
-            return float(super().score(X, plain_target(y), plain_target(sample_weight)))
-        return self.to_model().score(X, y, sample_weight)
+            predicted = self.predict(X, offset=offset, exposure=exposure)
+            return float(accuracy_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))
+        return self.to_model().score(X, y, sample_weight, offset=offset, exposure=exposure)

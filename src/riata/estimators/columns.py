@@ -4,7 +4,7 @@ Frames with categories, strings, dates or gaps go through the encoding that file
 or strings, such as a ColumnTransformer makes; their columns are called x0, x1, ...
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from riata.data.formats.frame_columns import as_column
-from riata.data.formats.source import TARGET, WEIGHT
+from riata.data.formats.source import TARGET
 from riata.data.formats.tables import checked_names, to_table
 from riata.data.opened import is_arrow_dataset, is_stream
 from riata.engines.known_rows import has_columns
@@ -107,18 +107,28 @@ def checked_values(y: Any, n_rows: int, numeric: bool) -> np.ndarray:
     return values
 
 
-def with_roles(table: pa.Table, y: np.ndarray, name: Any, sample_weight: Any) -> tuple[pa.Table, str, str | None]:
-    """The table with the target and the weights as columns of their own; the names of both.
+def with_roles(
+    table: pa.Table, y: np.ndarray, name: Any, beside: Mapping[str, Any]
+) -> tuple[pa.Table, str, dict[str, str]]:
+    """The table with the target, and what is given beside it by its role, as columns of their own; the names of them.
 
     A series brings its `name` along, so that the model knows which column it predicts.
     """
     target = _free(name if isinstance(name, str) and name else TARGET, table.schema.names)
     table = table.append_column(target, pa.array(y.astype(str) if y.dtype.kind == "O" else y))
-    if sample_weight is None:
-        return table, target, None
-    weights = _check_sample_weight(plain_target(sample_weight), y, dtype=np.float64, ensure_non_negative=True)
-    weight = _free(WEIGHT, table.schema.names)
-    return table.append_column(weight, pa.array(weights)), target, weight
+    roles = {}
+    for role, given in beside.items():
+        if given is None:
+            continue
+        values = plain_target(given)
+        if role == "weight":
+            values = _check_sample_weight(values, y, dtype=np.float64, ensure_non_negative=True)
+        values = np.asarray(values, dtype=np.float64)
+        if values.shape != y.shape:
+            raise DataError(f"X has {len(y)} rows, and the {role} has the shape {values.shape}")
+        roles[role] = _free(role, table.schema.names)
+        table = table.append_column(roles[role], pa.array(values))
+    return table, target, roles
 
 
 def plain_target(y: Any) -> Any:

@@ -1,11 +1,12 @@
 """Rows that come in beside others, and what is checked before they are used."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from riata.data.dataset import Dataset
+from riata.data.offset import Offset
 from riata.data.row_marks import MarksGiven
 from riata.engines.known_rows import has_columns, with_encoding
 from riata.engines.open import is_distributed, open_data
@@ -13,14 +14,30 @@ from riata.errors import DataError, OptionError
 from riata.matrices.cuda import host_array
 
 
-def parts_of(rows: Any, what: str = "validation") -> tuple[Any, Any, Any]:
-    """X, y and weights of rows beside those to learn from."""
+class Beside(NamedTuple):
+    """Rows beside those to learn from."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+    offset: Any = None  # an exposure, if the model was fitted with one
+
+    def offsets(self, role: Offset | None) -> dict[str, Any]:
+        """The offset as it is called for a model that was fitted with one of this role."""
+        if self.offset is None:
+            return {}
+        return {"offset" if role is None else role.role: self.offset}
+
+
+def parts_of(rows: Any, what: str = "validation") -> Beside:
+    """X, y, weights and offsets of rows beside those to learn from."""
     if isinstance(rows, Dataset):
-        return rows, None, None
-    if not isinstance(rows, tuple | list) or len(rows) not in (2, 3):
-        raise OptionError(f"{what} must be a Dataset, or (X, y), or (X, y, sample_weight)")
-    X, y, *weight = rows
-    return X, y, weight[0] if weight else None
+        return Beside(rows)
+    if not isinstance(rows, tuple | list) or not 2 <= len(rows) <= 4:
+        raise OptionError(
+            f"{what} must be a Dataset, or (X, y), (X, y, sample_weight) or (X, y, sample_weight, offset)"
+        )
+    return Beside(*rows)
 
 
 def with_marks(data: Dataset, X: Any, sample_weight: Any = None, **given: Any) -> Dataset:
@@ -49,10 +66,13 @@ def encoded_like(data: Dataset, rows: Any) -> Any:
     if isinstance(rows, Dataset):
         return with_encoding(rows, data.encoding, data.n_features)
     target = data.encoding.target and data.encoding.target.column
-    X, y, weight = parts_of(rows) if isinstance(rows, tuple | list) else (rows, target, None)
-    if not has_columns(X):
+    given = parts_of(rows) if isinstance(rows, tuple | list) else Beside(rows, target)
+    if not has_columns(given.X):
         return rows
-    return open_data(X, y, weight=weight, encoding=data.encoding, n_features=data.n_features)
+    offsets = given.offsets(data.facts.offset)
+    return open_data(
+        given.X, given.y, weight=given.weight, **offsets, encoding=data.encoding, n_features=data.n_features
+    )
 
 
 def checked_target(y: Any, sample_weight: Any, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -98,9 +118,24 @@ def _is_word(value: Any) -> bool:
     return False
 
 
-def check_alone(y: Any, sample_weight: Any) -> None:
-    """Refuse a target or weights beside a dataset, which brings its own."""
-    if y is not None or sample_weight is not None:
+def check_alone(*given: Any) -> None:
+    """Refuse a target, weights or offsets beside a dataset, which brings its own."""
+    if any(one is not None for one in given):
         raise OptionError(
-            "a Dataset brings its own target and weights: name them to riata.open, and give fit no others"
+            "a Dataset brings its own target, weights and offsets: name them to riata.open, and give fit no others"
         )
+
+
+def check_no_offset(*given: Any) -> None:
+    """Refuse offsets beside a Dask collection, which is predicted block by block."""
+    if any(one is not None for one in given):
+        raise OptionError(
+            "the offset of a Dask collection is one of its columns, or taken for 0: add it to the margins"
+        )
+
+
+def with_origin(data: Dataset, exposure: Any) -> Dataset:
+    """The data of arrays, which says what its offsets are the logarithms of."""
+    if data.facts.offset is not None and exposure is not None:
+        data.facts = data.facts.but(offset=Offset(exposure=True))
+    return data

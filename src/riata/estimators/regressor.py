@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
@@ -15,6 +16,7 @@ from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
+from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -157,14 +159,22 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         return data
 
     @available_if(learns_online)
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> "SparseRegressor":
-        """Learn from these rows, in order, keeping what was learnt before."""
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> "SparseRegressor":
+        """Learn from these rows, in order, keeping what was learnt before.
+
+        An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
+        """
         first = self._begin_stream(X)
-        X, y = self._validated(X, y, reset=first, y_numeric=True)
+        check_values(plain_target(y), numeric=True)
+        X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
             self._learner = Learner(self._spec())
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        self._learner.learn(Chunk(self._seen(X), y.astype(np.float64), weight))
+        rows = Chunk(self._seen(X), y.astype(np.float64), weight, self._offsets(offset, exposure, len(y)))
+        self._learner.note_offset(offset is not None, exposure is not None)
+        self._learner.learn(rows)
         self._go_on(X.shape[1])
         return self
 
@@ -173,17 +183,23 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
         self.intercept_ = float(trained.intercept[0])
 
-    def predict(self, X: Any) -> Predictions:
-        """``X @ coef_ + intercept_``, or its exponential with the losses of counts, amounts and totals.
+    def predict(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
+        """``X @ coef_ + intercept_ + offset``, or its exponential with the losses of counts, amounts and totals.
 
-        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
+        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns. A model
+        that was fitted with an offset or an exposure predicts for an offset of 0, which is an exposure of 1, where none
+        is given beside X; a `Dataset` or a path has the column of that name.
         """
         if is_distributed(X):
+            check_no_offset(offset, exposure)
             return lazily(self.predict, X, np.float64)
-        return loss_of(self.loss).mean(self._margins(X)[:, 0])
+        return loss_of(self.loss).mean(self._margins(X, offset, exposure)[:, 0])
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
         if y is not None and not isinstance(X, Dataset | str | Path):
-            return float(super().score(X, plain_target(y), plain_target(sample_weight)))
-        return self.to_model().score(X, y, sample_weight)
+            predicted = self.predict(X, offset=offset, exposure=exposure)
+            return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))
+        return self.to_model().score(X, y, sample_weight, offset=offset, exposure=exposure)

@@ -15,6 +15,7 @@ from riata.arrays import is_device_array
 from riata.data.csr import canonical
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
+from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import place_named
@@ -32,11 +33,12 @@ from riata.estimators.columns import (
     table_of,
     with_roles,
 )
-from riata.estimators.input_checks import check_alone, check_values, checked_target, encoded_like, parts_of
+from riata.estimators.input_checks import check_alone, check_values, checked_target, encoded_like, parts_of, with_origin
 from riata.estimators.parameters import Parameters
 from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
+from riata.training.checks import check_exposure
 from riata.training.trained import Trained
 
 
@@ -47,28 +49,51 @@ class TakesRows(Parameters):
     _fitted_to_columns = False  # whether fit got X, and not a dataset, whose features are those of the model
     trained_: Trained  # after a fit
 
-    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, reset: bool = True) -> Dataset:
+    def _dataset(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        offset: Any = None,
+        exposure: Any = None,
+        reset: bool = True,
+    ) -> Dataset:
         """The rows as they come: arrays checked, columns that are no complete numbers encoded."""
         numeric = self._task == "regression"
+        beside = {"weight": sample_weight, "offset": offset, "exposure": exposure}
         if isinstance(X, Dataset):
-            check_alone(y, sample_weight)
+            check_alone(y, *beside.values())
             return self._of_task(X)
         if is_distributed(X):
-            return self._of_task(open_data(X, y, weight=sample_weight, task=self._task, memory=self.memory))
+            return self._of_task(open_data(X, y, **beside, task=self._task, memory=self.memory))
         if is_device_array(X):
             y, weight = checked_target(y, sample_weight, X.shape[0], numeric)
-            return self._on_device(X, *self._coded(y), weight, reset)
+            offsets = self._offsets(offset, exposure, len(y))
+            return with_origin(self._on_device(X, *self._coded(y), weight, offsets, reset), exposure)
         if y is not None:
             check_values(plain_target(y), numeric)
         X = collected(X)
         if not may_be_numbers(X):
-            return self._encoded(X, y, sample_weight, reset)
+            return self._encoded(X, y, beside, reset)
         numbers, values = self._validated(X, plain_target(y), reset=reset, gaps=True, y_numeric=numeric)
         if has_gaps(numbers):
-            return self._encoded(X, y, sample_weight, reset)
+            return self._encoded(X, y, beside, reset)
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
         target, classes = self._coded(values)
-        return InMemory(numbers, target, weight, getattr(self, "feature_names_in_", None), classes)
+        offsets, names = self._offsets(offset, exposure, len(target)), getattr(self, "feature_names_in_", None)
+        return with_origin(InMemory(numbers, target, weight, names, classes, offset=offsets), exposure)
+
+    def _offsets(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray | None:
+        """The offsets of rows, from what is given beside X; an exposure is for losses of a logarithmic link."""
+        check_exposure(self._spec().loss_function, exposure is not None)
+        return given_offsets(plain_target(offset), plain_target(exposure), n_rows)
+
+    def _no_offset(self, X: Any) -> np.ndarray | None:
+        """Offsets of 0 for X whose columns become features, where fit got offsets beside such an X; None elsewhere."""
+        if self.trained_.offset is None or not self._makes_features or isinstance(X, Dataset | str | Path):
+            return None
+        return np.zeros(table_of(X).num_rows)
 
     def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """The target as numbers, and the classes that they stand for."""
@@ -78,7 +103,7 @@ class TakesRows(Parameters):
         """The rows, if their target is what is learnt here: classes or numbers."""
         raise NotImplementedError
 
-    def _encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Dataset:
+    def _encoded(self, X: Any, y: Any, beside: dict[str, Any], reset: bool) -> Dataset:
         """Rows whose columns become features by an encoding, which is learnt of them."""
         table = table_of(X, None if reset else getattr(self, "feature_names_in_", None))
         if reset:
@@ -90,8 +115,8 @@ class TakesRows(Parameters):
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
         values = checked_values(y, table.num_rows, numeric=self._task == "regression")
         _, labels = self._coded(values)
-        table, target, weight = with_roles(table, values, getattr(y, "name", None), sample_weight)
-        data = open_data(table, target, weight=weight, task=self._task, memory=self.memory)
+        table, target, roles = with_roles(table, values, getattr(y, "name", None), beside)
+        data = open_data(table, target, **roles, task=self._task, memory=self.memory)
         if labels is not None and data.classes is not None and len(labels) == len(data.classes):
             data.facts = data.facts.but(classes=labels)  # of the type in which they were given
         return data
@@ -114,14 +139,20 @@ class TakesRows(Parameters):
         return as_matrix(X).unit_rows() if self.normalize == "rows" else as_matrix(X)
 
     def _on_device(
-        self, X: Any, y: np.ndarray, classes: np.ndarray | None, weight: np.ndarray, reset: bool = True
+        self,
+        X: Any,
+        y: np.ndarray,
+        classes: np.ndarray | None,
+        weight: np.ndarray,
+        offset: np.ndarray | None = None,
+        reset: bool = True,
     ) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
         place = place_named(self.device or "cuda")
         check_device(self._spec().solver_name)
         if self.normalize is not None:
             raise OptionError("normalize='rows' is for arrays in memory: divide the rows by their norms yourself")
-        return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes)
+        return OnDevice(place, self._device_rows(X, reset), y, weight, classes=classes, offset=offset)
 
     def _device_rows(self, X: Any, reset: bool = False) -> Matrix:
         """X on a GPU, of the right width, every entry finite."""
@@ -138,9 +169,10 @@ class TakesRows(Parameters):
         if rows is None:
             return None
         if self._fitted_to_columns and data.encoding is not None and isinstance(rows, tuple | list):
-            X, y, weight = parts_of(rows)
-            rows = self._with_names(X), plain_target(y), plain_target(weight)
-        return self._dataset(*parts_of(encoded_like(data, rows)), reset=False)
+            X, *others = parts_of(rows)
+            rows = self._with_names(X), *map(plain_target, others)
+        given = parts_of(encoded_like(data, rows))
+        return self._dataset(given.X, given.y, given.weight, **given.offsets(data.facts.offset), reset=False)
 
     @property
     def _makes_features(self) -> bool:

@@ -17,6 +17,8 @@ def stability_selection(
     y: Any = None,
     *,
     sample_weight: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
     groups: Any = None,
     rounds: int = 50,
     threshold: float = 0.75,
@@ -28,7 +30,7 @@ def stability_selection(
     ----------
     estimator : SparseRegressor or SparseClassifier
         With the k, the alpha or the alpha_ratio at which features are to be stable.
-    X, y, sample_weight
+    X, y, sample_weight, offset, exposure
         What the estimator's `fit` takes; a `Dataset` brings its own target.
     groups : array, optional
         A label for each row, such as its customer: halves keep the rows of a group together.
@@ -52,5 +54,6 @@ def stability_selection(
     def coefficients(rows: Dataset) -> np.ndarray:
         return np.atleast_2d(clone(estimator).fit(rows).coef_)
 
-    data = with_marks(clone(estimator)._dataset(X, y, sample_weight), X, sample_weight, groups=groups)
+    data = clone(estimator)._dataset(X, y, sample_weight, offset=offset, exposure=exposure)
+    data = with_marks(data, X, sample_weight, groups=groups)
     return stability_of(data, coefficients, rounds=rounds, threshold=threshold, seed=seed)

@@ -1,11 +1,13 @@
 """The losses again, one row at a time, for compiled sweeps: chosen by a small integer, so that numba can cache them.
 
-`riata.losses` is the definition; a test holds the two together.
+`riata.losses` is the definition; a test holds the two together. Where rows have an offset, y is the pair of target
+and offset, an array of two, and the margin is moved by it.
 """
 
 import math
+from typing import Any
 
-from riata.kernels.compiled import compiled
+from riata.kernels.compiled import before_compiling, compiled
 from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
@@ -19,9 +21,35 @@ def code_of(loss: Loss) -> int:
     return loss.code
 
 
+def with_offset(y: Any, z: float) -> tuple[float, float]:
+    """The target and the margin of a row, moved by its offset if it has one: numba compiles one of the two below."""
+    return (y, z) if isinstance(y, float) else (y[0], z + y[1])
+
+
+@before_compiling
+def _let_numba_see_offsets() -> None:
+    from numba import types
+    from numba.extending import overload
+
+    @overload(with_offset, inline="always")
+    def _with_offset(y: Any, z: Any) -> Any:
+        if isinstance(y, types.Array):
+
+            def moved(y: Any, z: Any) -> Any:
+                return y[0], z + y[1]
+
+            return moved
+
+        def as_it_is(y: Any, z: Any) -> Any:
+            return y, z
+
+        return as_it_is
+
+
 @compiled(inline="always")
-def derivative(code: int, y: float, z: float) -> float:
+def derivative(code: int, target: Any, margin: float) -> float:
     """d loss / dz."""
+    y, z = with_offset(target, margin)
     if code == 0:
         return z - y
     if code == 1:
@@ -34,8 +62,9 @@ def derivative(code: int, y: float, z: float) -> float:
 
 
 @compiled(inline="always")
-def second_derivative(code: int, y: float, z: float) -> float:
+def second_derivative(code: int, target: Any, margin: float) -> float:
     """d^2 loss / dz^2."""
+    y, z = with_offset(target, margin)
     if code == 0:
         return 1.0
     if code == 1:
@@ -49,8 +78,9 @@ def second_derivative(code: int, y: float, z: float) -> float:
 
 
 @compiled(inline="always")
-def value(code: int, y: float, z: float) -> float:
+def value(code: int, target: Any, margin: float) -> float:
     """The loss itself."""
+    y, z = with_offset(target, margin)
     if code == 0:
         return 0.5 * (y - z) ** 2
     if code == 1:
@@ -66,10 +96,11 @@ def value(code: int, y: float, z: float) -> float:
 
 
 @compiled(inline="always")
-def value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
+def value_and_derivative(code: int, target: Any, margin: float) -> tuple[float, float]:
     """Both, with one exponential for the logistic loss."""
     if code == 1:
+        y, z = with_offset(target, margin)
         m = y * z
         e = math.exp(-abs(m))
         return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e)
-    return value(code, y, z), derivative(code, y, z)
+    return value(code, target, margin), derivative(code, target, margin)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.losses import value_and_derivative
+from riata.kernels.losses import value_and_derivative, with_offset
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.simd4 import load, soft, store
@@ -144,7 +144,7 @@ def first_row(
         for j in range(values.shape[0]):
             block[j, SHIFT] = values[j] * shrink[j]
     if relative:
-        origin[0] = y
+        origin[0], _ = with_offset(y, 0.0)  # such targets have none beside them
 
 
 @compiled(nogil=True, inline="always")

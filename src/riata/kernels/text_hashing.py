@@ -163,3 +163,21 @@ def rows_with(
                 rows[k] += 1
                 last[k] = i
     return n
+
+
+@compiled(nogil=True)
+def strings_not_seen(
+    buckets: np.ndarray, hashes: np.ndarray, seen: np.ndarray, known: np.ndarray, found: np.ndarray
+) -> int:
+    """Fills `found` with the positions of hashes that are none of the known ones of their buckets; returns how many.
+
+    A bucket knows at most two, and how many were `seen`; of one that has seen three, none is found.
+    """
+    n = 0
+    for i in range(len(buckets)):
+        b = buckets[i]
+        s = seen[b]
+        if s == 0 or (s < 3 and known[b, 0] != hashes[i] and (s == 1 or known[b, 1] != hashes[i])):
+            found[n] = i
+            n += 1
+    return n

@@ -4,6 +4,7 @@ from riata.losses.catalogue import LOSSES, USUAL, known_loss, loss_for, loss_of,
 from riata.losses.coupled import ChunkValue, CoupledLoss
 from riata.losses.link import LINKS, Link, probabilities
 from riata.losses.loss import Loss
+from riata.losses.with_offset import WithOffset, paired
 
 __all__ = [
     "LINKS",
@@ -13,9 +14,11 @@ __all__ = [
     "CoupledLoss",
     "Link",
     "Loss",
+    "WithOffset",
     "known_loss",
     "loss_for",
     "loss_of",
+    "paired",
     "probabilities",
     "recalled_loss",
 ]

@@ -12,6 +12,7 @@ from riata.losses.link import Link
 from riata.losses.logistic import Logistic
 from riata.losses.loss import Loss
 from riata.losses.negative_binomial import NegativeBinomial
+from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
@@ -53,9 +54,9 @@ def known_loss(name: str) -> Loss | None:
     usual = LOSSES.get(family)
     if usual is None or not colon:
         return usual
-    if ":" not in usual.name or not NUMBER.fullmatch(parameter):
+    if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
         return None
-    return type(usual)(float(parameter))  # type: ignore[call-arg]  # a loss with a parameter takes one number
+    return type(usual)(float(parameter))
 
 
 def loss_for(task: str, loss: str | Loss) -> Loss:

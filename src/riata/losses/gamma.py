@@ -10,6 +10,7 @@ class Gamma(LogLinkLoss):
 
     name = "gamma"
     predicted = "amount"
+    power = 2.0
     words = "gamma loss (half the deviance of positive amounts)"
     refusal = (
         "the target has values of 0 or less, and the gamma loss is for positive amounts: leave such rows out, or take "

@@ -38,6 +38,7 @@ class Loss(ABC):
     # Its shape.
     quadratic: bool = False  # whether it is (y - z)^2 / 2: then the products of columns determine F
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
+    power: float | None = None  # where it is half the deviance of a mean exp(z) whose variance goes with mean**power
     least_curvature: float = 0.0  # replaces smaller second derivatives in Newton steps, where they are 0 on an interval
     n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
     couples_rows: bool = False  # whether the loss is no sum over rows: see `riata.losses.coupled`
@@ -72,6 +73,21 @@ class Loss(ABC):
     def constant(self, mean_y: Any) -> Any:
         """The constant margin of least loss for targets of this mean; None where that depends on more than the mean."""
         return None
+
+    def balance(self, y: Array) -> tuple[Array, Array]:
+        """Two numbers for each row, the logarithm of the ratio of whose weighted sums is the best constant margin.
+
+        Called where there is a `power`, and `constant` does not tell.
+        """
+        raise NotImplementedError
+
+    def targets(self, y: Array) -> Array:
+        """The targets alone, where rows bring something else beside them (`riata.losses.with_offset`)."""
+        return y
+
+    def whole_margins(self, y: Array, z: Array) -> Array:
+        """The margins z of rows with what else they bring: what predictions are made of."""
+        return z
 
     def takes(self, y: Array) -> Array:
         """Which of these targets it accepts, as a mask."""

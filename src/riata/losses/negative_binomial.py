@@ -6,11 +6,13 @@ from riata.arrays import Array, namespace
 from riata.errors import OptionError
 from riata.losses.functions import expit, xlogx
 from riata.losses.log_link import LogLinkLoss
+from riata.losses.numbered import NumberedLoss
 
 
-class NegativeBinomial(LogLinkLoss):
+class NegativeBinomial(NumberedLoss, LogLinkLoss):
     """Half the deviance of counts y >= 0 of mean m = exp(z) and variance m + m^2 / theta; theta is given."""
 
+    family = "negative-binomial"
     predicted = "count"
     half_deviance = True
     refusal = "the target has negative values, and the negative binomial loss is for counts: take loss 'squared'"
@@ -28,7 +30,7 @@ class NegativeBinomial(LogLinkLoss):
                 "Poisson's do, take loss 'poisson'"
             )
         self.theta = float(theta)
-        self.name = f"negative-binomial:{self.theta!r}"
+        super().__init__(self.theta)
 
     @property
     def words(self) -> str:

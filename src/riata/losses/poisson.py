@@ -14,6 +14,7 @@ class Poisson(LogLinkLoss):
     code = 4
     predicted = "count"
     half_deviance = True
+    power = 1.0
     words = "Poisson loss (half the deviance of counts)"
     refusal = "the target has negative values, and the Poisson loss is for counts: take loss 'squared'"
     formula = (

@@ -6,13 +6,16 @@ from riata.arrays import Array, namespace
 from riata.errors import OptionError
 from riata.losses.formulas import fraction, row
 from riata.losses.log_link import LogLinkLoss
+from riata.losses.numbered import NumberedLoss
 
 NEWTON_STEPS = 100  # to where the slope is u; each is at most 1 long, and the last ones double the digits
 
 
-class Tweedie(LogLinkLoss):
+class Tweedie(NumberedLoss, LogLinkLoss):
     """Half the Tweedie deviance of y >= 0 of mean exp(z), whose variance is in proportion to mean**power."""
 
+    power: float
+    family = "tweedie"
     predicted = "total"
     refusal = "the target has negative values, and the Tweedie loss is for totals of 0 or more: take loss 'squared'"
     formula = (
@@ -40,7 +43,7 @@ class Tweedie(LogLinkLoss):
                 "at 2 'gamma'"
             )
         self.power = float(power)
-        self.name = f"tweedie:{self.power!r}"
+        super().__init__(self.power)
 
     @property
     def words(self) -> str:

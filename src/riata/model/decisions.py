@@ -5,8 +5,6 @@ import numpy as np
 from riata.errors import OptionError
 from riata.losses import Link
 
-USUAL_THRESHOLD = 0.5
-
 
 def decide(z: np.ndarray, link: Link, threshold: float | None = None) -> np.ndarray:
     """The position of the predicted class of every row.

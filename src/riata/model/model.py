@@ -16,6 +16,7 @@ from riata.data.chunk import Chunk
 from riata.data.columns.names import Names
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
+from riata.data.offset import Offset, given_offsets, moved
 from riata.data.remote import Remote
 from riata.engines.known_rows import check_alike, check_plain, has_columns, with_encoding
 from riata.engines.open import open_data
@@ -76,12 +77,21 @@ class Model:
         order = np.argsort(-np.abs(effect).max(axis=0, initial=0.0), kind="stable")
         return [(self.names[j], self.coef[:, j], effect[:, j]) for j in order]
 
+    @property
+    def offset(self) -> Offset | None:
+        """Where the offsets of the rows that it was fitted to came from; None: they had none."""
+        role, of_encoding = self.training.offset, (self.encoding or {}).get("offset")
+        if of_encoding is not None:
+            return Offset(**of_encoding)
+        return None if role is None else Offset(exposure=role == "exposure")
+
     def rows(
         self, source: Any, target: Any = None, *, weight: Any = None, need_target: bool = True, **reading: Any
     ) -> Dataset:
         """The rows of anything that can be opened, with the features of this model: made by its own encoding.
 
-        A dataset keeps its target and its weights; of other sources these are the model's columns, or those given.
+        A dataset keeps its target, weights and offsets; of other sources these are the model's columns, or those given
+        (`offset` and `exposure` are options of `riata.open`).
         """
         encoding = None if self.encoding is None else Encoding.from_json(self.encoding)
         names = self.names if self.normalize is None else None  # the norm of a row needs every feature
@@ -90,8 +100,8 @@ class Model:
                 source, self.target if target is None else target, weight=weight, n_features=self.n_features,
                 task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
             )  # fmt: skip
-        elif target is not None or weight is not None:
-            raise OptionError("a Dataset brings its own target and weights: name them to riata.open")
+        elif target is not None or weight is not None or reading.get("offset", reading.get("exposure")) is not None:
+            raise OptionError("a Dataset brings its own target, weights and offsets: name them to riata.open")
         elif encoding is None or source.is_summary:
             data = source
         else:
@@ -102,16 +112,24 @@ class Model:
             check_alike(data, encoding, names)
         return data
 
-    def margins(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
-        """z for rows of X: of a path, a table or a dataset by the model's encoding, of an array by position or name."""
+    def margins(
+        self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
+    ) -> np.ndarray:
+        """z for rows of X: of a path, a table or a dataset by the model's encoding, of an array by position or name.
+
+        Where rows had an offset or an exposure when the model was fitted, those of X need one: a table has its column,
+        beside an array it is given. An array without one is taken for rows of offset 0, which is an exposure of 1.
+        """
         if isinstance(X, Dataset) or has_columns(X):
-            found = [z for z, _ in self.visit(self.rows(X, need_target=False))]
+            beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
+            found = [z for z, _ in self.visit(self.rows(X, need_target=False, **beside))]
             n_margins = len(self.intercept)
             return np.concatenate(found) if found else np.empty(0 if n_margins == 1 else (0, n_margins))
         X = X if hasattr(X, "shape") else np.asarray(X)
         if len(X.shape) != 2:
             raise DataError(f"X must have two dimensions, rows and columns, not {len(X.shape)}")
-        return self._margins(X, self._columns(X.shape[1], feature_names))
+        z = self._margins(X, self._columns(X.shape[1], feature_names))
+        return moved(z, given_offsets(offset, exposure, len(z), self.offset is not None))
 
     def visit(self, data: Dataset) -> Iterator[tuple[np.ndarray, Chunk]]:
         """(z, rows) for runs of rows of a dataset: one pass. On a cluster z takes the place of X among them."""
@@ -129,8 +147,21 @@ class Model:
         """The function that gives z for a chunk of a dataset."""
         if data.is_summary:
             raise DataError("there are statistics in place of rows, and no rows to predict")
+        if (data.facts.offset is None) != (self.offset is None):
+            raise DataError(self._offsets_differ)
         columns = self._columns(data.n_features, data.feature_names)
-        return lambda chunk: self._margins(chunk.X, columns)
+        return lambda chunk: moved(self._margins(chunk.X, columns), chunk.offset)
+
+    @property
+    def _offsets_differ(self) -> str:
+        """A sentence on rows that have an offset where those learnt from had none, or the other way round."""
+        if (known := self.offset) is None:
+            return "these rows have an offset, and those that the model was fitted to had none: open them without it"
+        name = "..." if known.column is None else repr(known.column)
+        return (
+            f"the model was fitted to rows with an {known.role}, and these have none: name it when they are opened, "
+            f"riata.open(..., {known.role}={name})"
+        )
 
     def _margins(self, X: Any, columns: np.ndarray) -> np.ndarray:
         """z for rows of X, whose columns of these numbers are the model's features."""
@@ -144,9 +175,11 @@ class Model:
             )
         return _by_margin(z)
 
-    def predict(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
-        """Numbers, or labels."""
-        z = self.margins(X, feature_names)
+    def predict(
+        self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
+    ) -> np.ndarray:
+        """Numbers, or labels; `margins` tells of the offset or exposure of rows."""
+        z = self.margins(X, feature_names, offset=offset, exposure=exposure)
         if self.classes is None:
             numbers: np.ndarray = self.link_function.mean(z)
             return numbers
@@ -157,22 +190,29 @@ class Model:
         """The position of the predicted class of rows with these margins."""
         return decide(z, self.link_function, self.threshold)
 
-    def decision_function(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+    def decision_function(
+        self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
+    ) -> np.ndarray:
         """Margins: one per row for two classes, one per class otherwise."""
         if self.classes is None:
             raise OptionError("a regression has no classes to decide between: take predict")
-        return self.margins(X, feature_names)
+        return self.margins(X, feature_names, offset=offset, exposure=exposure)
 
-    def predict_proba(self, X: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+    def predict_proba(
+        self, X: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, exposure: Any = None
+    ) -> np.ndarray:
         """Probabilities of the classes, a column each."""
         link = self.link_function
         if self.classes is None or not link.probabilities:
             raise OptionError(f"only a logistic classifier has probabilities, and this is a {self.loss} {self.task}")
-        return probabilities(link, self.margins(X, feature_names))
+        return probabilities(link, self.margins(X, feature_names, offset=offset, exposure=exposure))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+    ) -> float:
         """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
-        scores = quality(self, self.rows(X, y, weight=sample_weight)).scores
+        beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
+        scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
         found = scores["r2" if self.classes is None else "accuracy"]
         return np.nan if found is None else found
 
@@ -207,17 +247,38 @@ class Model:
         ]
         content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
-        for moved in (
+        for name in (
             "names",
             "indices",
             "coef",
             "deviations",
             *(() if self.threshold is not None else ("threshold",)),
         ):
-            del content[moved]
+            del content[name]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
-            file.write((json.dumps(document, indent=1, allow_nan=False) + "\n").encode())
+            file.write(as_text(document).encode())
+
+
+def as_text(document: dict[str, Any]) -> str:
+    """JSON to read and to compare line by line: a feature, a column or a fact a line."""
+    lines = []
+    for key, value in document.items():
+        if key == "features":
+            text = _in_lines(value)
+        elif key == "encoding" and value:
+            others = {name: one for name, one in value.items() if name != "encoders"}
+            text = f'{json.dumps(others, allow_nan=False)[:-1]}, "encoders": {_in_lines(value["encoders"])}}}'
+        elif key == "training":
+            text = json.dumps(value, indent=1, allow_nan=False).replace("\n", "\n ")
+        else:
+            text = json.dumps(value, allow_nan=False)
+        lines.append(f" {json.dumps(key)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _in_lines(items: list[Any]) -> str:
+    return "[" + ",".join(f"\n  {json.dumps(item, allow_nan=False)}" for item in items) + ("\n ]" if items else "]")
 
 
 def load_model(path: str | Path) -> Model:

@@ -63,10 +63,11 @@ def tested(fitted: SparseLinear | Model, test: Any) -> ClassQuality | NumberQual
     model = fitted if isinstance(fitted, Model) else fitted.to_model()
     if isinstance(test, Dataset) or has_columns(test):
         return quality(model, model.rows(test))
-    X, y, weight = parts_of(test, "test")
-    if isinstance(fitted, SparseLinear) and not fitted._encodes(X):
-        return quality(model, fitted._dataset(X, y, weight, reset=False))
-    return quality(model, model.rows(X, y, weight=weight))
+    given = parts_of(test, "test")
+    offsets = given.offsets(model.offset)
+    if isinstance(fitted, SparseLinear) and not fitted._encodes(given.X):
+        return quality(model, fitted._dataset(given.X, given.y, given.weight, **offsets, reset=False))
+    return quality(model, model.rows(given.X, given.y, weight=given.weight, **offsets))
 
 
 def _of_classes(fitted: SparseLinear | Model, test: Any) -> ClassQuality:

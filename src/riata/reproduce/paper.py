@@ -10,13 +10,12 @@ CD_RANGE = (1e-2, 6e-1)  # where the text finds coordinate descent sparse and ac
 
 
 class Costs(NamedTuple):
-    """A row of Table 1. Exponents are of the number of rows and of the number of features."""
+    """A row of Table 1."""
 
     computation: str
     memory: str
     convergence: str
     sparsity: str
-    exponents: tuple[int, int]  # of the computation, and of the memory alike
 
 
 class Best(NamedTuple):
@@ -28,14 +27,14 @@ class Best(NamedTuple):
 
 
 COSTS = {
-    "cd": Costs("O(nd)", "O(nd)", "1/T²", "4", (1, 1)),
-    "subgd": Costs("O(nd)", "O(nd)", "1/T", "2", (1, 1)),
-    "mini-subgd": Costs("O(md)", "O(md)", "1/√T", "2", (0, 1)),
-    "stoc-subgd": Costs("O(d)", "O(d)", "1/√T", "1", (0, 1)),
-    "fobos": Costs("O(d)", "O(d)", "1/√T", "2", (0, 1)),
-    "mini-fobos": Costs("O(md)", "O(md)", "1/√T", "3", (0, 1)),
-    "round-fobos": Costs("O(d)", "O(d)", "1/√T", "2", (0, 1)),
-    "l0-sgd": Costs("O(d)", "O(d)", "unknown", "perfect", (0, 1)),
+    "cd": Costs("O(nd)", "O(nd)", "1/T²", "4"),
+    "subgd": Costs("O(nd)", "O(nd)", "1/T", "2"),
+    "mini-subgd": Costs("O(md)", "O(md)", "1/√T", "2"),
+    "stoc-subgd": Costs("O(d)", "O(d)", "1/√T", "1"),
+    "fobos": Costs("O(d)", "O(d)", "1/√T", "2"),
+    "mini-fobos": Costs("O(md)", "O(md)", "1/√T", "3"),
+    "round-fobos": Costs("O(d)", "O(d)", "1/√T", "2"),
+    "l0-sgd": Costs("O(d)", "O(d)", "unknown", "perfect"),
 }
 BESTS = {
     "fobos": Best(0.9690, 0.9910, 1e-5),

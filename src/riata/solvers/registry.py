@@ -49,6 +49,18 @@ class Solver:
     method: Callable[[Any], Method] | None = None  # from a penalty, for learning from a stream
 
 
+def by_steps(module: str, method: str, takes: str, needs: frozenset[str], *strengths: str) -> Solver:
+    """A solver that makes passes of a `Method`, of these strengths of a penalty; the module is named as the solver."""
+    make = at(f"{module}:{method}")
+
+    def method_of(penalty: Any) -> Method:
+        made: Method = make(*(getattr(penalty, name) for name in strengths))
+        return made
+
+    solver = at(f"{module}:{module.rpartition('.')[2]}")
+    return Solver(solver, takes, needs | SWEEPS, 20, stochastic=True, method=method_of)
+
+
 SOLVERS = {
     "exact": Solver(
         at("convex.exact:exact"),
@@ -58,46 +70,11 @@ SOLVERS = {
         saves=True,
     ),
     "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
-    "subgradient": Solver(
-        at("stochastic.subgradient:subgradient"),
-        "alpha",
-        LASSO | BOUNDED | SWEEPS,
-        20,
-        stochastic=True,
-        method=lambda penalty: at("stochastic.subgradient:Subgradient")(penalty.l1),
-    ),
-    "fobos": Solver(
-        at("stochastic.fobos:fobos"),
-        "alpha",
-        ELASTIC_NET | BOUNDED | SWEEPS,
-        20,
-        stochastic=True,
-        method=lambda penalty: at("stochastic.fobos:Fobos")(penalty.l1, penalty.l2),
-    ),
-    "ftrl": Solver(
-        at("online.ftrl:ftrl"),
-        "alpha",
-        ELASTIC_NET | SWEEPS,
-        20,
-        stochastic=True,
-        method=lambda penalty: at("online.ftrl:Ftrl")(penalty.l1, penalty.l2),
-    ),
-    "rda": Solver(
-        at("online.rda:rda"),
-        "alpha",
-        ELASTIC_NET | BOUNDED | SWEEPS,
-        20,
-        stochastic=True,
-        method=lambda penalty: at("online.rda:Rda")(penalty.l1, penalty.l2),
-    ),
-    "truncated": Solver(
-        at("online.truncated:truncated"),
-        "alpha",
-        LASSO | BOUNDED | SWEEPS,
-        20,
-        stochastic=True,
-        method=lambda penalty: at("online.truncated:Truncated")(penalty.l1),
-    ),
+    "subgradient": by_steps("stochastic.subgradient", "Subgradient", "alpha", LASSO | BOUNDED, "l1"),
+    "fobos": by_steps("stochastic.fobos", "Fobos", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2"),
+    "ftrl": by_steps("online.ftrl", "Ftrl", "alpha", ELASTIC_NET, "l1", "l2"),
+    "rda": by_steps("online.rda", "Rda", "alpha", ELASTIC_NET | BOUNDED, "l1", "l2"),
+    "truncated": by_steps("online.truncated", "Truncated", "alpha", LASSO | BOUNDED, "l1"),
     "online": Solver(
         at("online.online:online"),
         "alpha or k",
@@ -131,14 +108,7 @@ SOLVERS = {
     "htp": Solver(at("pursuits.htp:htp"), "k", AT_MOST_K | BOUNDED, 100),
     "cosamp": Solver(at("pursuits.cosamp:cosamp"), "k", AT_MOST_K | BOUNDED, 100),
     "subspace-pursuit": Solver(at("pursuits.subspace_pursuit:subspace_pursuit"), "k", AT_MOST_K | BOUNDED, 100),
-    "l0-sgd": Solver(
-        at("stochastic.l0_sgd:l0_sgd"),
-        "k",
-        AT_MOST_K | BOUNDED | SWEEPS,
-        20,
-        stochastic=True,
-        method=lambda penalty: at("stochastic.l0_sgd:L0Sgd")(penalty.k),
-    ),
+    "l0-sgd": by_steps("stochastic.l0_sgd", "L0Sgd", "k", AT_MOST_K | BOUNDED, "k"),
 }
 AUTO = {"alpha": "exact", "k": "best-k"}
 

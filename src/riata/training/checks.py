@@ -12,7 +12,7 @@ from riata.data.columns.names import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
 from riata.errors import DataError, OptionError
-from riata.losses import loss_for
+from riata.losses import Loss, loss_for
 from riata.matrices.moments import LARGEST
 from riata.penalties import PENALTIES
 from riata.solvers.capabilities import EXACT_ONLY, why_not
@@ -245,6 +245,15 @@ def check_rows(data: Dataset, spec: Spec) -> None:
         raise DataError(loss.refusal)
 
 
+def check_exposure(loss: Loss, exposed: bool) -> None:
+    """Refuse an exposure for a loss whose margins are no logarithms of means."""
+    if exposed and loss.link.name != "exp":
+        raise OptionError(
+            f"an exposure multiplies the mean, and loss {loss.name!r} has no logarithm of one for a margin: give it as "
+            "an offset, which is added to margins, or take loss 'poisson'"
+        )
+
+
 def check_width(data: Dataset, spec: Spec) -> None:
     """Refuse more features than the budget has room for: a single index of a sparse row can ask for billions."""
     memory = spec.memory_bytes or data.memory
@@ -270,7 +279,7 @@ def check_target_varies(data: Dataset) -> None:
             f"the target is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
             "it in another unit"
         )
-    if not target.y_varies:
+    if not target.y_varies and data.facts.offset is None:
         alone = " (1 sample)" if data.n_observed == 1 else ""
         raise DataError(
             f"the target has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"

@@ -17,6 +17,7 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.offset import Offset
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
@@ -27,6 +28,7 @@ from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
 from riata.training.driver import GROWTH, Record, with_progressive
+from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
 from riata.training.selection.search import search_of
 from riata.training.spec import Spec
@@ -68,21 +70,36 @@ class Margins:
     spec: Spec
     streams: list[Stream] = field(default_factory=list)
     progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)
+    offsets: bool = False  # whether rows have an offset, which the first ones tell
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
         """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
+        has_offset = chunk.offset is not None
         if not self.streams:
-            self.streams = [open_stream(self.spec, chunk.X.shape[1]) for _ in targets]
-        learnt = [stream.learn(chunk._replace(y=target)) for stream, target in zip(self.streams, targets, strict=True)]
+            self.offsets = has_offset
+            self.streams = [open_stream(self._seen, chunk.X.shape[1]) for _ in targets]
+        if has_offset != self.offsets:
+            raise OptionError("some rows have an offset and others have none: give one for all of them, or for none")
+        rows = [chunk._replace(y=target) for target in targets]
+        if has_offset:
+            rows = list(map(offset_rule(self.spec.loss_function), rows))
+        learnt = [stream.learn(its) for stream, its in zip(self.streams, rows, strict=True)]
         self.progressive = self.progressive.plus(self._validated(learnt))
+
+    @property
+    def _seen(self) -> Spec:
+        """What is asked for, of a loss that sees the offsets of rows."""
+        loss = self.spec.loss_function
+        return replace(self.spec, loss=loss_with_offset(loss)) if self.offsets else self.spec
 
     def _validated(self, learnt: list[Any]) -> ProgressiveValidation:
         """The mean of the margins' losses; the predicted label is that of the largest margin."""
-        loss = self.spec.loss_function
+        loss = self._seen.loss_function
         parts = [progressive_validation(loss, y, z, weight) for y, z, weight in learnt]
         if len(parts) == 1:
             return parts[0]
         ys, zs = (np.stack([one[i] for one in learnt]) for i in (0, 1))
+        ys = loss.targets(ys)
         right = float(learnt[0][2] @ (ys.argmax(axis=0) == zs.argmax(axis=0)))
         return parts[0]._replace(loss=float(np.mean([one.loss for one in parts])), right=right)
 
@@ -91,9 +108,13 @@ class Margins:
         if not self.streams or n_classes < 3:
             return
         if len(self.streams) == 1:
+            if self.offsets:
+                raise OptionError(
+                    "a third class has come, and offsets were those of a margin between two: name all classes at first"
+                )
             self.streams.insert(0, mirrored(self.streams[0]))
         width = self.streams[0].n_features
-        self.streams += [open_stream(self.spec, width) for _ in range(n_classes - len(self.streams))]
+        self.streams += [open_stream(self._seen, width) for _ in range(n_classes - len(self.streams))]
 
 
 def targets_of(codes: np.ndarray, n_classes: int) -> list[np.ndarray]:
@@ -123,6 +144,7 @@ class Learner:
         if spec.penalty_factors is not None or spec.groups is not None or spec.bounds is not None:
             raise OptionError("penalty_factors, bounds and groups are for 'exact' and 'best-k', not for streams")
         self.margins, self.classes, self._all_known = Margins(spec), classes, all_classes_known
+        self.offset: Offset | None = None  # where the offsets of rows come from
 
     @property
     def spec(self) -> Spec:
@@ -132,6 +154,11 @@ class Learner:
     def steps(self) -> int:
         """Taken so far."""
         return self.margins.streams[0].state.steps
+
+    def note_offset(self, offset: bool, exposure: bool) -> None:
+        """Remember which of these is given beside the rows."""
+        if offset or exposure:
+            self.offset = Offset(exposure=exposure)
 
     def learn(self, chunk: Chunk) -> None:
         """Learn rows whose target is a number."""
@@ -144,7 +171,7 @@ class Learner:
             raise OptionError("class_weight='balanced' needs all rows; rows as they come take a dict of weights")
         unknown = np.setdiff1d(labels, self.classes)
         if self._all_known and len(unknown):
-            raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes)}")
+            raise DataError(f"y holds {unknown.tolist()[0]!r}, which is not among the classes {self.classes.tolist()}")
         by_label: Any = self.spec.class_weight or {}
         for rows, known in runs_of_known_labels(labels, self.classes.tolist()):
             self.classes = np.array(known)
@@ -167,6 +194,7 @@ class Learner:
             self.classes,
             feature_names=feature_names,
             known={} if models[0].features is None else known_features(models),
+            offset=self.offset,
         )
 
 
@@ -178,6 +206,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
     if spec.checkpoint is not None or search_of(spec) is not None or spec.debias:
         raise OptionError("a stream that is not kept has no checkpoints, no k or alpha 'auto' and no debias")
     learner = Learner(spec, None if data.classes is None else np.array([], dtype=np.asarray(data.classes).dtype))
+    learner.offset = data.facts.offset
     learner.margins.spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     reason = StopReason.STREAM_ENDED
     with pass_progress(spec.verbose, "", spec) as progress:

@@ -16,10 +16,11 @@ from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
-from riata.training.checks import check_request, check_same_features, check_target_varies, check_width
+from riata.training.checks import check_exposure, check_request, check_same_features, check_target_varies, check_width
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
+from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
@@ -64,6 +65,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     """
     check_request(spec, "regression" if data.classes is None else "classification")
     check_width(data, spec)
+    check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
@@ -134,6 +136,9 @@ def _fit_margin(
     data: Dataset, spec: Spec, validation: Dataset | None, folds: Folds | None, warn: Warn, label: str = ""
 ) -> Fit:
     """Fit one linear function, with a progress bar if asked for and a warning if it did not converge."""
+    data, of_loss = with_offsets(data, spec)
+    validation = None if validation is None else with_offsets(validation, spec)[0]
+    spec = of_loss
     search, origin = search_of(spec), far_origin(data, spec)
     spec = replace(
         spec,
@@ -177,8 +182,9 @@ def _trained(
     ]
     hashed = results[0].features is not None
     moments = None if hashed else data.moments  # before passes are counted: it may take one
+    offset = data.facts.offset
     course = Course(
-        formula=_formula(fits, spec),
+        formula=_formula(fits, spec, offset is not None),
         alphas=[one.alpha for one in fits],
         ks=[one.spec.k for one in fits],
         histories=[result.history for result in results],
@@ -206,13 +212,14 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed else [float(data.moments.y_mean)],
+        baseline=None if hashed or classes is not None else [mean_of_empty_model(data, spec)],
+        offset=offset,
     )
 
 
-def _formula(fits: list[Fit], spec: Spec) -> str:
+def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
-    text = describe(fits[0])
+    text = describe(fits[0]) + (", margins moved by the offset of each row" if offset else "")
     text += ", then the mean loss alone over the chosen features" if spec.debias else ""
     alike = len({describe(one) for one in fits}) == 1
     return text + ("" if alike else "; each class has an alpha or k of its own, and these are the first one's")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from riata.data.encoding import Encoding
+from riata.data.offset import Offset
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
 from riata.model.model import Model
@@ -86,6 +87,7 @@ class Trained:
     profile: Profile | None = None
     course: Course | None = None  # None: rows are still to come
     baseline: list[float] | None = None  # what a model without features knows, where it is known
+    offset: Offset | None = None  # where offsets of rows came from, if they had any
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -166,7 +168,7 @@ class Trained:
         """How the model was made, in plain values."""
         course = self.course
         if course is None:
-            return TrainingFacts(self.solver)
+            return TrainingFacts(self.solver, offset=None if self.offset is None else self.offset.role)
         parameters = {
             one.argument: _as_plain(getattr(self.spec, name))
             for name, one in OF_SPEC.items()
@@ -193,6 +195,7 @@ class Trained:
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
             baseline=self.baseline,
+            offset=None if self.offset is None else self.offset.role,
         )
 
 

@@ -41,6 +41,14 @@ def filled(column: pa.Array | pa.ChunkedArray, value: float | str) -> pa.Array |
     return pc.coalesce(column, one[0])
 
 
+def arrow_of(values: np.ndarray) -> pa.Array:
+    """Whole numbers of 64 bits, or booleans, as Arrow has them; Arrow's own `array` of them imports pandas."""
+    if values.dtype == np.bool_:
+        bits = np.packbits(values, bitorder="little")
+        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
+    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values.astype(np.int64, copy=False))])
+
+
 def string_array(strings: Sequence[str], kind: pa.DataType) -> pa.Array:
     """An Arrow array of strings of this type."""
     content = [string.encode() for string in strings]

@@ -4,24 +4,25 @@ Levels of very few rows share one feature, "(rare)", which levels never seen bef
 feature of their own.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import filled, string_array, values_of
-from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings, one_hot
+from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
+from riata.data.columns.beside import Codes, one_hot
+from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.names import Buckets, Joined, Listed, named_alone
-from riata.data.columns.strings import BucketNames, bits_fault, bucket_of, hashes_of
+from riata.data.columns.strings import BucketNames, GrowingNames, bits_fault, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -60,7 +61,7 @@ class Category(Encoder):
     def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
         strings = as_strings(columns[0])
         n = len(self.levels)
         found = pc.index_in(strings, value_set=string_array(self.levels, strings.type))
@@ -68,7 +69,10 @@ class Category(Encoder):
         if strings.null_count:
             null = values_of(strings.is_null())
             codes[null] = n + self.rare if self.missing else -1
-        return one_hot(codes, n + self.rare + self.missing, dtype)
+        return Codes(codes, n + self.rare + self.missing)
+
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        return one_hot(*self.part(columns, dtype), dtype)
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,14 @@ class HashedCategory(Encoder):
 
     column: str
     bits: int
-    bucket_names: dict[str, str] = field(hash=False)
+    bucket_names: Mapping[str, str] = field(hash=False)
     kind = "hashed category"
 
     def fault(self) -> str | None:
         return bits_fault(self.bits)
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"bucket_names": dict(self.bucket_names)}
 
     @property
     def names(self) -> Sequence[str]:
@@ -98,18 +105,25 @@ class HashedCategory(Encoder):
     def nonzeros(self) -> float:
         return 1.0
 
-    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Codes:
         strings = as_strings(columns[0])
-        codes = bucket_of(hashes_of(strings), self.bits)
-        codes[values_of(strings.is_null())] = 2**self.bits
-        return one_hot(codes, 2**self.bits + 1, dtype)
+        hashes = hashes_of(strings)
+        codes = bucket_of(hashes, self.bits)
+        null = values_of(strings.is_null()) if strings.null_count else np.zeros(len(strings), bool)
+        if isinstance(self.bucket_names, GrowingNames):
+            self.bucket_names.add(codes[~null], hashes[~null], strings.drop_null())
+        codes[null] = 2**self.bits
+        return Codes(codes, 2**self.bits + 1)
+
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        return one_hot(*self.part(columns, dtype), dtype)
 
 
 class CategoryLearner(Learner):
     """Counts levels, until there are more than max_levels; from then on it only names hash buckets."""
 
-    def __init__(self, column: str, max_levels: int, bits: int) -> None:
-        self.column, self.max_levels, self.bits = column, max_levels, bits
+    def __init__(self, column: str, max_levels: int, bits: int, more_to_come: bool = False) -> None:
+        self.column, self.max_levels, self.bits, self.more_to_come = column, max_levels, bits, more_to_come
         self.counts: dict[str, int] = {}
         self.n_missing = 0
         self.buckets: BucketNames | None = None
@@ -124,8 +138,8 @@ class CategoryLearner(Learner):
         codes = values_of(filled(coded.indices, len(levels))).astype(np.int64)  # behind all levels: a missing value
         counts = np.bincount(codes, minlength=len(levels) + 1)[: len(levels)]
         if self.buckets is None and len(levels) > self.max_levels:  # they need not be counted to know that
-            most = np.argsort(-counts, kind="stable")[: self.max_levels]
-            self._count(levels.take(pa.array(np.sort(most))).to_pylist(), counts[np.sort(most)].tolist())
+            most = np.sort(np.argsort(-counts, kind="stable")[: self.max_levels])
+            self._count(levels.take(arrow_of(most)).to_pylist(), counts[most].tolist())
             self._start_hashing()
         if self.buckets is None:
             as_list = levels.to_pylist()
@@ -152,7 +166,7 @@ class CategoryLearner(Learner):
         if self.buckets is None:
             self.buckets = BucketNames()
             self.target_sums.forget()
-            self._name(pa.array(list(self.counts), pa.string()))
+            self._name(string_array(list(self.counts), pa.string()))
 
     def merge(self, later: Self) -> None:
         self.n_rows, self.n_missing = self.n_rows + later.n_rows, self.n_missing + later.n_missing
@@ -161,7 +175,7 @@ class CategoryLearner(Learner):
         if self.buckets is None:
             self._count(list(later.counts), list(later.counts.values()))
         elif later.buckets is None:
-            self._name(pa.array(list(later.counts), pa.string()))
+            self._name(string_array(list(later.counts), pa.string()))
         else:
             self.buckets.merge(later.buckets)
         self.distinct.merge(later.distinct)
@@ -169,7 +183,8 @@ class CategoryLearner(Learner):
 
     def encoder(self, n_rows: int) -> Category | HashedCategory:
         if self.buckets is not None:
-            return HashedCategory(self.column, self.bits, self.buckets.to_json())
+            names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.to_json()
+            return HashedCategory(self.column, self.bits, names)
         fewest = _fewest(n_rows)
         frequent = sorted(level for level, count in self.counts.items() if count >= fewest)
         return Category(self.column, tuple(frequent), len(frequent) < len(self.counts), self.n_missing > 0)

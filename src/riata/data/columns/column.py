@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import values_of
+from riata.data.columns.beside import Part
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Explained, Labels
 from riata.data.columns.names import Names
@@ -52,6 +53,11 @@ class Encoder(ABC):
         return (self.column,)
 
     @property
+    def stem(self) -> str:
+        """What the names of all its features begin with, unless it is a matrix."""
+        return self.column
+
+    @property
     @abstractmethod
     def names(self) -> Sequence[str]:
         """The names of its features, perhaps made on demand."""
@@ -69,6 +75,10 @@ class Encoder(ABC):
     @abstractmethod
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         """Features of these rows, dense or sparse, whichever is easier to make."""
+
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Part:
+        """The same to be put beside others: levels by their codes alone."""
+        return self.encode(columns, dtype)
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         """Features of these rows, numbered by hashes of their names."""
@@ -120,14 +130,6 @@ class Learner(ABC):
         return None
 
     single = True  # whether all values are exact in float32
-
-
-def one_hot(codes: np.ndarray, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":
-    """A one at the code of each row; a row of code -1 is empty."""
-    some = codes >= 0
-    indptr = np.concatenate([[0], np.cumsum(some)]).astype(np.int32)
-    indices = codes[some].astype(np.int32)
-    return sp.csr_array((np.ones(len(indices), dtype), indices, indptr), shape=(len(codes), width))
 
 
 def first_failing(column: pa.Array, parse: Callable[[pa.Array], Any]) -> int:

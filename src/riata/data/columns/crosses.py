@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import filled, string_scalar
+from riata.data.columns.beside import Part
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -48,6 +49,10 @@ class Cross(Encoder):
         return self.crossed
 
     @property
+    def stem(self) -> str:
+        return self.crossed[0]
+
+    @property
     def names(self) -> Sequence[str]:
         """Combinations name themselves; rare, missing or hashed levels are prefixed by the name of the cross."""
         own, first = f"{self.column}=", f"{self.crossed[0]}="
@@ -68,6 +73,9 @@ class Cross(Encoder):
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         return self.inner.encode([combined(self.crossed, self.numeric, columns)], dtype)
+
+    def part(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Part:
+        return self.inner.part([combined(self.crossed, self.numeric, columns)], dtype)
 
     def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
         return self.inner.entries([combined(self.crossed, self.numeric, columns)], dtype)

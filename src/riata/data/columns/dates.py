@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import filled, values_of
-from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, one_hot, shown
+from riata.data.columns.beside import one_hot
+from riata.data.columns.column import MISSING, BadRow, Encoder, Learner, as_strings, first_failing, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import BinSums, Explained, Labels
 from riata.data.columns.row_order import Order

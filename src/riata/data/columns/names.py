@@ -82,6 +82,7 @@ class Buckets(Names):
 
     def __init__(self, prefix: str, bits: int, named: Mapping[str, str]) -> None:
         self._prefix, self._n, self._named = prefix, 1 << bits, named
+        self._found: tuple[int, dict[str, int]] | None = None
 
     def __len__(self) -> int:
         return self._n
@@ -89,9 +90,12 @@ class Buckets(Names):
     def at(self, i: int) -> str:
         return self._prefix + self._named.get(str(i), f"#{i}")
 
-    @cached_property
+    @property
     def _places(self) -> dict[str, int]:
-        return {name: int(bucket) for bucket, name in self._named.items()}
+        version = getattr(self._named, "version", 0)  # of a stream, names become more
+        if self._found is None or self._found[0] != version:
+            self._found = version, {name: int(bucket) for bucket, name in self._named.items()}
+        return self._found[1]
 
     def find(self, name: str) -> int | None:
         if not name.startswith(self._prefix):

@@ -1,12 +1,12 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable, Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
 
-from riata.data.columns.arrow_values import filled, string_array
-from riata.kernels.text_hashing import hash_strings
+from riata.data.columns.arrow_values import arrow_of, filled, string_array
+from riata.kernels.text_hashing import hash_strings, strings_not_seen
 
 MOST_BITS = 24  # of hash buckets: each of them has a name
 
@@ -57,6 +57,7 @@ class BucketNames:
         self._seen = np.zeros(0, dtype=np.uint8)  # different strings of each bucket, up to three
         self._hashes = np.zeros((0, 2), dtype=np.uint64)  # of the first two
         self._kept: list[tuple[np.ndarray, np.ndarray, pa.Array]] = []  # (bucket, place: 0 or 1, string)
+        self.version = 0  # changes with the names
 
     def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
         """Take in strings, in the order in which they were seen, with their hashes and the buckets of these."""
@@ -65,18 +66,16 @@ class BucketNames:
         self._grow(int(buckets.max()) + 1)
         left = np.arange(len(buckets))
         while True:
-            seen, known = self._seen[buckets[left]], self._hashes[buckets[left]]
-            new = (
-                (seen < 3) & ((seen < 1) | (known[:, 0] != hashes[left])) & ((seen < 2) | (known[:, 1] != hashes[left]))
-            )
-            left = left[new]
+            new = np.empty(len(left), dtype=np.int64)
+            left = left[new[: strings_not_seen(buckets[left], hashes[left], self._seen, self._hashes, new)]]
             if not len(left):
                 return
+            self.version += 1
             found, first = np.unique(buckets[left], return_index=True)
             chosen, place = left[first], self._seen[found]
             named = place < 2
             self._hashes[found[named], place[named]] = hashes[chosen[named]]
-            self._kept.append((found[named], place[named], strings.take(pa.array(chosen[named]))))
+            self._kept.append((found[named], place[named], strings.take(arrow_of(chosen[named]))))
             self._seen[found] += 1
 
     def _grow(self, n_buckets: int) -> None:
@@ -90,7 +89,7 @@ class BucketNames:
         for place in (0, 1):
             for buckets, places, strings in later._kept:
                 chosen = places == place
-                self.add(buckets[chosen], later._hashes[buckets[chosen], place], strings.filter(pa.array(chosen)))
+                self.add(buckets[chosen], later._hashes[buckets[chosen], place], strings.filter(arrow_of(chosen)))
         more = np.flatnonzero(later._seen == 3)
         self._grow(len(later._seen))
         self._seen[more] = 3
@@ -101,10 +100,43 @@ class BucketNames:
         for wanted in (0, 1):
             for buckets, places, strings in self._kept:
                 chosen = places == wanted
-                texts = strings.filter(pa.array(chosen)).to_pylist()
+                texts = strings.filter(arrow_of(chosen)).to_pylist()
                 if wanted:
                     texts = [f"{names[b]}|{text}" for b, text in zip(buckets[chosen].tolist(), texts, strict=True)]
                 names |= dict(zip(buckets[chosen].tolist(), texts, strict=True))
         for bucket in np.flatnonzero(self._seen == 3).tolist():
             names[bucket] += "|..."
         return {str(bucket): name for bucket, name in names.items()}
+
+
+class GrowingNames(Mapping[str, str]):
+    """The names of buckets in a stream, of which later rows may bring more."""
+
+    def __init__(self, buckets: BucketNames) -> None:
+        self._buckets, self._version, self._names = buckets, -1, dict[str, str]()
+
+    def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
+        self._buckets.add(buckets, hashes, strings)
+
+    @property
+    def version(self) -> int:
+        return self._buckets.version
+
+    @property
+    def _now(self) -> dict[str, str]:
+        if self._version != self._buckets.version:
+            self._version, self._names = self._buckets.version, self._buckets.to_json()
+        return self._names
+
+    def __getitem__(self, bucket: str) -> str:
+        return self._now[bucket]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._now)
+
+    def __len__(self) -> int:
+        return len(self._now)
+
+    def items(self) -> ItemsView[str, str]:
+        """Without a look-up of each."""
+        return self._now.items()

@@ -5,7 +5,7 @@ hashes. While words are counted, those of fewest rows are dropped when there are
 memory is bounded.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from riata.data.budget import MOST_WORDS_COUNTED
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -24,7 +25,7 @@ from riata.data.columns.words import MOST_NGRAMS, WordRules
 from riata.kernels.text_hashing import look_up, make_table, rows_with
 from riata.scipy_later import sparse as sp
 
-ROOM = 8  # how many times the size of the vocabulary is kept while counting
+ROOM = 8  # how many times the size of the vocabulary is kept while counting, where there is memory for it
 RARE_ROWS = 5  # a word of fewer rows does not become a feature, if they are less than one per cent
 PROSE_WORDS = 4  # values of more words, on average, that hardly repeat are free text
 PROSE_VALUES = 20  # fewer different values do not tell
@@ -159,6 +160,12 @@ class Vocabulary:
     min_rows: int | None = None  # a word of fewer rows does not become a feature
     tfidf: bool = False
     bits: int | None = None  # of hashes, in place of a vocabulary
+    most_words: int = MOST_WORDS_COUNTED  # counted at a time; beyond, the rarer half of them is forgotten
+
+    @property
+    def most_counted(self) -> int:
+        """How many words are counted at a time: those that may become features, and many more to choose from."""
+        return min(2 * ROOM * self.max_words, max(self.most_words, 2 * self.max_words))
 
 
 class TextLearner(Learner):
@@ -167,9 +174,10 @@ class TextLearner(Learner):
     def __init__(self, column: str, vocabulary: Vocabulary) -> None:
         self.column, self.vocabulary = column, vocabulary
         self.single = not vocabulary.tfidf  # counts are exact
-        self.hashes = np.zeros(0, dtype=np.uint64)
-        self.rows = np.zeros(0, dtype=np.int64)
-        self.spellings: dict[int, bytes] = {}  # as they were first found; names are made of those that are needed
+        self.hashes = np.zeros(0, dtype=np.uint64)  # of all words, in order
+        self.rows = np.zeros(0, dtype=np.int64)  # with each
+        self.places = np.zeros(0, dtype=np.int64)  # of each among the spellings
+        self.spellings = pa.chunked_array([], pa.large_binary())  # as first found; few of them become names
         self.n_rows = self.n_words = self.n_missing = 0
 
     def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
@@ -179,31 +187,40 @@ class TextLearner(Learner):
         self.n_rows += len(strings)
         first, rows = different(found.hashes, found.indptr)
         self.n_words += int(rows.sum())
-        hashes = found.hashes[first]
-        new = first[~_contains(self.hashes, hashes)]
-        self.spellings.update(zip(found.hashes[new].tolist(), found.spelled(new), strict=True))
-        self._merge(hashes, rows)
+        self._count(found.hashes[first], rows, lambda new: pa.array(found.spelled(first[new]), pa.large_binary()))
 
-    def _merge(self, found: np.ndarray, rows: np.ndarray) -> None:
-        both = np.concatenate([self.hashes, found])
-        self.hashes, inverse = np.unique(both, return_inverse=True)
-        self.rows = np.bincount(inverse, np.concatenate([self.rows, rows]), len(self.hashes)).astype(np.int64)
-        if len(self.hashes) > 2 * ROOM * self.vocabulary.max_words:
-            self._keep(np.argsort(-self.rows, kind="stable")[: ROOM * self.vocabulary.max_words])
+    def _count(self, hashes: np.ndarray, rows: np.ndarray, spelled: Callable[[np.ndarray], pa.Array]) -> None:
+        """Count words, each of which is there once; `spelled` tells how some of them are written."""
+        known = _contains(self.hashes, hashes)
+        at = np.searchsorted(self.hashes, hashes)
+        self.rows[at[known]] += rows[known]
+        new = np.flatnonzero(~known)
+        new = new[np.argsort(hashes[new])]
+        places = len(self.spellings) + np.arange(len(new))
+        self.spellings = pa.chunked_array([*self.spellings.chunks, spelled(new)], pa.large_binary())
+        self.hashes = np.insert(self.hashes, at[new], hashes[new])
+        self.rows = np.insert(self.rows, at[new], rows[new])
+        self.places = np.insert(self.places, at[new], places)
+        most = self.vocabulary.most_counted
+        if len(self.hashes) > most:
+            self._keep(np.argsort(-self.rows, kind="stable")[: most // 2])
 
     def merge(self, later: Self) -> None:
         for name in ("n_rows", "n_words", "n_missing"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        self.spellings = later.spellings | self.spellings
-        self._merge(later.hashes, later.rows)
+        self._count(later.hashes, later.rows, later._spelled)
 
     def _keep(self, chosen: np.ndarray) -> None:
         chosen = np.sort(chosen)
+        spelled = self._spelled(chosen)
         self.hashes, self.rows = self.hashes[chosen], self.rows[chosen]
-        self.spellings = {h: self.spellings[h] for h in self.hashes.tolist()}
+        self.spellings, self.places = pa.chunked_array([spelled]), np.arange(len(chosen))
+
+    def _spelled(self, positions: np.ndarray) -> pa.Array:
+        return self.spellings.take(pa.array(self.places[positions])).combine_chunks()
 
     def _names(self, positions: np.ndarray) -> list[str]:
-        return [self.vocabulary.rules.name(self.spellings[h]) for h in self.hashes[positions].tolist()]
+        return [self.vocabulary.rules.name(raw) for raw in self._spelled(positions).to_pylist()]
 
     def encoder(self, n_rows: int) -> Text | HashedText:
         per_row = self.n_words / max(self.n_rows, 1)

@@ -12,14 +12,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from riata.data.budget import in_words
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import PLAIN, NumberFormat
 from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_cuts import Unquoted, is_local
-from riata.data.formats.csv_look import LONGEST_ROW, CsvLook
+from riata.data.formats.csv_look import CsvLook, longest_row
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.dialect import TAB_ENDINGS, Dialect
 from riata.data.formats.files import File
@@ -147,7 +149,7 @@ class Csv(FileSource):
                 if "Empty CSV" in str(error):  # there is no row
                     return
                 live = isinstance(file, StandardInput | Followed)
-                if "straddling" not in str(error) or block >= LONGEST_ROW * self._block_bytes or live:
+                if "straddling" not in str(error) or block >= longest_row(self._block_bytes) or live:
                     raise
                 block *= 4  # a row is longer than a block: begin again with larger ones, after the rows that were read
 
@@ -213,18 +215,18 @@ class Csv(FileSource):
         n_header = dialect.start if file.span is None else 0  # a span has rows only
         while n_header > 0 and (header := stream.read(n_header)):
             n_header -= len(header)
-        bad_row = self._bad_row(dialect, ragged)
+        if dialect.comment:
+            stream = WithoutComments(stream, dialect.comment, dialect.quote)
+        bad_row = self._bad_row(ragged)
         return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads))
 
     def rows_before(self, file: File) -> int:
         return max(file.lines_before() - self.dialect(file).header_lines, 0)
 
-    def _bad_row(self, dialect: Dialect, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
+    def _bad_row(self, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
         """What to do with a row of too many or too few cells; `ragged` gets the numbers of those left out."""
 
         def handle(row: pacsv.InvalidRow) -> str:
-            if dialect.comment and row.text.lstrip().startswith(dialect.comment):
-                return "skip"
             if not self._skip_bad:
                 return "error"
             ragged.append(row.number)
@@ -283,8 +285,9 @@ class Csv(FileSource):
             )
         if "straddling" in reason:
             return (
-                f"{file.path} has a row of more than {LONGEST_ROW * self._block_bytes >> 20} MB: is there a quote that "
-                "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters)"
+                f"{file.path} has a row of more than {in_words(longest_row(self._block_bytes))}: is there a quote that "
+                "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters; a row may take a "
+                "16th of the memory, up to 16 MB)"
             )
         return f"{place} cannot be read as CSV ({reason.strip()})"
 

@@ -5,17 +5,19 @@ from collections.abc import Collection, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from riata.data.budget import in_words
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook, days_of, epoch_of, may_be_epoch
 from riata.data.cells.meaning import Meaning, ambiguous, decide
 from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.dialect import Dialect, dialect_of
 from riata.data.formats.files import File
 from riata.data.formats.text_encoding import utf8_of
 from riata.errors import DataError
 
-LONGEST_ROW = 64  # in blocks: a quote that is opened and not closed makes a row of all that follows
+LONGEST_ROW, SHORT_ROW = 4, 1 << 20  # blocks, and bytes that a row may have in any case
 
 
 class CsvLook:
@@ -77,6 +79,11 @@ class CsvLook:
 
     def _dialect(self, file: File) -> Dialect:
         head = self._bytes(file, self._block_bytes)
+        if len(head) >= self._block_bytes and not (b"\n" in head or b"\r" in head):
+            raise DataError(
+                f"the first line of {file.path} is longer than {in_words(len(head))}, a 64th of the memory and 4 MB at "
+                "most: give it more memory, or write so many columns as Parquet"
+            )
         found = dialect_of(head, self._asked, file.suffix, whole=len(head) < self._block_bytes)
         if not found.names:
             raise DataError(f"{file.path} is empty; a header line with the names of the columns is needed")
@@ -103,12 +110,14 @@ class CsvLook:
             head = self._bytes(file, n_bytes)
             whole, text = len(head) < n_bytes, utf8_of(head, dialect.encoding)
             rows = text[dialect.start :] if whole else text[dialect.start : text.rfind(b"\n") + 1]
+            if dialect.comment:
+                rows = WithoutComments(None, dialect.comment, dialect.quote).without(rows)
             found = empty
             if rows and not rows.isspace():
                 options = self._arrow.of(dialect, len(rows) + 1, columns, kinds, _skip)
                 with pacsv.open_csv(pa.BufferReader(rows), **options) as reader:
                     found = reader.read_all()
-            if whole or found.num_rows or n_bytes >= LONGEST_ROW * self._block_bytes:
+            if whole or found.num_rows or n_bytes >= longest_row(self._block_bytes):
                 return found
             n_bytes *= 4
 
@@ -137,6 +146,11 @@ class CsvLook:
                 meaning.formats[name] = known[name]
             elif found := epoch_of(numbers, certain=self._asked.epoch is not None) or days_of(numbers):
                 meaning.formats[name] = found
+
+
+def longest_row(block_bytes: int) -> int:
+    """How long a row may be, in bytes: a quote that is opened and not closed makes one of all that follows."""
+    return max(LONGEST_ROW * block_bytes, SHORT_ROW)
 
 
 def _may_be_written_otherwise(kind: pa.DataType) -> bool:

@@ -16,7 +16,7 @@ from riata.data.cells.meaning import some
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import NUMBER_FORMATS
 from riata.data.formats.csv_options import CsvOptions
-from riata.data.formats.text_encoding import encoding_of, plain_utf8
+from riata.data.formats.text_encoding import encoding_of, marked, plain_utf8
 
 SEPARATORS = ",\t;|"
 ENOUGH_ROWS = 5  # of numbers, to tell that a row of words above them has units
@@ -52,7 +52,7 @@ class Dialect:
 
 def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bool = True) -> Dialect:
     """The dialect of a file that begins with these bytes; `whole` if that is all of it."""
-    encoding = options.encoding or encoding_of(head)
+    encoding = encoding_of(head) if options.encoding is None else marked(options.encoding, head)
     first = head[:FIRST_BYTES] if b"\n" in head[:FIRST_BYTES] else head
     text = _decoded(first, encoding)
     text = text if whole and len(first) == len(head) else text[: text.rfind("\n") + 1] or text
@@ -62,12 +62,13 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     separator = options.separator or ("\t" if suffix in TAB_ENDINGS else _separator(body, quote))
     rows, ends = _rows(body, separator, quote)
     notes = []
-    if not rows:
-        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0, 0)
     if not comment and options.comment is None and any(_is_comment(row) for row in rows[1:]):
         comment = COMMENTS[0]
-        kept = [i for i, row in enumerate(rows) if not _is_comment(row)]
+    if comment:
+        kept = [i for i, row in enumerate(rows) if not row[0].lstrip().startswith(comment)]
         rows, ends = [rows[i] for i in kept], [ends[i] for i in kept]
+    if not rows:
+        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0, 0)
     has_header = options.header if options.header is not None else _has_header(rows)
     header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
     prefix = skipped + (body[: ends[0]] if has_header else "")

@@ -16,7 +16,7 @@ from riata.errors import DataError
 
 DENSE = "X"  # the name of the column of a dense matrix
 INDICES, VALUES = "X.indices", "X.values"
-TARGET, WEIGHT = "y", "weight"
+TARGET, WEIGHT, OFFSET = "y", "weight", "offset"
 NOTHING: Mapping[str, Any] = {}
 OF_CELLS = ("cells", "refused", "strays", "notes")  # attributes about cells of text
 

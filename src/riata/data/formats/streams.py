@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.csr import canonical
-from riata.data.formats.source import OF_CELLS, TARGET, WEIGHT, Source
+from riata.data.formats.source import OF_CELLS, OFFSET, TARGET, WEIGHT, Source
 from riata.data.formats.tables import Table, column_table, matrix_batch, to_table
 from riata.errors import DataError
 from riata.machine import file_without_name
@@ -42,9 +42,10 @@ class UnstoredStream(Source):
 
     single_pass = True
 
-    def __init__(self, stream: Source, rows: int) -> None:
-        self.schema, self._stream = stream.schema, stream
-        self._batches: Iterator[pa.RecordBatch] | None = stream.batches(stream.schema.names, rows)
+    def __init__(self, stream: Source, rows: int, columns: Sequence[str]) -> None:
+        self._stream = stream
+        self.schema = pa.schema([stream.schema.field(name) for name in columns])
+        self._batches: Iterator[pa.RecordBatch] | None = stream.batches(columns, rows)
         head = next(self._batches, None)
         if head is None:
             raise DataError("the stream ended before its first row: there is nothing to learn from")
@@ -127,7 +128,7 @@ def _close(file: IO[bytes]) -> None:
 
 
 def from_chunks(chunks: Iterable[Any]) -> Stream:
-    """A stream of tables, frames, or tuples (X, y) and (X, y, weight)."""
+    """A stream of tables, frames, or tuples (X, y), (X, y, weight) and (X, y, weight, offset)."""
     chunks = iter(chunks)
     try:
         first = next(chunks)
@@ -155,7 +156,7 @@ def batches_of(chunk: Any) -> list[pa.RecordBatch]:
     if isinstance(chunk, tuple):
         X, *rest = chunk
         X = canonical(X) if is_sparse(X) else X
-        arrays = dict(zip((TARGET, WEIGHT), rest, strict=False))
+        arrays = dict(zip((TARGET, WEIGHT, OFFSET), rest, strict=False))
         return [
             _beside(matrix_batch(X), {name: column_table(a, name)[name] for name, a in arrays.items() if a is not None})
         ]

@@ -12,6 +12,7 @@ from riata.data.columns.lists import check_numbers, check_values
 from riata.data.csr import canonical
 from riata.data.formats.source import TARGET, OneColumn
 from riata.data.in_memory import InMemory
+from riata.data.offset import Offset, in_array, one_of
 from riata.data.opening.sources import Reading, role_values
 from riata.data.row_marks import MarksGiven
 from riata.data.target import TargetLearner
@@ -22,13 +23,16 @@ from riata.scipy_later import is_sparse
 def open_array(
     X: Any,
     target: Any,
-    weight: Any,
+    beside: Mapping[str, Any],
     task: str,
     names: Sequence[str] | None = None,
     need_target: bool = True,
     marks: Mapping[str, Any] | None = None,
 ) -> InMemory:
-    """The dataset of an array or a SciPy matrix: not copied if it is of floats and canonical, checked to be finite."""
+    """The dataset of an array or a SciPy matrix: not copied if it is of floats and canonical, checked to be finite.
+
+    `beside` are the weight, offset and exposure that are given for every row, or None.
+    """
     X = canonical(X) if is_sparse(X) else X
     if X.ndim != 2:
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
@@ -48,12 +52,21 @@ def open_array(
     except BadRow as bad:
         raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
     n_rows, weights = X.shape[0], None
-    if weight is not None:
-        weights = _checked_weights(as_floats(_complete_column(weight, "weight", reading, n_rows), "weight"))
+
+    def numbers(role: str) -> np.ndarray | None:
+        values = beside.get(role)
+        return None if values is None else as_floats(_column(values, role, reading, n_rows), role)
+
+    if (values := numbers("weight")) is not None:
+        weights = _checked_weights(values)
+    column, exposure = one_of(numbers("offset"), numbers("exposure"))
+    role = Offset(exposure=exposure)
+    offset = None if column is None else in_array(role, column)
     if target is None:
         if need_target:
             raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
-        return InMemory(X, np.zeros(n_rows), weights, names)
+        data = InMemory(X, np.zeros(n_rows), weights, names, offset=offset)
+        return _with_role(data, role)
     column = _complete_column(target, "target", reading, n_rows)
     learner = TargetLearner(pa.field(TARGET, column.type), task)
     learner.add(column, np.ones(n_rows))
@@ -61,11 +74,18 @@ def open_array(
     labels = found.labels
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
-    data = InMemory(X, found.encode(column), weights, names, labels)
+    data = _with_role(InMemory(X, found.encode(column), weights, names, labels, offset=offset), role)
     if marks:
         given = {role: values if not isinstance(values, str) else _complete_column(values, role, reading, n_rows)
                  for role, values in marks.items()}  # fmt: skip
         data.facts = data.facts.but(marks=MarksGiven(given, n_rows, data.kept))
+    return data
+
+
+def _with_role(data: InMemory, role: Offset) -> InMemory:
+    """The data with what its offsets are, if it has any."""
+    if data.facts.offset is not None:
+        data.facts = data.facts.but(offset=role)
     return data
 
 
@@ -90,11 +110,17 @@ def _checked_weights(weights: np.ndarray) -> np.ndarray:
 
 
 def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
-    """The target or the weights: one value per row, none of them missing."""
+    """The target or a mark: one value per row, none of them missing."""
+    column = _column(given, role, reading, n_rows)
+    if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
+        raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
+    return column
+
+
+def _column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
+    """One value per row."""
     rows = OneColumn(role_values(given, role, [], reading), role)
     column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
     if len(column) != n_rows:
         raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")
-    if column.null_count or (pa.types.is_floating(column.type) and not np.isfinite(column.to_numpy()).all()):
-        raise DataError(f"the {role} has a value that is missing or not finite; an array must be complete")
     return column

@@ -1,12 +1,15 @@
 """What is asked of one opening, as one frozen object: the arguments of `riata.open`, which travel together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from riata.data.budget import words_counted
 from riata.data.columns.crosses import Cross
+from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
+from riata.data.offset import one_of
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
@@ -29,6 +32,8 @@ class Asked:
 
     target: Any
     weight: Any
+    offset: Any
+    exposure: Any
     marks: Mapping[str, Any]  # those of groups, time and folds that are given
     columns: NamedColumns
     column_rules: Mapping[str, Any]  # the other options of `ColumnOptions`, by name
@@ -36,6 +41,7 @@ class Asked:
     memory: int  # bytes
     cache: bool | str
     follow: bool
+    one_pass: bool
     on_error: str
     filesystem: Any
     csv: Mapping[str, Any] | None
@@ -48,16 +54,22 @@ class Asked:
             raise OptionError(f"task must be one of {', '.join(TASKS)}, not {self.task!r}")
         if self.on_error not in ("raise", "skip"):
             raise OptionError(f"on_error must be 'raise' or 'skip', not {self.on_error!r}")
+        one_of(self.offset, self.exposure)
 
     @property
     def roles(self) -> dict[str, Any]:
-        """Target, weight and marks: each a column, an array or a file of its own."""
-        return {"target": self.target, "weight": self.weight, **self.marks}
+        """Target, weight, offset and marks: each a column, an array or a file of its own."""
+        return {"target": self.target, **self.beside, **self.marks}
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What is given for every row beside its features and its target."""
+        return {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
 
     @property
     def growing(self) -> dict[str, Any]:
-        """The option that asks for rows that become more."""
-        return {"follow": self.follow or None}
+        """Options that ask for rows that become more, or are read only once."""
+        return {"follow": self.follow or None, "one_pass": self.one_pass or None}
 
     @property
     def settled_by_encoding(self) -> dict[str, Any]:
@@ -74,7 +86,7 @@ class Asked:
             filesystem=self.filesystem,
             n_features=self.n_features,
             follow=self.follow,
-            csv=csv_options(self.csv),
+            csv=replace(csv_options(self.csv), numbers=_plain_numbers(self.encoding)),
             cells={} if self.encoding is None else self.encoding.cells,
             labels=(self.target,) if isinstance(self.target, str) else (),
         )
@@ -85,14 +97,25 @@ class Asked:
         return ColumnOptions(
             features=None if features is None else as_names(features),
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
-            task=self.task, on_error=self.on_error, **{**self.column_rules, **roles},
+            task=self.task, on_error=self.on_error, words_counted=words_counted(self.memory),
+            **{**self.column_rules, **roles},
         )  # fmt: skip
+
+
+def _plain_numbers(encoding: Encoding | None) -> tuple[str, ...]:
+    """Columns that a model knows as numbers, so that whole numbers in them are no seconds since 1970."""
+    return () if encoding is None else tuple(e.column for e in encoding.encoders if isinstance(e, Number))
 
 
 def _as_text(encoding: Encoding | None, columns: NamedColumns) -> tuple[str, ...]:
     """Columns of text files whose values must not be parsed as numbers."""
     if encoding is None:
         return (*columns.categorical, *columns.text)
+    return text_columns(encoding)
+
+
+def text_columns(encoding: Encoding) -> tuple[str, ...]:
+    """Columns of a model whose values are text, whatever they look like."""
     target = encoding.target
     labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
     levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]

@@ -5,6 +5,7 @@ from typing import Any
 
 from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
+from riata.data.offset import Offset
 from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
@@ -51,6 +52,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         return value == column or column == TARGET  # a target without a name was given as a number or a file
     if name == "weight":
         return value == encoding.weight
+    if name in ("offset", "exposure"):
+        return encoding.offset == Offset(str(value), name == "exposure")
     if name in ROLES:
         return False  # such columns are not among the encoded ones
     columns = {column for encoder in encoding.encoders for column in encoder.columns}

@@ -7,12 +7,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from riata.data.budget import MOST_WORDS_COUNTED
 from riata.data.column_names import no_column
 from riata.data.columns.stop_words import stop_words_of
 from riata.data.columns.strings import bits_fault
 from riata.data.columns.texts import Vocabulary
 from riata.data.columns.words import MOST_NGRAMS, WordRules
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
+from riata.data.offset import Offset, one_of
 from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
 
@@ -23,6 +25,8 @@ class ColumnOptions:
 
     target: str | None = None
     weight: str | None = None
+    offset: str | None = None
+    exposure: str | None = None  # of which the logarithm is the offset
     groups: str | None = None  # these three say which rows belong together in folds, see `riata.data.row_marks`
     time: str | None = None
     folds: str | None = None
@@ -40,6 +44,7 @@ class ColumnOptions:
     hash_bits: int = 16
     hash_text: bool = False
     crosses: tuple[tuple[str, ...], ...] = ()
+    words_counted: int = MOST_WORDS_COUNTED  # at a time, see `riata.data.budget.words_counted`
     hashed: bool = False  # no vocabulary: features are numbered by hashes of their names
     on_error: str = "raise"
 
@@ -51,7 +56,20 @@ class ColumnOptions:
     def vocabulary(self) -> Vocabulary:
         """How words of texts become features."""
         rules = WordRules(self.ngrams, stop_words_of(self.stop_words))
-        return Vocabulary(rules, self.max_words, self.min_rows, self.tfidf, self.hash_bits if self.hash_text else None)
+        bits = self.hash_bits if self.hash_text else None
+        return Vocabulary(rules, self.max_words, self.min_rows, self.tfidf, bits, self.words_counted)
+
+    @property
+    def offset_role(self) -> Offset | None:
+        """Where offsets come from."""
+        column, exposure = one_of(self.offset, self.exposure)
+        return None if column is None else Offset(column, exposure)
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """The columns of target, weight and offset, by what they are."""
+        given = {role: getattr(self, role) for role in ("target", "weight", "offset", "exposure")}
+        return {role: name for role, name in given.items() if name is not None}
 
     @property
     def marks(self) -> dict[str, str]:
@@ -63,8 +81,7 @@ class ColumnOptions:
 def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     """Refuse names of columns that do not exist."""
     named = [
-        options.target,
-        options.weight,
+        *options.roles.values(),
         *options.marks.values(),
         *(options.features or ()),
         *options.drop,
@@ -76,11 +93,13 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
         if name is not None and name not in schema.names:
             raise DataError(no_column(name, schema.names))
     for cross in options.crosses:
-        if known := {options.target, options.weight}.intersection(cross):
-            raise DataError(f"{known.pop()!r} is the target or the weight, which cannot be part of a cross")
+        if known := {role: name for role, name in options.roles.items() if name in cross}:
+            role, name = known.popitem()
+            raise DataError(f"{name!r} is the {role}, which cannot be part of a cross")
     for role, name in options.marks.items():
-        if name in (options.target, options.weight):
-            raise DataError(f"{name!r} is the target or the weight, and cannot be the column of {role}, too")
+        if name in options.roles.values():
+            taken = next(other for other, column in options.roles.items() if column == name)
+            raise DataError(f"{name!r} is the {taken}, and cannot be the column of {role}, too")
 
 
 def check_words(options: ColumnOptions) -> None:
@@ -115,7 +134,7 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
         names = matrix
     else:
         names = [name for name in names if not is_index(name)]
-    other = {options.target, options.weight, *options.drop}
+    other = {*options.roles.values(), *options.drop}
     if options.features is None:
         other |= set(options.marks.values())  # which are features only if they are named as such
     return [name for name in names if name not in other]
@@ -123,7 +142,7 @@ def feature_columns(source: Source, options: ColumnOptions) -> list[str]:
 
 def columns_read(source: Source, options: ColumnOptions) -> list[str]:
     """The columns that the first pass reads, without repetition."""
-    roles = [name for name in (options.target, options.weight) if name is not None]
+    roles = list(options.roles.values())
     roles += options.marks.values()  # read later, from what a stream has stored by then
     crossed = [name for cross in options.crosses for name in cross]
     return list(dict.fromkeys(feature_columns(source, options) + crossed + roles))

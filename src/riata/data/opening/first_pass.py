@@ -19,7 +19,7 @@ from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.columns.unfit import leak, unfit, without_values
-from riata.data.encoding import MATRICES, Encoding, weights_of
+from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
 from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source, skipped_note
@@ -40,6 +40,7 @@ from riata.data.target import Target, TargetLearner
 from riata.errors import DataError
 
 LOOKING = "looking at the columns"
+MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
 MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
@@ -119,6 +120,7 @@ class FirstPass:
             if not keep.all():
                 batch, weight = batch.filter(pa.array(keep)), weight[keep]
             self.n_rows += batch.num_rows
+            offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
             y = self.target.add(batch.column(self.options.target), weight) if self.target else None
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
@@ -160,7 +162,11 @@ class FirstPass:
 
     def _categories(self, name: str) -> Learner:
         options = self.options
-        return LevelsLearner(name) if options.hashed else CategoryLearner(name, options.max_levels, options.hash_bits)
+        if options.hashed:
+            return LevelsLearner(name)
+        if self.source.partial:  # later rows bring other levels
+            return CategoryLearner(name, min(options.max_levels, MOST_LEVELS_OF_FIRST_ROWS), options.hash_bits, True)
+        return CategoryLearner(name, options.max_levels, options.hash_bits)
 
     def _words(self, name: str) -> Learner:
         asked = self.options.vocabulary
@@ -184,8 +190,8 @@ class FirstPass:
                 return DateLearner(name)
             if look_like_prose(strings):
                 self.notes.append(
-                    f"column {name!r} looks like free text: its words are counted (--categorical {typed(name)} makes "
-                    f"levels of it)"
+                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}], or "
+                    f"--categorical {typed(name)}, makes levels of it)"
                 )
                 return self._words(name)
             return self._categories(name)
@@ -211,7 +217,7 @@ class FirstPass:
         if hashed and any(e.kind == Sparse.kind for e in encoders):
             raise DataError("sparse pairs of lists beside other columns cannot be hashed: drop one of the two kinds")
         cells = {name: one for name, one in self.source.cells.items() if name in self.columns}
-        encoding = Encoding(encoders, target, self.options.weight, single, hashed, cells)
+        encoding = Encoding(encoders, target, self.options.weight, self.options.offset_role, single, hashed, cells)
         if encoding.n_features == 0:
             reasons = "; ".join(self.notes) or "there is none beside the target"
             raise DataError(f"there are 0 features: no column is left to be one ({reasons})")
@@ -314,7 +320,7 @@ def no_feature(name: str, kind: pa.DataType) -> str:
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
         return (
             f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
-            f"no for every name, or join them to one text and declare it (--text {typed(name)})"
+            f"no for every name, or join them to one text and declare it (text=[{name!r}], or --text {typed(name)})"
         )
     return f"column {name!r} is {kind}, which is no feature: dropped"
 

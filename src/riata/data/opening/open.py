@@ -38,6 +38,8 @@ def open_data(
     target: Any = None,
     *,
     weight: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
     groups: Any = None,
     time: Any = None,
     folds: Any = None,
@@ -50,6 +52,7 @@ def open_data(
     memory: int | str | None = None,
     cache: bool | str = True,
     follow: bool = False,
+    one_pass: bool = False,
     on_error: str = "raise",
     encoding: Encoding | None = None,
     n_features: int | None = None,
@@ -67,6 +70,12 @@ def open_data(
         What to read; "-" is standard input.
     target, weight : str, int, array or path
         A column by name (by number in a bare array), an array of one value per row, or a file of its own.
+    offset : str, array or path
+        Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
+        with them needs them for every row it predicts.
+    exposure : str, array or path
+        In place of an offset, for losses of a logarithmic link: how much of something a row has, such as years or
+        customers. The mean is in proportion to it, which is an offset of its logarithm.
     groups, time, folds : str, array or path
         A column that says which rows belong together when k or alpha is chosen: a group such as a customer, whose rows
         are in one fold; a time, for folds that are scored by models of earlier rows; or the numbers of folds. It is no
@@ -87,11 +96,14 @@ def open_data(
         the size of that chunk until all rows have been read.
     follow : bool, default=False
         Whether to wait for more rows at the end of a text file: it is then a stream, without a cache.
+    one_pass : bool, default=False
+        Whether files are read once, in their order, as a stream is: no first pass over all rows, and no cache. Columns
+        with more than 1000 levels in the first chunk are hashed, because later rows bring others.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
     encoding : Encoding, optional
         The encoding of a model, to make the same features of these rows. A `weight` that is given takes precedence
-        over the weight column of the encoding.
+        over the weight column of the encoding; so does an `offset` or an `exposure`.
     n_features, need_target :
         How many features sparse rows have, where that is known; whether a target is required.
     filesystem : PyArrow or fsspec file system, optional
@@ -118,10 +130,12 @@ def open_data(
     """
     marks = {"groups": groups, "time": time, "folds": folds}
     asked = Asked(
-        target=target, weight=weight, marks={role: given for role, given in marks.items() if given is not None},
+        target=target, weight=weight, offset=offset, exposure=exposure,
+        marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
-        memory=parse_memory(memory), cache=False if follow else cache, follow=follow, on_error=on_error,
-        filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features, need_target=need_target,
+        memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
+        on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
+        need_target=need_target,
     )  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions)])
     if is_statistics(source):
@@ -152,7 +166,7 @@ def _open_by_name(source: str, asked: Asked) -> Dataset:
     )
     name, _, split = source.partition(":")
     X, y, names = getattr(datasets, DATASETS[name])(split or "train")
-    return open_array(X, y, asked.weight, asked.task, list(map(str, names)), marks=asked.marks)
+    return open_array(X, y, asked.beside, asked.task, list(map(str, names)), marks=asked.marks)
 
 
 def _open_array(source: Any, asked: Asked) -> Dataset:
@@ -162,4 +176,4 @@ def _open_array(source: Any, asked: Asked) -> Dataset:
         asked.columns._asdict(),
         "an array has no names of columns; give a data frame, or choose among its columns yourself",
     )
-    return open_array(source, asked.target, asked.weight, asked.task, None, asked.need_target, asked.marks)
+    return open_array(source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks)

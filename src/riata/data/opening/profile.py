@@ -66,7 +66,8 @@ def known_profile(
 def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
     """The encoding of a model with the target column of this source, and with its weights if it has any.
 
-    Without a target, weights are ignored: then rows are to be predicted, also those of weight zero.
+    Without a target, weights are ignored: then rows are to be predicted, also those of weight zero. An
+    offset is needed in any case.
     """
     names = source.schema.names
     for column in (c for e in encoding.encoders for c in e.columns):
@@ -76,6 +77,9 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
         why = source.refused.get(encoder.column) or source.strays.get(encoder.column)
         if why is not None and isinstance(encoder, Number | Date):
             raise DataError(why)
+    if encoding.offset is not None and encoding.offset.column not in names:
+        its = f"{source.place()}: it is the {encoding.offset.role} that the model was fitted with"
+        raise DataError(no_column(str(encoding.offset.column), names, its))
     weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:

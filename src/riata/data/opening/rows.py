@@ -14,7 +14,7 @@ from riata.data.formats.source import Source, WithColumns
 from riata.data.formats.streams import StoredStream, UnstoredStream
 from riata.data.opening.asked import Asked
 from riata.data.opening.checks import check_as_encoded
-from riata.data.opening.column_options import ColumnOptions, columns_read
+from riata.data.opening.column_options import ColumnOptions, check_columns, columns_read
 from riata.data.opening.convert import open_converted
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, known_encoding, known_profile
@@ -96,15 +96,28 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
     if asked.n_features is not None:
         rows.width = asked.n_features
     by_place = isinstance(rows, WithColumns) or any(roles[role] is not None for role in asked.marks)
+    if asked.one_pass and asked.marks:
+        raise DataError("groups, times and folds say how rows are read again: leave them out, or one_pass")
+    options = asked.column_options(roles)
+    once = asked.one_pass and asked.encoding is None  # rows for a model need no first pass
     if asked.cache and (rows.single_pass or (rows.unordered and by_place)):
         rows = StoredStream(rows, asked.cache if isinstance(asked.cache, str) else None)
-    elif rows.single_pass:
-        rows = UnstoredStream(rows, _first_rows(rows, asked.memory))
+    elif rows.single_pass or once:
+        columns = rows.schema.names
+        if once:
+            check_columns(rows.schema, options)
+            columns = columns_read(rows, options)
+            options = replace(options, drop=())  # they are not read at all
+        rows.judge_by(columns)
+        rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
     encoding = asked.encoding
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
+    options = asked.column_options(roles)
+    if encoding is not None and options.offset_role is not None:
+        encoding = replace(encoding, offset=options.offset_role)
     ready = ReadyRows(
-        rows, asked.column_options(roles), _first_rows(rows, asked.memory), encoding,
+        rows, options, _first_rows(rows, asked.memory), encoding,
         roles["target"] if asked.need_target else None, asked.n_features, asked.memory, asked.cache,
     )  # fmt: skip
     rows.judge_by(ready.columns)

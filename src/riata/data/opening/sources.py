@@ -23,7 +23,7 @@ from riata.data.formats.live_files import Followed, StandardInput
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
-from riata.data.formats.source import NOTHING, TARGET, WEIGHT, OneColumn, Source, WithColumns
+from riata.data.formats.source import NOTHING, OFFSET, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
@@ -95,8 +95,11 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
             files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
             known=reading.cells, labels=reading.labels,
         )  # fmt: skip
-    kinds: dict[str, Any] = {"parquet": Parquet, "ipc": Ipc, "orc": Orc, "avro": Avro}
-    return Npz(files, in_memory_bytes(reading.memory)) if kind == "npz" else kinds[kind](files)
+    if kind in ("npz", "parquet"):
+        return (Npz if kind == "npz" else Parquet)(files, in_memory_bytes(reading.memory))
+    kinds: dict[str, Any] = {"ipc": Ipc, "orc": Orc, "avro": Avro}
+    other: Source = kinds[kind](files)
+    return other
 
 
 def _stdin(reading: Reading) -> Source:
@@ -125,7 +128,7 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
 def with_roles(
     rows: Source, given_roles: Mapping[str, Any], reading: Reading, need_target: bool = True
 ) -> tuple[Source, dict[str, str | None]]:
-    """The rows, joined with target, weight and marks if those are arrays or files of their own; the names of them."""
+    """The rows, joined with what of these is an array or a file of its own; the names of the columns by their roles."""
     names, others = rows.schema.names, []
     roles: dict[str, str | None] = {}
     for role, given in given_roles.items():
@@ -148,6 +151,13 @@ def with_roles(
         roles["target"] = TARGET
     if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
         roles["weight"] = WEIGHT  # of tuples (X, y, weight)
+    if (
+        roles.get("offset", roles.get("exposure")) is None
+        and OFFSET in names
+        and isinstance(rows, Stream)
+        and rows.bare
+    ):
+        roles["offset"] = OFFSET  # of tuples (X, y, weight, offset)
     if roles["target"] is None and need_target:
         raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
     return (WithColumns(rows, others) if others else rows), roles

@@ -11,6 +11,7 @@ from riata.data.dataset import Dataset
 from riata.data.facts import Facts
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger
+from riata.data.offset import Offset
 from riata.engines.cuda.transfers import Place
 from riata.errors import DataError, OptionError
 from riata.matrices.dense import DenseMatrix
@@ -24,8 +25,8 @@ SOLVERS_THERE = ("exact", "best-k")
 def on_device(data: Dataset, place: Place) -> Dataset:
     """The data in the memory of a GPU, or a dataset that sends it there in every pass if it does not fit."""
     if isinstance(data, InMemory) and place.nbytes(data.X) <= place.room:
-        y, weight = data.targets()
-        return OnDevice(place, place.rows(data.X), y, weight, facts=data.facts, ledger=data.ledger)
+        _, y, weight, offset = data.chunk
+        return OnDevice(place, place.rows(data.X), y, weight, offset=offset, facts=data.facts, ledger=data.ledger)
     return Streamed(data, place)
 
 
@@ -58,6 +59,7 @@ class OnDevice(Dataset):
         weight: Any = None,
         classes: np.ndarray | None = None,
         *,
+        offset: Any = None,
         facts: Facts | None = None,
         ledger: Ledger | None = None,
     ) -> None:
@@ -67,10 +69,14 @@ class OnDevice(Dataset):
         keep = to_host(weight) > 0
         if not keep.all():
             rows, y, weight = rows[np.flatnonzero(keep)], to_host(y)[keep], to_host(weight)[keep]
-        self._chunk = Chunk(rows, place.vector(y), place.vector(weight))
+            offset = None if offset is None else to_host(offset)[keep]
+        self._chunk = Chunk(
+            rows, place.vector(y), place.vector(weight), offset if offset is None else place.vector(offset)
+        )
         n_rows, n_features = rows.shape
         facts = facts or Facts(n_rows, n_features, classes=classes)
-        super().__init__(facts.but(n_rows=n_rows, n_features=n_features), ledger)
+        origin = None if offset is None else facts.offset or Offset()
+        super().__init__(facts.but(n_rows=n_rows, n_features=n_features, offset=origin), ledger)
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         raise NotImplementedError("rows on a GPU are summed there, never read one after the other")
@@ -87,11 +93,15 @@ class OnDevice(Dataset):
         return to_host(self._chunk.y), to_host(self._chunk.weight)
 
     def take(self, rows: np.ndarray | Sequence[int]) -> "OnDevice":
-        X, y, weight = self._chunk.X[rows], *(values[rows] for values in self.targets())
-        return OnDevice(self._place, X, y, weight, facts=self.facts.of_view(), ledger=self.ledger)
+        X, y, weight, *offset = (self._chunk.X[rows], *(to_host(part)[rows] for part in self._chunk.arrays[1:]))
+        return self._with(Chunk(X, y, weight, *offset), self.facts.of_view())
 
     def map(self, f: Callable[[Chunk], Chunk]) -> Dataset:
-        return OnDevice(self._place, *f(self._chunk), facts=self.facts.of_view(classes=None), ledger=self.ledger)
+        return self._with(f(self._chunk), self.facts.of_view(classes=None))
+
+    def _with(self, chunk: Chunk, facts: Facts) -> "OnDevice":
+        X, y, weight, offset = chunk
+        return OnDevice(self._place, X, y, weight, offset=offset, facts=facts, ledger=self.ledger)
 
 
 class Streamed(Dataset):
@@ -123,4 +133,5 @@ class Streamed(Dataset):
         return total
 
     def keep_in_memory(self, chunk: Chunk) -> Dataset:
-        return OnDevice(self._place, self._place.rows(chunk.X.array), chunk.y, chunk.weight)
+        rows = self._place.rows(chunk.X.array)
+        return OnDevice(self._place, rows, chunk.y, chunk.weight, offset=chunk.offset)

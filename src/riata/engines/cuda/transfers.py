@@ -64,8 +64,9 @@ class Host:
         """Nothing to do."""
 
     def uploaded(self, chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-        for X, y, weight in chunks:
-            yield Chunk(self.rows(X.array), self.vector(y), self.vector(weight))
+        for chunk in chunks:
+            X, *others = chunk.arrays
+            yield Chunk(self.rows(X.array), *map(self.vector, others))
 
 
 class Gpu:
@@ -116,13 +117,14 @@ class Gpu:
         if pending is not None:
             yield _arrived(*pending)
 
-    def _sent(self, chunk: Chunk, stream: Any, buffers: Buffers) -> tuple[list[Any], tuple[int, int], Any]:
-        """The arrays of a chunk on the GPU, its shape, and an event that occurs when they have been copied."""
-        X, y, weight = chunk
+    def _sent(self, chunk: Chunk, stream: Any, buffers: Buffers) -> tuple[list[Any], tuple[int, int], Any, int]:
+        """The arrays of a chunk on the GPU, its shape, an event that occurs when they have been copied, and how many of
+        them are the matrix."""
+        X, *others = chunk.arrays
         parts = X.contiguous().parts()
         arrays = [parts["indptr"].astype(np.int64), parts["indices"], parts["data"]] if X.sparse else [parts["X"]]
-        sent = [self._copied(array, stream, buffers, i) for i, array in enumerate([*arrays, y, weight])]
-        return sent, X.shape, stream.record()
+        sent = [self._copied(array, stream, buffers, i) for i, array in enumerate([*arrays, *others])]
+        return sent, X.shape, stream.record(), len(arrays)
 
     def _copied(self, array: np.ndarray, stream: Any, buffers: Buffers, i: int) -> Any:
         """An array on the GPU, whose copy is under way: from its own memory if that is pinned, else from a buffer."""
@@ -148,11 +150,11 @@ def _unpin(start: int) -> None:
         cupy().cuda.runtime.hostUnregister(start)
 
 
-def _arrived(arrays: list[Any], shape: tuple[int, int], event: Any) -> Chunk:
+def _arrived(arrays: list[Any], shape: tuple[int, int], event: Any, n_of_matrix: int) -> Chunk:
     """A chunk of these arrays, once they have been copied."""
     cupy().cuda.get_current_stream().wait_event(event)
-    *X, y, weight = arrays
-    return Chunk(CudaDense(X[0]) if len(X) == 1 else CudaSparse(tuple(X), shape), y, weight)
+    X, others = arrays[:n_of_matrix], arrays[n_of_matrix:]
+    return Chunk(CudaDense(X[0]) if len(X) == 1 else CudaSparse((X[0], X[1], X[2]), shape), *others)
 
 
 def place_named(device: str) -> Place:

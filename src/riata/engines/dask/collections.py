@@ -1,6 +1,6 @@
 """Dask arrays, Dask data frames and delayed chunks: every block becomes rows on the worker that has it.
 
-Blocks are read like the chunks of a stream: tables with named columns, or tuples (X, y) and (X, y, weight), where X is
+Blocks are read like the chunks of a stream: tables with named columns, or tuples (X, y[, weight[, offset]]), where X is
 dense or a SciPy matrix. Encoded rows stay in the memory of the workers, from which Dask may spill them to disk.
 """
 
@@ -12,7 +12,7 @@ import dask.array as da
 import numpy as np
 import pyarrow as pa
 
-from riata.data.formats.source import TARGET, WEIGHT
+from riata.data.formats.source import OFFSET, TARGET, WEIGHT
 from riata.data.formats.streams import batches_of
 from riata.data.formats.tables import Table, column_table, to_table
 from riata.data.opening.column_options import ColumnOptions
@@ -38,13 +38,14 @@ class Block(Table):
         return self.n_bytes or 0
 
 
-def blocks_of(client: Client, rows: Any, target: Any, weight: Any) -> tuple[list[Future], dict[str, Any]]:
-    """A future of a `Block` for every block of a collection, and the names of target and weight."""
+def blocks_of(client: Client, rows: Any, given: dict[str, Any]) -> tuple[list[Future], dict[str, Any]]:
+    """A future of a `Block` for every block of a collection, and the names of the columns by their roles."""
     roles, beside = {}, {}
-    for role, given, name in (("target", target, TARGET), ("weight", weight, WEIGHT)):
-        roles[role] = name if _is_column(given) else given
-        if _is_column(given):
-            beside[name] = _delayed(_aligned(given, rows))
+    for role, its in given.items():
+        name = TARGET if role == "target" else role
+        roles[role] = name if _is_column(its) else its
+        if _is_column(its):
+            beside[name] = _delayed(_aligned(its, rows))
     blocks = _delayed(rows)
     if any(len(others) != len(blocks) for others in beside.values()):
         raise DataError(
@@ -92,8 +93,14 @@ def _block(names: list[str], rows: Any, *columns: Any) -> Block:
         return Block(table, False, None)
     if isinstance(rows, tuple) and beside:
         raise DataError("tuples (X, y) and (X, y, weight) bring their own target and weights: give no others")
-    pieces = rows if isinstance(rows, tuple) else (rows, beside.get(TARGET), beside.get(WEIGHT))
-    return Block(pa.Table.from_batches(batches_of(pieces)), True, pieces[0].shape[1])
+    pieces = rows if isinstance(rows, tuple) else (rows,)
+    table = pa.Table.from_batches(batches_of(pieces))
+    for name, values in beside.items():
+        column = column_table(values, name)[name]
+        if len(column) != table.num_rows:
+            raise DataError(f"a chunk has {table.num_rows} rows but {len(column)} values of {name}")
+        table = table.append_column(name, column)
+    return Block(table, True, pieces[0].shape[1])
 
 
 def first_look(client: Client, blocks: list[Future], options: ColumnOptions) -> FirstPass:
@@ -108,6 +115,8 @@ def first_look(client: Client, blocks: list[Future], options: ColumnOptions) -> 
         options = replace(options, target=TARGET)
     if head.bare and options.weight is None and WEIGHT in head.schema.names:
         options = replace(options, weight=WEIGHT)
+    if head.bare and options.offset_role is None and OFFSET in head.schema.names:
+        options = replace(options, offset=OFFSET)
     look = FirstPass(head, options)
     look.begin(head.slice(look.columns, 0, HEAD))
     return look

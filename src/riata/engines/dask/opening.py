@@ -70,20 +70,23 @@ def part_count(n_bytes: int, threads: int) -> int:
 def open_collection(
     client: Client,
     rows: Any,
-    target: Any,
-    weight: Any,
+    given: dict[str, Any],
     options: dict[str, Any],
     encoding: Encoding | None,
     memory: int,
 ) -> OnWorkers:
-    """The rows of a Dask collection, or of delayed chunks."""
-    blocks, roles = blocks_of(client, rows, target, weight)
+    """The rows of a Dask collection, or of delayed chunks, with the target, weight and offset that are given."""
+    blocks, roles = blocks_of(client, rows, given)
     look = first_look(client, blocks, ColumnOptions(**roles, **options))
     schema = look.source.schema
     if encoding is None:
         profile = _looked(client, look, blocks, look.source.n_rows or 1)
     else:
-        encoding = replace(encoding, weight=look.options.weight or encoding.weight)
+        encoding = replace(
+            encoding,
+            weight=look.options.weight or encoding.weight,
+            offset=look.options.offset_role or encoding.offset,
+        )
         profile = _known(look.source, known_encoding(look.source, encoding, look.options.target))
     data = _encoded(client, part_of_block, blocks, profile, memory, None)
     return _with_marks(data, blocks, schema, look.options)

@@ -58,7 +58,7 @@ class RowsInMemory:
         pass
 
     def __sizeof__(self) -> int:
-        return sum(part.nbytes for chunk in self.chunks for part in chunk)
+        return sum(part.nbytes for chunk in self.chunks for part in chunk.arrays)
 
 
 def _cut(chunk: Chunk, span: slice) -> Chunk:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.losses import Loss
+from riata.losses import Link, Loss
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -45,8 +46,10 @@ def number_quality(model: "Model", data: Dataset) -> NumberQuality:
         d, r = chunk.y - origin, chunk.y - predicted
         sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2, np.abs(r)])
         if mean is not None:
-            of_mean += chunk.weight @ np.column_stack([(chunk.y - mean) ** 2, np.abs(chunk.y - mean)])
-            deviances += _deviances(model.loss_function, chunk.y, z, mean, chunk.weight)
+            alone = _margins_of_mean(model.link_function, mean, chunk)
+            without = chunk.y - model.link_function.mean(alone)
+            of_mean += chunk.weight @ np.column_stack([without**2, np.abs(without)])
+            deviances += _deviances(model.loss_function, chunk.y, z, alone, chunk.weight)
         seen = histogram_of(r, chunk.weight, RESIDUAL_BINS)
         residuals = seen if residuals is None else residuals + seen
         sample.add(np.column_stack([chunk.y, predicted]))
@@ -79,12 +82,16 @@ def _without_rounding(r2: float) -> float:
     return 0.0 if abs(r2) < ROUNDING else float(r2)
 
 
-def _deviances(loss: Loss, y: np.ndarray, z: np.ndarray, mean: float, weight: np.ndarray) -> np.ndarray:
+def _margins_of_mean(link: Link, mean: float, chunk: Chunk) -> np.ndarray:
+    """The margins of rows by the mean of the training rows alone, and by their own offsets."""
+    return np.full(chunk.n_rows, float(link.inverse(mean))) + (0.0 if chunk.offset is None else chunk.offset)
+
+
+def _deviances(loss: Loss, y: np.ndarray, z: np.ndarray, of_mean: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Half the deviance of some rows, and that of the mean alone; zeros where the loss is none, or is the squared."""
-    constant = loss.constant(mean) if loss.half_deviance else None
-    if constant is None or not bool(loss.takes(y).all()):
+    if not loss.half_deviance or loss.labels or not bool(loss.takes(y).all()):
         return np.zeros(2)
-    return np.array([weight @ loss.value(y, at) for at in (z, np.full_like(z, constant))])
+    return np.array([weight @ loss.value(y, at) for at in (z, of_mean)])
 
 
 class Sample:

@@ -49,6 +49,8 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
     if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
+    if (offset := facts.model.offset) is not None:
+        said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")
     if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]

@@ -265,7 +265,9 @@ def _count(n: int, one: str) -> str:
 
 
 def _add_weights(facts: Table, model: Model) -> None:
-    """What rows of each class counted, where that was not the same, and what this does to probabilities."""
+    """The offset of rows; what rows of each class counted, if not the same, and what this does to probabilities."""
+    if model.offset is not None:
+        facts.add_row("offset", escape(f"{model.offset.words} of a row is added to its margin"))
     if (said := weights_in_words(model)) is not None:
         facts.add_row("weights", escape(said))
 

@@ -123,7 +123,7 @@ def _products_part(
     right = left if len(left) == len(features) else features
 
     def part(chunk: Chunk) -> Products:
-        X, y, weight = chunk
+        X, y, weight, _ = chunk
         if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
         return X.products(weight, left, right)

@@ -42,5 +42,6 @@ class ProgressiveValidation(NamedTuple):
 def progressive_validation(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> ProgressiveValidation:
     """The sums over rows with these targets, and the margins they had before they were learnt."""
     with np.errstate(over="ignore", invalid="ignore"):  # where a method diverges, the driver reports it
-        errors = loss.value(y, z), (z > 0) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
+        values, z, y = loss.value(y, z), loss.whole_margins(y, z), loss.targets(y)
+        errors = values, (z > 0) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
         return ProgressiveValidation(len(y), *(float(weight @ part) for part in (np.ones_like(y), *errors, y, y * y)))

@@ -53,8 +53,8 @@ def chunk_of(arrays: dict[str, np.ndarray], n_features: int) -> Chunk | None:
     if "chunk.y" not in arrays:
         return None
     parts = {name.removeprefix("chunk."): part for name, part in arrays.items() if name.startswith("chunk.")}
-    y = check_array(arrays, "chunk.y", np.float64, (None,))
-    weight = check_array(arrays, "chunk.weight", np.float64, y.shape)
+    y = check_array(arrays, "chunk.y", np.float64, (None, 2) if arrays["chunk.y"].ndim == 2 else (None,))
+    weight = check_array(arrays, "chunk.weight", np.float64, y.shape[:1])
     if "X" in parts:
         check_array(arrays, "chunk.X", parts["X"].dtype, (len(y), n_features))
     elif {"data", "indices", "indptr"} <= parts.keys():

@@ -279,7 +279,7 @@ class LocalQuadratic:
 
     def _by_row(self, chunk: Chunk) -> tuple[Array, Array, Array]:
         """s loss, s loss' and s loss'' of every row."""
-        X, y, weight = chunk
+        X, y, weight, _ = chunk
         z = X.margins(self.w, self.b)
         loss = self.problem.loss
         curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)

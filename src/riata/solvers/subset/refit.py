@@ -157,7 +157,7 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
-    return InMemory(*copied([cut(chunk) for chunk in data.visit()]))
+    return InMemory.of(copied([cut(chunk) for chunk in data.visit()]))
 
 
 def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:

@@ -9,18 +9,16 @@ these losses is an upper bound on that of a refit, and close to it.
 import numpy as np
 
 from riata.arrays import namespace, to_host
-from riata.data.chunk import Chunk
+from riata.data.chunk import Chunk, added
 from riata.objective import Problem
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Fitted
 from riata.solvers.subset.subset import Subset
 
 TRIED_FRACTIONS = (1.0, 0.5, 0.25)  # of a step
-SMALLER_FRACTIONS = (
-    0.1,
-    0.03,
-    0.01,
-)  # where the smallest of those is the best: a level in which a rare class is common
+# where the smallest of those is the best, as for a level in which a rare class is common:
+SMALLER_FRACTIONS = (0.1, 0.03, 0.01)
+MARGINS_AT_ONCE = 1 << 18  # of all lines: a chunk in memory may have all rows, and a GPU wants them so
 
 
 def tried(model: LocalQuadratic, search: Subset, columns: np.ndarray, partners: np.ndarray) -> list[Fitted]:
@@ -66,14 +64,18 @@ def _along(
     """
     loss, l2 = problem.loss, np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
 
-    def part(chunk: Chunk) -> np.ndarray:
+    def of_rows(chunk: Chunk) -> np.ndarray:
         X = chunk.X.narrowed(columns)
         xp = namespace(chunk.y)
-        y, weight = (xp.asarray(v, dtype=xp.float32) for v in (chunk.y[:, None], chunk.weight))
+        y, weight = (xp.asarray(v, dtype=xp.float32) for v in (chunk.y[:, None, ...], chunk.weight))
         with np.errstate(over="ignore", invalid="ignore"):
             z, dz = (xp.asarray(X.margins(w, b), dtype=xp.float32) for w, b in (start, step))
             losses = [to_host(weight @ loss.value(y, z + fraction * dz)) for fraction in fractions]
             return np.array(losses, dtype=float)
+
+    def part(chunk: Chunk) -> np.ndarray:
+        at_once = chunk.n_rows if namespace(chunk.y) is not np else max(1, MARGINS_AT_ONCE // start[0].shape[1])
+        return added(map(of_rows, chunk.blocks(at_once)))
 
     losses = problem.data.sum(part) / problem.data.total_weight
     ridge = [0.5 * l2 @ (start[0] + fraction * step[0]) ** 2 for fraction in fractions]

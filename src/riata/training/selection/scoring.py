@@ -41,7 +41,7 @@ def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
             rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
             z = chunk.X[rows].narrowed(used).margins(W, intercepts)
-            total += to_host(chunk.weight[rows] @ value(chunk.y[rows][:, None], z))
+            total += to_host(chunk.weight[rows] @ value(chunk.y[rows, ...][:, None, ...], z))
         return total, float(xp.sum(chunk.weight))
 
     total, weight = data.sum(part)

@@ -20,7 +20,13 @@ from riata.reporting.terminal.summary import holds
 
 MOST_COLUMNS = 400  # in the table, those with features in the model first
 MOST_CLASSES = 12
-ASKED = {"weight": "weights of rows", "features": "columns asked for", "drop": "columns dropped"}
+ASKED = {
+    "weight": "weights of rows",
+    "offset": "offset of rows",
+    "exposure": "exposure of rows",
+    "features": "columns asked for",
+    "drop": "columns dropped",
+}
 
 
 def data_section(facts: Facts) -> Section:

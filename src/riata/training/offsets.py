@@ -1,0 +1,58 @@
+"""Offsets while a model is fitted: from where rows have them to where losses look for them.
+
+A loss that sees y - z only takes the offset from the target: the squared loss keeps all its short cuts. Any other gets
+the offset beside the target (`riata.losses.with_offset`). Nothing below has to know.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from riata.data.chunk import Chunk, left_over
+from riata.data.dataset import Dataset
+from riata.errors import OptionError
+from riata.losses import Loss, WithOffset, paired
+from riata.objective import Problem, empty_intercept
+from riata.training.spec import Spec
+
+
+def with_offsets(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
+    """The rows and what is asked for, where a loss sees the offsets; as they are, where there are none."""
+    if data.facts.offset is None or data.is_summary:  # statistics are of what the offsets left over
+        return data, spec
+    loss = spec.loss_function
+    seen = data.map(offset_rule(loss))
+    seen.facts = seen.facts.but(offset=None)
+    if not loss.relative:
+        seen = seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
+    return seen, replace(spec, loss=loss_with_offset(loss))
+
+
+def loss_with_offset(loss: Loss) -> Loss:
+    """The loss of rows whose offsets went the way of `offset_rule`."""
+    if loss.n_outputs > 1 or loss.couples_rows:
+        raise OptionError(f"loss {loss.name!r} has no offset: it is not a function of one margin a row")
+    return loss if loss.relative else WithOffset(loss)
+
+
+def offset_rule(loss: Loss) -> Callable[[Chunk], Chunk]:
+    """What becomes of the offsets of a chunk."""
+    return _taken_off if loss.relative else _beside
+
+
+def _taken_off(chunk: Chunk) -> Chunk:
+    return chunk._replace(y=left_over(chunk), offset=None)
+
+
+def _beside(chunk: Chunk) -> Chunk:
+    return chunk._replace(y=paired(chunk.y, chunk.offset), offset=None)
+
+
+def mean_of_empty_model(data: Dataset, spec: Spec) -> float:
+    """What the model without features predicts for a row, where its offset is 0: the mean target, without offsets."""
+    if data.facts.offset is None or data.is_summary:
+        return float(data.moments.y_mean)
+    if spec.loss_function.relative:
+        return data.sum(lambda chunk: float(chunk.weight @ left_over(chunk))) / data.total_weight
+    seen, of_loss = with_offsets(data, spec)
+    empty = empty_intercept(Problem(seen, of_loss.loss_function, spec.family))
+    return float(of_loss.loss_function.mean(empty))

@@ -1,0 +1,78 @@
+"""Files that are read once, in their order: the first rows tell what the columns are."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+import riata
+from riata.cli import main
+from riata.data.opening import rows as opening_rows
+from riata.errors import DataError, RiataError
+
+
+@pytest.fixture
+def log(rng):
+    """Rows whose later part has levels, and gaps, that the first 2000 rows do not have."""
+    n = 6000
+    code = rng.integers(0, 1900, n)  # more than 1000 of them in the first rows
+    code[2000:] += 2000
+    code[2000::10] = 2001
+    count = pa.array(rng.poisson(3, n), mask=(np.arange(n) >= 2000) & (rng.random(n) < 0.2))
+    late = code == 2001
+    click = (rng.random(n) < np.where(late, 0.9, 0.1)).astype(np.int64)
+    few = rng.choice(["a", "b"], n)
+    return pa.table({"code": [f"{i:08x}" for i in code], "count": count, "few": few, "other": few, "click": click})
+
+
+@pytest.fixture(params=["parquet", "csv"])
+def path(request, log, tmp_path, monkeypatch):
+    monkeypatch.setattr(opening_rows, "MOST_ROWS", 2000)
+    path = tmp_path / f"log.{request.param}"
+    pq.write_table(log, path) if request.param == "parquet" else pyarrow.csv.write_csv(log, path)
+    return str(path)
+
+
+def test_features_of_later_rows_are_learnt_and_keep_their_names(path, log, tmp_path):
+    data = riata.open(path, "click", one_pass=True, drop=["other"], categorical=["code"])
+    assert data.single_pass
+    model = riata.train(data, riata.Spec(solver="online", loss="logistic", k=2)).to_model()
+    assert any("000007d1" in name for name in model.names)
+    model.save(tmp_path / "model.json")
+    assert len(json.dumps(json.loads((tmp_path / "model.json").read_text())["encoding"])) < 2000
+    p = riata.load_model(tmp_path / "model.json").predict_proba(log.slice(5000))[:, 1]
+    late = np.array(log["code"].slice(5000).to_pylist()) == "000007d1"
+    assert p[late].min() > p[~late].max()
+
+
+def test_rows_are_those_of_two_passes(path):
+    once = riata.open(path, "click", one_pass=True, max_levels=5000)
+    for _ in once.visit():
+        pass
+    assert once.n_rows == 6000
+    assert once.ledger.passes == 1
+    with pytest.raises(DataError, match="read only once"):
+        next(iter(once.visit()))
+
+
+def test_what_it_cannot_be(path):
+    with pytest.raises(RiataError, match="groups"):
+        riata.open(path, "click", one_pass=True, groups="few")
+    with pytest.raises(RiataError, match="nowhere"):
+        riata.open(path, "click", one_pass=True, drop=["nowhere"])
+    with pytest.raises(RiataError):
+        riata.open(np.eye(3), np.arange(3.0), one_pass=True)
+
+
+def test_the_command_line_reads_once_and_tests_on_other_rows(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ["--target", "click", "--solver", "online", "--one-pass", "--test", path, "--json"]
+    done = CliRunner().invoke(main, ["fit", path, *options])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert found["passes"] == 1.0
+    assert found["test"]["log_loss"] < found["baseline"]["test"]["log_loss"]
