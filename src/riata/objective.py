@@ -210,7 +210,7 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     shrink_positive = shrink_negative = 1.0
     if problem.fit_intercept:
         up, down = at.positive.by_b, abs(at.negative.by_b)
-        shrink_positive, shrink_negative = min(1.0, float(_ratio(down, up))), min(1.0, float(_ratio(up, down)))
+        shrink_positive, shrink_negative = _share(down, up), _share(up, down)
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
     free = 0.0
     if isinstance(penalty, GroupLasso):
@@ -244,6 +244,11 @@ def _group_bound(
     moving = unpenalised & (w == 0.0) & (np.abs(slope) > MOVING * size)
     free = np.inf if np.any(moving) else float(np.sum(np.abs(slope * w), where=unpenalised))
     return -FEASIBLE / max(1.0, largest) * rise, free
+
+
+def _share(part: float, whole: float) -> float:
+    """part / whole, but at most 1; both are 0 or more."""
+    return float(part / whole) if part < whole else float(part > 0.0)
 
 
 def _own_bound(penalty: Penalty, slope: np.ndarray, rise: float) -> float:
