@@ -205,14 +205,14 @@ def _is_number(cell: str) -> bool:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has names: not if it has numbers in every column of numbers, unless it counts."""
+    """Whether the first row has names: not if every column of numbers has one there, or nothing, unless they count."""
     first, rest = rows[0], rows[1:]
     if not rest or not any(map(_is_number, first)):
         return True
     numeric = []
     for j, cell in enumerate(first):
         values = [row[j] for row in rest if j < len(row) and row[j].strip() not in MISSING_WORDS]
-        if values and all(map(_is_number, values)):
+        if values and all(map(_is_number, values)) and cell.strip() not in MISSING_WORDS:
             numeric.append(cell)
     if not numeric or not all(map(_is_number, numeric)):
         return True
