@@ -262,7 +262,8 @@ class StreamHistory:
 
     def due(self, steps: int) -> bool:
         """Whether it is time to look at the model, which costs as much as it has features."""
-        return time.perf_counter() - self._looked > PATIENCE or steps >= GROWTH * self._before
+        shown = self._progress is not None and time.perf_counter() - self._looked > PATIENCE
+        return shown or steps >= GROWTH * self._before
 
     @property
     def _before(self) -> int:
