@@ -325,3 +325,13 @@ def test_a_column_that_a_model_knows_as_numbers_is_no_time(tmp_path, rng):
     model = riata.SparseRegressor(alpha=1e-6).fit(data).to_model()
     late = pd.read_csv(tmp_path / "late.csv")
     assert_allclose(model.predict(str(tmp_path / "late.csv")), model.predict(late), rtol=1e-9)
+
+
+def test_a_first_row_with_gaps_is_no_header(tmp_path):
+    rows = ["1\t\t5\t05db9164", "0\t2\t\t68fd1e64", "0\t3\t1\t05db9164", "1\t\t2\t8cf07265"] * 20
+    (tmp_path / "log.tsv").write_text("\n".join(rows) + "\n")
+    data = riata.open(tmp_path / "log.tsv", "x0")
+    assert data.n_rows == 80
+    assert list(data.feature_names[:4]) == ["x1", "x1=(missing)", "x2", "x2=(missing)"]
+    (tmp_path / "named.tsv").write_text("\n".join(["y\t\tb\tc", *rows]) + "\n")
+    assert riata.open(tmp_path / "named.tsv", "y").n_rows == 80

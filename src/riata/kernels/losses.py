@@ -1,13 +1,15 @@
 """The losses again, one row at a time, for compiled sweeps: chosen by a small integer, so that numba can cache them.
 
 `riata.losses` is the definition; a test holds the two together. Where rows have an offset, y is the pair of target
-and offset, an array of two, and the margin is moved by it.
+and offset, an array of two, and the margin is moved by it. The larger ones are compiled once, and put into loops by
+LLVM: put there before that, they would be compiled anew with every loop.
 """
 
 import math
 from typing import Any
 
 from riata.kernels.compiled import before_compiling, compiled
+from riata.kernels.rows import FAST
 from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
@@ -61,7 +63,7 @@ def derivative(code: int, target: Any, margin: float) -> float:
     return math.exp(min(z, 700.0)) - y
 
 
-@compiled(inline="always")
+@compiled(forceinline=True, fastmath=FAST)
 def second_derivative(code: int, target: Any, margin: float) -> float:
     """d^2 loss / dz^2."""
     y, z = with_offset(target, margin)
@@ -95,7 +97,7 @@ def value(code: int, target: Any, margin: float) -> float:
     return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
 
 
-@compiled(inline="always")
+@compiled(forceinline=True, fastmath=FAST)
 def value_and_derivative(code: int, target: Any, margin: float) -> tuple[float, float]:
     """Both, with one exponential for the logistic loss."""
     if code == 1:
