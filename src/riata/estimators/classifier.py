@@ -72,6 +72,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
+        group_ratio: float = 1.0,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "logistic",

@@ -50,8 +50,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
     groups : array of n_features labels, or "columns", optional
-        Features of equal label enter or leave whole, and ``k`` counts groups. "columns": the levels of a category, the
-        parts of a date and a number with its missing flag stay together, where the data was made of columns.
+        Features of equal label enter or leave whole: ``k`` counts groups, beside ``alpha`` the penalty is the length of
+        their coefficients times the root of their number (the group Lasso). "columns": the levels of a category,
+        the parts of a date and a number with its missing flag stay together, where the data was made of columns.
+    group_ratio : float, default=1.0
+        Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
