@@ -181,6 +181,8 @@ FILES: dict[str, Odd] = {
     "a separator at the end of rows only": odd(text(after=",").replace("a,b,y,", "a,b,y", 1),
                                                notes=["rows end with a separator"]),
     "comments": odd("# made by a machine\n# in 2013\n" + text(), notes=["comments after '#'"]),
+    "header in a comment": odd("# by a machine\n# " + text(), notes=["those of the comment before the rows"]),
+    "comments that are no header": odd("# made, in, 2013\n" + text(), notes=["comments after '#'"]),
     "comments among rows": odd("# made by a machine\n" + text().replace("\n", "\n# a remark\n", 9),
                                notes=["comments after '#'"]),
     "comments as wide as rows": odd("# by a machine\n" + text().replace("\n", "\n # 1,2,3\n#a,b,c\n", 9),

@@ -208,6 +208,13 @@ def test_partial_fit_says_what_is_wrong_with_a_target(table):
         classifier.partial_fit(X, ["a", "c", "a"])
 
 
+def test_rows_as_they_come_refuse_the_weight_of_a_class_that_cannot_come(rng):
+    X = rng.normal(size=(20, 3))
+    model = riata.SparseClassifier(k=1, solver="online", class_weight={"a": 2.0, "z": 1.0})
+    with pytest.raises(OptionError, match=r"class_weight names 'z', which is not among the classes \['a', 'b'\]"):
+        model.partial_fit(X, np.where(X[:, 0] > 0, "a", "b"), classes=["a", "b"])
+
+
 def test_partial_fit_refuses_what_a_stream_cannot_have(table):
     X, y = table
     assert not hasattr(riata.SparseRegressor(), "partial_fit")

@@ -31,6 +31,7 @@ from riata.training.driver import GROWTH, Record, with_progressive
 from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
 from riata.training.selection.search import search_of
+from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
 from riata.training.trained import Course, Trained
 
@@ -173,6 +174,8 @@ class Learner:
         if self._all_known and len(unknown):
             raise DataError(f"y holds {unknown.tolist()[0]!r}, which is not among the classes {self.classes.tolist()}")
         by_label: Any = self.spec.class_weight or {}
+        if self._all_known:
+            check_labels(by_label, self.classes.tolist())
         for rows, known in runs_of_known_labels(labels, self.classes.tolist()):
             self.classes = np.array(known)
             self.margins.for_classes(len(known))

@@ -70,7 +70,16 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     if not rows:
         return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0, 0)
     has_header = options.header if options.header is not None else _has_header(rows)
-    header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
+    in_comment = [] if has_header or options.header is not None else _header_in(skipped, comment, separator, quote)
+    if len(in_comment) == len(rows[0]):  # as NumPy writes it
+        header = in_comment
+        notes.append(
+            "the names of the columns are those of the comment before the rows (csv={'header': 'no'}, or "
+            "--csv header=no, says otherwise)"
+        )
+    else:
+        in_comment = []
+        header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
     prefix = skipped + (body[: ends[0]] if has_header else "")
     width = usual_width(rows[1:] or rows)
     at = next((i for i, row in enumerate(rows) if len(row) == width), 0)
@@ -85,7 +94,7 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
                 "--csv units=no, makes it a row)"
             )
         del rows[1]
-    if not has_header and options.header is None:
+    if not has_header and not in_comment and options.header is None:
         notes.append(f"the first line has numbers and no names: the columns are called x0 to x{len(header) - 1}")
     names, left_out, more = _names(header, rows[1:] if has_header else rows)
     start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
@@ -95,6 +104,16 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     return Dialect(
         encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, before_header, said
     )
+
+
+def _header_in(skipped: str, comment: str, separator: str, quote: str) -> list[str]:
+    """The cells of the last comment before the rows, if all of them may be names."""
+    lines = [line.strip() for line in skipped.splitlines() if line.strip()]
+    if not comment or not lines or not lines[-1].startswith(comment):
+        return []
+    rows, _ = _rows(lines[-1].lstrip(comment + " \t"), separator, quote)
+    names = [name.strip() for name in rows[0]] if rows else []
+    return names if len(set(names)) == len(names) and all(n and not _is_number(n) for n in names) else []
 
 
 def _n_lines(text: str) -> int:
