@@ -210,22 +210,20 @@ class Riata:
     name: str
     options: list
     ending: str = "parquet"
+    target: str = "label"
     environment: dict = field(default_factory=dict)
 
     def fit(self, folder, model, limit):
         shutil.rmtree(folder / "cache" / "profiles", ignore_errors=True)
         command = [sys.executable, "-m", "riata", "fit", folder / f"train.{self.ending}", "--out", model, "--quiet"]
-        return timed([*command, *self.reading(), *self.options], limit, self.environment)
-
-    def reading(self):
-        return ["--target", "label"]
+        return timed([*command, "--target", self.target, *self.options], limit, self.environment)
 
     def quality(self, folder, model):
         """Log loss on the test rows, features, and the names of those."""
         command = [sys.executable, "-m", "riata", "evaluate", model, folder / f"test.{self.ending}", "--json"]
         found = json.loads(subprocess.check_output([str(part) for part in command], env=self.environment))
         names = {feature["name"] for feature in json.loads(model.read_text())["features"]}
-        return found["log_loss"], len(names), names
+        return found["log_loss"], len(names), names if self.ending == "parquet" else None
 
 
 @dataclass
@@ -253,11 +251,14 @@ class VowpalWabbit:
 def learners(environment, vw):
     """All that are compared."""
     common = ["--loss_function", "logistic", "-b", "22"]
+    online = ["--solver", "online", "--one-pass"]
     made = [
-        Riata("riata online", ["--solver", "online"]),
-        Riata("riata online --k 500", ["--solver", "online", "--k", "500"]),
-        Riata("riata ftrl", ["--solver", "ftrl", "--alpha", "1e-5"]),
-        Riata("riata sketch --k 500", ["--solver", "sketch", "--k", "500"]),
+        Riata("riata online", online),
+        Riata("riata online --k 500", [*online, "--k", "500"]),
+        Riata("riata online from TSV", online, "tsv", "x0"),
+        Riata("riata ftrl", ["--solver", "ftrl", "--alpha", "1e-5", "--no-standardize", "--one-pass"]),
+        Riata("riata sketch --k 500", ["--solver", "sketch", "--k", "500", "--one-pass"]),
+        Riata("riata online, all rows first profiled", ["--solver", "online"]),
     ]
     for one in made:
         one.environment = environment

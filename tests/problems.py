@@ -9,7 +9,7 @@ from own_penalties import MCP, Tilted
 from riata import penalties
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
-from riata.penalties import Cardinality, ElasticNet, GroupCardinality, SeparablePenalty
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, GroupLasso, SeparablePenalty
 
 PENALTIES = [
     ElasticNet(0.3),
@@ -22,6 +22,8 @@ PENALTIES = [
     Cardinality(2),
     Cardinality(2, np.array([0.0, 9.0, 0.1, 3.0, 0.0, 0.5])),
     GroupCardinality(2, np.array([0, 1, 1, 2, 0, 3])),
+    GroupLasso(np.array([0, 1, 1, 2, 0, 3]), 1.0, 0.2),
+    GroupLasso(np.array([0, 1, 1, 2, 0, 3]), 0.4, 0.3),
     MCP(3.0, 0.4),
     MCP(1.5, 0.2),
     penalties.MCP(3.0, 0.4),

@@ -136,3 +136,21 @@ def test_what_only_some_systems_have_is_in_one_module():
     where = {name: used for name, used in found.items() if used}
     assert where.pop(ONE_MODULE) >= {"resource", "/proc/self/status", "tempfile.TemporaryFile", "ctypes.CDLL"}
     assert where == {}
+
+
+def test_free_memory_is_no_more_than_a_container_leaves(tmp_path, monkeypatch):
+    known = machine.memory_mb()
+    if known is None:
+        pytest.skip("this system does not tell")
+    assert 0 <= machine.free_memory() <= known["total"] * 1_000_000
+    (tmp_path / "memory.max").write_text("5000\n")
+    (tmp_path / "memory.current").write_text("2000\n")
+    monkeypatch.setattr(machine, "Path", lambda path: tmp_path if path == "/sys/fs/cgroup" else Path(path))
+    assert machine.free_memory() == 3000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert machine.free_memory() > 3000
+
+
+def test_free_memory_is_unknown_where_the_system_does_not_tell(monkeypatch):
+    monkeypatch.setattr(machine, "memory_mb", lambda: None)
+    assert machine.free_memory() is None

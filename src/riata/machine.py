@@ -61,6 +61,23 @@ def memory_mb() -> dict[str, int] | None:
     return {"total": sizes["MemTotal"] // 1000, "available": sizes.get("MemAvailable", 0) // 1000}
 
 
+def free_memory() -> int | None:
+    """The bytes that are free for programs, within what a container may use; None where the system does not tell."""
+    known = memory_mb()
+    if known is None:
+        return None
+    return max(0, min([known["available"] * 1_000_000, *_left_to_the_group()]))
+
+
+def _left_to_the_group() -> Iterator[int]:
+    """The bytes that Linux's control groups leave, as their second version and their first write them."""
+    groups = Path("/sys/fs/cgroup")
+    names = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
+    for limit, used in names:
+        with suppress(OSError, ValueError):  # "max" is no number
+            yield int((groups / limit).read_text("ascii")) - int((groups / used).read_text("ascii"))
+
+
 def peak_rss_mb() -> float | None:
     """The peak resident memory of this process so far, in MB; None where the system does not report it."""
     with suppress(OSError, IndexError):  # preferred, because getrusage starts from the peak of the parent process

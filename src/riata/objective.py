@@ -35,10 +35,19 @@ from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
 from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.kernels.certificate import cost_of_bounded, slope_checks
+from riata.kernels.certificate import CANCELLED, MOVING, cost_of_bounded, slope_checks
 from riata.losses import CoupledLoss, Loss
 from riata.matrices.moments import VARIES
-from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, SeparablePenalty, Strengths
+from riata.penalties import (
+    Cardinality,
+    ElasticNet,
+    GroupCardinality,
+    GroupLasso,
+    Numbers,
+    Penalty,
+    SeparablePenalty,
+    Strengths,
+)
 
 FEASIBLE = 1.0 - 1e-14  # slopes are shrunk until they are feasible by more than rounding
 SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the sums of conjugates
@@ -201,10 +210,12 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     shrink_positive = shrink_negative = 1.0
     if problem.fit_intercept:
         up, down = at.positive.by_b, abs(at.negative.by_b)
-        shrink_positive, shrink_negative = min(1.0, float(_ratio(down, up))), min(1.0, float(_ratio(up, down)))
+        shrink_positive, shrink_negative = _share(down, up), _share(up, down)
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
     free = 0.0
-    if "strengths" not in penalty.has:
+    if isinstance(penalty, GroupLasso):
+        bound, free = _group_bound(penalty, w, at, (shrink_positive, shrink_negative), rise)
+    elif "strengths" not in penalty.has:
         bound = _own_bound(penalty, shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w, rise)
     else:
         sides, strengths = (at.positive.by_w, at.negative.by_w), problem.strengths
@@ -218,6 +229,26 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
         bound = max(-feasible * rise - shrunk_cost, -rise - cost)
     rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
     return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
+
+
+def _group_bound(
+    penalty: GroupLasso, w: np.ndarray, at: FirstOrder, shrink: tuple[float, float], rise: float
+) -> tuple[float, float]:
+    """(dual bound, sum |g w| of features without penalty): slopes are shrunk until no group is pulled in."""
+    slope = shrink[0] * at.positive.by_w + shrink[1] * at.negative.by_w
+    size = np.abs(at.positive.by_w) + np.abs(at.negative.by_w)
+    slope = np.where(np.abs(slope) <= CANCELLED * size, 0.0, slope)
+    pull, threshold = pulls(penalty, slope)
+    unpenalised = threshold == 0.0
+    largest = float(np.max(_ratio(np.where(unpenalised, 0.0, pull), threshold), initial=0.0))
+    moving = unpenalised & (w == 0.0) & (np.abs(slope) > MOVING * size)
+    free = np.inf if np.any(moving) else float(np.sum(np.abs(slope * w), where=unpenalised))
+    return -FEASIBLE / max(1.0, largest) * rise, free
+
+
+def _share(part: float, whole: float) -> float:
+    """part / whole, but at most 1; both are 0 or more."""
+    return float(part / whole) if part < whole else float(part > 0.0)
 
 
 def _own_bound(penalty: Penalty, slope: np.ndarray, rise: float) -> float:
@@ -392,7 +423,7 @@ def alpha_max(problem: Problem) -> float:
 
 
 def pulls(penalty: Penalty, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(pulls, thresholds): a coefficient of 0 stays 0 while the pull of its slope is at most its threshold."""
-    if not isinstance(penalty, SeparablePenalty):
-        raise OptionError(f"{penalty!r} is no sum over the features, and a working set needs one")
+    """(pulls, thresholds): a coefficient of 0, or a group, stays 0 while its pull is at most its threshold."""
+    if not isinstance(penalty, SeparablePenalty | GroupLasso):
+        raise OptionError(f"{penalty!r} is no sum over features or groups, and a working set needs one")
     return penalty.pull(slope), penalty.threshold(len(slope))

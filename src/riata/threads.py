@@ -3,8 +3,6 @@
 riata uses as many threads as this process has cores.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any
@@ -63,14 +61,18 @@ _limit = _Limit()
 after_fork_in_child(_limit.forget_other_threads)
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """A context in which BLAS calls stay on the calling thread. Nested contexts cost next to nothing."""
-    if small_work.current is not None:  # too little for BLAS to start threads, and finding it costs more
-        yield
-        return
-    _limit.enter()
-    try:
-        yield
-    finally:
-        _limit.leave()
+class one_blas_thread:
+    """A context in which BLAS calls stay on the calling thread. Nested contexts cost next to nothing.
+
+    No generator makes it, which would take longer than the small work it is often for.
+    """
+
+    def __enter__(self) -> None:
+        # in small work there is too little for BLAS to start threads, and to find it would cost more
+        self._limits = small_work.current is None
+        if self._limits:
+            _limit.enter()
+
+    def __exit__(self, *_: object) -> None:
+        if self._limits:
+            _limit.leave()

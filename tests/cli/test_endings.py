@@ -188,3 +188,14 @@ def test_a_user_without_a_home_folder_has_no_cache_and_everything_else(folder, m
     monkeypatch.setattr("platformdirs.user_cache_dir", no_home)
     assert CliRunner().invoke(main, [*FIT, "--out", "out.json"]).exit_code == 0
     assert sorted(path.name for path in folder.iterdir()) == ["data.csv", "model.json", "out.json"]
+
+
+def test_what_arrow_says_of_rows_that_are_no_text_is_not_passed_on(tmp_path):
+    """A line of too many cells whose bytes are no text: Arrow fails to show it to us, and prints a traceback."""
+    rows = b"a,b,y\n" + b"".join(b"%d,%d,%d\n" % (i, i % 7, i % 5) for i in range(50))
+    (tmp_path / "rows.csv").write_bytes(rows + b"1,\xee\xff\xfe,2,3\n" + rows[6:])
+    words = [sys.executable, "-m", "riata", "fit", str(tmp_path / "rows.csv"), "--target", "y", "--quiet"]
+    done = subprocess.run([*words, "--csv", "encoding=utf-8", "--out", os.devnull], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith("riata: ")
+    assert len(done.stderr.splitlines()) == 1

@@ -255,3 +255,10 @@ def test_every_option_is_known_to_the_words():
 
 def test_names_in_a_list_are_typed_with_commas():
     assert as_typed("say text=['notes', 'my words'] for it") == "say --text notes,my words for it"
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("-o", "--out"), ("--save", "--out"), ("--lambda", "--alpha")])
+def test_what_other_programs_call_an_option_is_answered_by_its_name_here(typed, meant):
+    result = CliRunner().invoke(main, ["fit", "rows.csv", typed, "1"])
+    assert result.exit_code == 2
+    assert f"there is no option {typed}; did you mean {meant}?" in result.output

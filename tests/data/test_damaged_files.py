@@ -166,6 +166,7 @@ STATISTICS = {
     "more folds than there are": ("riata_statistics", np.array(3)),
     "names of other features": ("feature_names", np.array(["a"])),
     "an encoding that is none": ("encoding", np.array("{}")),
+    "a plan of folds that is a number": ("folds", np.array(0.0)),
     "an encoding that is no JSON": ("encoding", np.array("{")),
 }
 

@@ -11,6 +11,7 @@ from riata.data import in_memory as memory
 from riata.data.folds import by_position, some_rows
 from riata.data.gram import gram_of
 from riata.data.in_memory import InMemory
+from riata.errors import DataError
 from riata.matrices.host import as_matrix
 from riata.training.fitting import fit
 
@@ -92,3 +93,11 @@ def test_a_budget_reaches_what_is_made_of_the_data(tmp_path, rng, monkeypatch):
     riata.SparseRegressor(k=2).fit(data)
     riata.SparseRegressor(k=2, memory="32MB").fit(data)
     assert [spec.memory_bytes for spec in asked] == [64_000_000, 32_000_000]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_an_array_of_another_width_than_was_said_is_refused(kind, rng):
+    X = kind(rng.normal(size=(9, 4)))
+    assert riata.open(X, np.arange(9.0), n_features=4).n_features == 4
+    with pytest.raises(DataError, match="there are 4 features, and n_features says 7"):
+        riata.open(X, np.arange(9.0), n_features=7)

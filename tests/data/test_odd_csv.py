@@ -5,8 +5,10 @@ import gzip
 from datetime import datetime
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.testing import assert_allclose
 from pyarrow import fs
 from tests.data.odd_csv import CLEAN, DAYS, EARLY, FILES, Odd, continental, odd, text, thousands
 
@@ -311,3 +313,25 @@ def test_a_later_file_that_cannot_be_read_as_before_is_refused(case, tmp_path):
     (tmp_path / "later.csv").write_bytes(later.content)
     with pytest.raises(DataError, match=r"but for 'unknown'|which may have the day or the month first"):
         model.predict(tmp_path / "later.csv")
+
+
+def test_a_column_that_a_model_knows_as_numbers_is_no_time(tmp_path, rng):
+    """Seconds were counted from the start of a run, and later files happen to count from 1970."""
+    for name, origin in (("early", 0), ("late", 1_500_000_000)):
+        seconds = origin + np.arange(60) * 1000
+        rows = pd.DataFrame({"timestamp": seconds, "x": rng.normal(size=60)})
+        rows.assign(y=rows["x"] + 1e-5 * rows["timestamp"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    data = riata.open(str(tmp_path / "early.csv"), "y")
+    model = riata.SparseRegressor(alpha=1e-6).fit(data).to_model()
+    late = pd.read_csv(tmp_path / "late.csv")
+    assert_allclose(model.predict(str(tmp_path / "late.csv")), model.predict(late), rtol=1e-9)
+
+
+def test_a_first_row_with_gaps_is_no_header(tmp_path):
+    rows = ["1\t\t5\t05db9164", "0\t2\t\t68fd1e64", "0\t3\t1\t05db9164", "1\t\t2\t8cf07265"] * 20
+    (tmp_path / "log.tsv").write_text("\n".join(rows) + "\n")
+    data = riata.open(tmp_path / "log.tsv", "x0")
+    assert data.n_rows == 80
+    assert list(data.feature_names[:4]) == ["x1", "x1=(missing)", "x2", "x2=(missing)"]
+    (tmp_path / "named.tsv").write_text("\n".join(["y\t\tb\tc", *rows]) + "\n")
+    assert riata.open(tmp_path / "named.tsv", "y").n_rows == 80

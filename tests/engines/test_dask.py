@@ -112,6 +112,7 @@ SPECS = [
     Spec(alpha_ratio=0.05, loss="logistic"),
     Spec(alpha_ratio=0.05, loss="logistic", bounds=BOUNDS),
     Spec(alpha_ratio=0.1, loss="huber", fit_intercept=False),
+    Spec(alpha_ratio=0.1, groups=np.arange(D) // 2, group_ratio=0.7),
     Spec(k=3),
     Spec(k=3, loss="logistic"),
     Spec(k=2, ridge=0.1, solver="best-k"),

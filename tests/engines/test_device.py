@@ -40,7 +40,9 @@ PLACES = {
 }
 
 
+GROUPED = {"alpha_ratio": 0.1, "groups": np.arange(25) // 3}
 BOUNDED = {"alpha_ratio": 0.05, "bounds": np.array([[-np.inf, 0.0], [0.0, 0.3], *[[-np.inf, np.inf]] * 23])}
+STRENGTHS = [{"alpha_ratio": 0.1}, {"alpha_ratio": 0.05, "l1_ratio": 0.7}, {"k": 3}, BOUNDED, GROUPED]
 
 
 def rows(kind, loss="squared", n=300, d=25, seed=0):
@@ -87,7 +89,9 @@ def test_moments_and_products(both):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("strength", [{"alpha_ratio": 0.1}, {"alpha_ratio": 0.05, "l1_ratio": 0.7}, {"k": 3}, BOUNDED])
+@pytest.mark.parametrize(
+    "strength", [{"alpha_ratio": 0.1}, {"alpha_ratio": 0.05, "l1_ratio": 0.7}, {"k": 3}, BOUNDED, GROUPED]
+)
 def test_fit_is_that_of_the_cpu(both, loss, strength):
     place, kind = both
     data = rows(kind, loss)

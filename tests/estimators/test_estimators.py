@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -170,6 +171,48 @@ def test_partial_fit_of_classes(table):
     with pytest.raises(DataError, match="7"):
         model.partial_fit(X[:1], [7])
     assert clone(model).partial_fit(X, three).classes_.tolist() == list(dict.fromkeys(three.tolist()))
+
+
+WORDS = {"array": np.asarray, "list": list, "objects": lambda y: pd.Series(y, dtype=object),
+         "pandas": lambda y: pd.Series(y, dtype="string"), "category": lambda y: pd.Series(y, dtype="category"),
+         "polars": pl.Series}  # fmt: skip
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["named", "as they come"])
+@pytest.mark.parametrize("words", WORDS.values(), ids=WORDS)
+def test_partial_fit_of_words(words, named, rng):
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] > 0, "yes", "certainly not")
+    model = riata.SparseClassifier(solver="online")
+    for i in range(4):
+        rows = slice(100 * i, 100 * (i + 1))
+        model.partial_fit(
+            X[rows], words(y[rows]), **({"classes": ["certainly not", "yes"]} if named and i == 0 else {})
+        )
+    assert set(model.classes_) == {"yes", "certainly not"}
+    assert np.mean(model.predict(X) == y) > 0.65
+    codes = np.array([model.classes_.tolist().index(label) for label in y])
+    numbers = riata.SparseClassifier(solver="online").partial_fit(X, codes, classes=[0, 1])
+    assert_array_equal(numbers.coef_, model.coef_)
+
+
+def test_partial_fit_says_what_is_wrong_with_a_target(table):
+    X = table[0][:3]
+    classifier = riata.SparseClassifier(solver="online")
+    with pytest.raises(DataError, match=r"no value in row 2 of 3"):
+        classifier.partial_fit(X, ["a", None, "b"])
+    with pytest.raises(DataError, match="y holds 'a', and a regressor learns numbers"):
+        riata.SparseRegressor(solver="online").partial_fit(X, ["a", "b", "c"])
+    classifier.partial_fit(X, ["a", "b", "a"], classes=["a", "b"])
+    with pytest.raises(DataError, match=r"y holds 'c', which is not among the classes \['a', 'b'\]"):
+        classifier.partial_fit(X, ["a", "c", "a"])
+
+
+def test_rows_as_they_come_refuse_the_weight_of_a_class_that_cannot_come(rng):
+    X = rng.normal(size=(20, 3))
+    model = riata.SparseClassifier(k=1, solver="online", class_weight={"a": 2.0, "z": 1.0})
+    with pytest.raises(OptionError, match=r"class_weight names 'z', which is not among the classes \['a', 'b'\]"):
+        model.partial_fit(X, np.where(X[:, 0] > 0, "a", "b"), classes=["a", "b"])
 
 
 def test_partial_fit_refuses_what_a_stream_cannot_have(table):

@@ -9,6 +9,10 @@ from riata.near_misses import nearest
 from riata.training.parameters import Heading
 
 HELP = "Help"  # the last heading
+ELSEWHERE = {  # what other programs call these options
+    "-o": "--out", "--output": "--out", "--save": "--out", "-k": "--k", "-y": "--target", "--label": "--target",
+    "--lambda": "--alpha", "--exclude": "--drop", "--ignore": "--drop", "--weights": "--weight",
+}  # fmt: skip
 
 
 class Option(click.Option):
@@ -67,7 +71,7 @@ class Command(click.Command):
 
 def _no_such(what: str, name: str, known: Sequence[str], ctx: click.Context) -> click.UsageError:
     """One sentence on a name that there is not, with the nearest one that there is."""
-    close = nearest(name, known)
+    close = ELSEWHERE[name] if ELSEWHERE.get(name) in known else nearest(name, known)
     hint = f"see {ctx.command_path} --help" if close is None else f"did you mean {close}?"
     return click.UsageError(f"there is no {what} {name}; {hint}", ctx)
 

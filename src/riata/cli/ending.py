@@ -107,7 +107,16 @@ def _spoken_warnings(say: Callable[[str], None]) -> Iterator[None]:
     def show(message: Any, *_: Any, **__: Any) -> None:
         say(str(message))
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("default", UserWarning)  # each once
-        warnings.showwarning = show
-        yield
+    def pass_over(unraisable: Any) -> None:
+        """Arrow, which cannot show us a bad row that is no text, refuses it: that is said, and this would be noise."""
+        if not isinstance(unraisable.exc_value, UnicodeError):
+            sys.__unraisablehook__(unraisable)
+
+    before, sys.unraisablehook = sys.unraisablehook, pass_over
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default", UserWarning)  # each once
+            warnings.showwarning = show
+            yield
+    finally:
+        sys.unraisablehook = before

@@ -66,10 +66,21 @@ def compiling(solvers: tuple[str, ...]) -> Iterator[str]:
             yield f"{solver}, {kind} rows"
             for precision in (np.float64, np.float32):
                 _fit_both(solver, rows.astype(precision), y)
+    _rare_steps()
     yield "readers of text"
     with tempfile.TemporaryDirectory() as folder:
         _read_files(Path(folder), X, y)
     yield "done"
+
+
+def _rare_steps() -> None:
+    """What few fits come to: a Newton step in which a coefficient would change its sign."""
+    import numpy as np
+
+    from riata.kernels.quadratic import take_step
+
+    first, one = np.zeros(1, dtype=np.int64), np.ones(1)
+    take_step(first, np.ones((1, 1)), -2.0 * one, -2.0 * one, one, -9.0 * one, 9.0 * one, one.copy())
 
 
 def _fit_both(solver: str, X: Any, y: Any) -> None:

@@ -136,7 +136,16 @@ class Encoding:
         keep = weight > 0
         if self.target is None:
             return np.zeros(batch.num_rows), weight, keep
-        y = self.target.encode(batch.column(self.target.column))
+        column = batch.column(self.target.column)
+        if keep.all():
+            y = self.target.encode(column)
+            return y, weight, keep & ~np.isnan(y)
+        y = np.full(batch.num_rows, np.nan)
+        try:
+            y[keep] = self.target.encode(column.filter(pa.array(keep)))  # rows that do not count may have any label
+        except BadRow as bad:
+            bad.row = int(np.flatnonzero(keep)[bad.row])
+            raise
         return y, weight, keep & ~np.isnan(y)
 
     def features(self, batch: pa.RecordBatch) -> "np.ndarray | sp.csr_array":

@@ -31,6 +31,7 @@ from riata.data.ledger import Ledger, SummaryLedger
 from riata.errors import DataError, ModelFileError
 from riata.files import replacing
 from riata.outcome.folds_used import FoldKind, FoldsUsed
+from riata.schema import checked
 
 NUMBERS = ("weight", "mean", "y_mean", "xx", "xy", "yy", "rows", "whole")
 MARK = "riata_statistics"
@@ -216,7 +217,8 @@ def _statistics(parts: dict[str, np.ndarray]) -> Statistics:
 
 def _plan(parts: dict[str, np.ndarray], n_codes: int) -> FoldPlan | None:
     """Which parts each fold learns from and scores; None in files that do not say."""
-    used = FoldsUsed.from_json(json.loads(str(parts["folds"]))) if "folds" in parts else None
+    plain = checked(dict[str, Any] | None, json.loads(str(parts.get("folds", "null"))), "what it says of its folds")
+    used = None if plain is None else FoldsUsed.from_json(plain)
     if used is None:
         return None
     learns, scores = parts["learns"], parts["scores"]

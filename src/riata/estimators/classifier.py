@@ -17,7 +17,7 @@ from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
-from riata.estimators.input_checks import check_no_offset
+from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import Loss, known_loss, loss_of, probabilities
 from riata.model.decisions import decide
 from riata.penalties import Penalty
@@ -72,6 +72,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
+        group_ratio: float = 1.0,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "logistic",
@@ -138,7 +139,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
         """
         first = self._begin_stream(X)
-        X, y = self._validated(X, y, reset=first)
+        check_values(plain_target(y), numeric=False)
+        X, y = self._validated(X, plain_target(y), reset=first)
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
             self._learner = Learner(self._spec(), known, all_classes_known=classes is not None)

@@ -27,6 +27,7 @@ class Parameters(BaseEstimator):
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
+        group_ratio: float = 1.0,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "squared",
@@ -68,6 +69,7 @@ class Parameters(BaseEstimator):
         self.penalty = penalty
         self.penalty_factors = penalty_factors
         self.groups = groups
+        self.group_ratio = group_ratio
         self.nonnegative = nonnegative
         self.bounds = bounds
         self.loss = loss

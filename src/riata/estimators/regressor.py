@@ -16,7 +16,7 @@ from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
-from riata.estimators.input_checks import check_no_offset
+from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -50,8 +50,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
     groups : array of n_features labels, or "columns", optional
-        Features of equal label enter or leave whole, and ``k`` counts groups. "columns": the levels of a category, the
-        parts of a date and a number with its missing flag stay together, where the data was made of columns.
+        Features of equal label enter or leave whole: ``k`` counts groups, beside ``alpha`` the penalty is the length of
+        their coefficients times the root of their number (the group Lasso). "columns": the levels of a category,
+        the parts of a date and a number with its missing flag stay together, where the data was made of columns.
+    group_ratio : float, default=1.0
+        Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
@@ -164,7 +167,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
         """
         first = self._begin_stream(X)
-        X, y = self._validated(X, y, reset=first, y_numeric=True)
+        check_values(plain_target(y), numeric=True)
+        X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
             self._learner = Learner(self._spec())
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)

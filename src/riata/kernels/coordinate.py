@@ -149,32 +149,44 @@ def sweeps_along_columns(
     columns: Rows,
     quadratic: ColumnQuadratic,
     active: np.ndarray,
+    stored: np.ndarray,
     v: np.ndarray,
     t: np.ndarray,
     history: np.ndarray,
-) -> tuple[float, float]:
+    gains: np.ndarray,
+    worth: float,
+) -> tuple[float, float, float]:
     """Cyclic sweeps over the active columns, as many as `history` has rows, which get the coefficients after each.
 
-    Updates v, and t but for the change of the constant c, which is returned with the decrease of Q.
+    After the first sweep it passes over columns whose last visit lowered Q by less than `worth` times the average of
+    the sweep before, per entry: of words, a few have most of the entries, and are soon where they belong. `stored` has
+    the entries of every column, `gains` is room for what the last visit to each active one gained.
+
+    Updates v, and t but for the change of the constant c, which is returned with the decrease of Q and the number of
+    entries visited.
     """
     D, sums, means, curvatures, l1, l2, lower, upper = quadratic
-    constant = decrease = 0.0
+    constant = decrease = visited = least = 0.0
     for sweep in range(history.shape[0]):
+        decrease_before, visited_before = decrease, visited
         for k in range(active.shape[0]):
             j = active[k]
             curvature = curvatures[j]
-            if curvature <= 0.0:
+            if curvature <= 0.0 or (sweep > 0 and gains[k] < least * stored[j]):
                 continue
             features, values = entries(columns, j)
+            visited += stored[j]
             old = v[j]
             slope = _along(features, values, t) + constant * sums[j] + l2[j] * old
             new = best_value(curvature * old - slope, l1[j], lower[j], upper[j], curvature)
-            change = new - old
+            change, gains[k] = new - old, 0.0
             if change != 0.0:
                 _add_weighted(features, values, change, D, t)
                 constant -= change * means[j]
-                decrease -= change * (slope + 0.5 * curvature * change) + l1[j] * (abs(new) - abs(old))
+                gains[k] = -change * (slope + 0.5 * curvature * change) - l1[j] * (abs(new) - abs(old))
+                decrease += gains[k]
                 v[j] = new
+        least = worth * (decrease - decrease_before) / max(visited - visited_before, 1.0)
         for k in range(active.shape[0]):
             history[sweep, k] = v[active[k]]
-    return constant, decrease
+    return constant, decrease, visited

@@ -4,7 +4,8 @@ A loss with a parameter is the pair of its code and that (`riata.kernels.devianc
 which of the two ways to compile.
 
 `riata.losses` is the definition; a test holds the two together. Where rows have an offset, y is the pair of target
-and offset, an array of two, and the margin is moved by it.
+and offset, an array of two, and the margin is moved by it. The larger ones are compiled once, and put into loops by
+LLVM: put there before that, they would be compiled anew with every loop.
 """
 
 import math
@@ -20,6 +21,7 @@ from riata.kernels.deviances import (
     deviance_second_derivative,
     deviance_value,
 )
+from riata.kernels.rows import FAST
 from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
@@ -60,7 +62,7 @@ def _let_numba_see_offsets() -> None:
         return as_it_is
 
 
-@compiled(nogil=True)
+@compiled(forceinline=True, fastmath=FAST)
 def derivative(loss: Coded, target: Any, margin: float) -> float:
     """d loss / dz."""
     y, z = with_offset(target, margin)
@@ -80,7 +82,7 @@ def _derivative(code: int, y: float, z: float) -> float:
     return math.exp(min(z, 700.0)) - y
 
 
-@compiled(nogil=True)
+@compiled(forceinline=True, fastmath=FAST)
 def second_derivative(loss: Coded, target: Any, margin: float) -> float:
     """d^2 loss / dz^2."""
     y, z = with_offset(target, margin)
@@ -101,7 +103,7 @@ def _second_derivative(code: int, y: float, z: float) -> float:
     return math.exp(min(z, 700.0))
 
 
-@compiled(nogil=True)
+@compiled(forceinline=True, fastmath=FAST)
 def value(loss: Coded, target: Any, margin: float) -> float:
     """The loss itself."""
     y, z = with_offset(target, margin)
@@ -124,7 +126,7 @@ def _value(code: int, y: float, z: float) -> float:
     return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
 
 
-@compiled(nogil=True)
+@compiled(forceinline=True, fastmath=FAST)
 def value_and_derivative(loss: Coded, target: Any, margin: float) -> tuple[float, float]:
     """Both, with one exponential for the logistic loss."""
     y, z = with_offset(target, margin)

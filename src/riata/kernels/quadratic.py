@@ -1,7 +1,6 @@
 """The parts of the minimum of a penalised quadratic that is held as a matrix; `solvers.convex.quadratic` joins them."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
@@ -9,16 +8,6 @@ from riata.kernels.compiled import compiled
 from riata.kernels.rows import FAST
 
 LEAST_SHARE = 1e-3  # of a step that is tried
-
-
-class Limits(NamedTuple):
-    """How precise a minimum must be, and how long to search for it."""
-
-    precision: float
-    sweeps: int  # of coordinate descent between two Newton steps
-    rounds: int  # of coordinate descent and a Newton step
-    least_ridge: float  # of the diagonal, where a matrix is singular,
-    most_ridge: float  # and beyond which slopes alone say where to go
 
 
 @compiled(nogil=True, inline="always")
@@ -127,7 +116,8 @@ def take_step(
                     first, shortest, first_end = p, move[p] / step[p], end
             place[p] = end
         if not crossing and share == 1.0:
-            best[:] = place
+            for p in range(k):  # to compile an assignment to all of `best` would take seconds
+                best[p] = place[p]
             lowest = -1.0
             break
         change = 0.0
@@ -138,7 +128,8 @@ def take_step(
             change += move[p] * (0.5 * rise - downhill[p])
         if change < lowest:
             lowest = change
-            best[:] = place
+            for p in range(k):
+                best[p] = place[p]
         elif lowest < 0.0:
             break
         share *= 0.5
@@ -148,75 +139,3 @@ def take_step(
         best[first] = first_end
     for p in range(k):
         v[S[p]] = best[p]
-
-
-@compiled(nogil=True, fastmath=FAST)
-def minimise_small(
-    H: np.ndarray,
-    slope: np.ndarray,
-    l1: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-    v: np.ndarray,
-    limits: Limits,
-) -> None:
-    """The minimum over a few coordinates in one call, updating v in place: steps made in Python would cost more."""
-    m, start, now = v.shape[0], v.copy(), slope.copy()
-    tol = limits.precision * largest_slope(H, slope, l1, v)
-    for _ in range(limits.rounds):
-        if descend(H, l1, lower, upper, v, now, limits.sweeps, tol) <= tol:
-            return
-        k = 0
-        S = np.empty(m, dtype=np.int64)
-        for j in range(m):
-            if v[j] != 0.0 and lower[j] < v[j] < upper[j]:
-                S[k] = j
-                k += 1
-        H_S, downhill, step = np.empty((k, k)), np.empty(k), np.empty(k)
-        for p in range(k):
-            downhill[p] = -now[S[p]] - math.copysign(l1[S[p]], v[S[p]])
-            for q in range(k):
-                H_S[p, q] = H[S[p], S[q]]
-        ridge = 0.0
-        while not solve_small(H_S, downhill, ridge, step):
-            ridge = max(10.0 * ridge, limits.least_ridge)
-            if ridge > limits.most_ridge:
-                for p in range(k):
-                    step[p] = downhill[p]
-                break
-        take_step(S, H_S, downhill, step, l1, lower, upper, v)
-        for j in range(m):
-            now[j] = slope[j]
-            for q in range(m):
-                now[j] += H[j, q] * (v[q] - start[q])
-
-
-@compiled(nogil=True, fastmath=FAST)
-def solve_small(H: np.ndarray, right: np.ndarray, ridge: float, x: np.ndarray) -> bool:
-    """x = (H + ridge diag(H))^-1 right by Cholesky's factorisation; False where the matrix is singular."""
-    k = right.shape[0]
-    L = np.empty((k, k))
-    for i in range(k):
-        for j in range(i + 1):
-            total = H[i, j]
-            if i == j:
-                total += ridge * (H[i, i] if H[i, i] > 0.0 else 1.0)
-            for p in range(j):
-                total -= L[i, p] * L[j, p]
-            if i > j:
-                L[i, j] = total / L[j, j]
-            elif total > 0.0:
-                L[i, i] = math.sqrt(total)
-            else:
-                return False
-    for i in range(k):
-        total = right[i]
-        for p in range(i):
-            total -= L[i, p] * x[p]
-        x[i] = total / L[i, i]
-    for i in range(k - 1, -1, -1):
-        total = x[i]
-        for p in range(i + 1, k):
-            total -= L[p, i] * x[p]
-        x[i] = total / L[i, i]
-    return True

@@ -37,7 +37,9 @@ def descend(
                 new = max(size - slope[j], 0.0) / curvature
             step = (min(new, limit[j]) if pull > 0.0 else -min(new, limit[j])) - w[j]
             if step != 0.0:
-                r -= step * G[j]
+                row = G[j]
+                for k in range(w.shape[0]):
+                    r[k] -= step * row[k]
                 w[j] += step
                 largest = max(largest, curvature * step * step)
         if largest <= least:

@@ -198,7 +198,11 @@ def _(bound: GlobalBound) -> str:
 def _(bound: NoBound) -> str:
     counted = bound.counted if bound.k > 1 else bound.counted.removesuffix("s")
     said = f"without a ridge there is no bound on other models of {bound.k} {counted}"
-    return said if bound.ridge is None else f"{said}; ridge={bound.ridge:.1g} would give one"
+    return (
+        said
+        if bound.ridge is None
+        else f"{said}; a small ridge would give one (ridge={bound.ridge:.1g}, or --ridge {bound.ridge:.1g})"
+    )
 
 
 def _percent(share: float) -> str:

@@ -4,12 +4,14 @@ from riata.penalties.cardinality import Cardinality, hard_threshold
 from riata.penalties.concave import CONCAVE, MCP, SCAD, concave_penalty
 from riata.penalties.elastic_net import ElasticNet, soft_threshold
 from riata.penalties.group_cardinality import GroupCardinality
+from riata.penalties.group_lasso import GroupLasso
 from riata.penalties.penalty import Numbers, Penalty, SeparablePenalty, Strengths
 
 PENALTIES: dict[str, type[Penalty]] = {
     "elastic-net": ElasticNet,
     "cardinality": Cardinality,
     "group-cardinality": GroupCardinality,
+    "group-lasso": GroupLasso,
     **CONCAVE,
 }
 
@@ -21,6 +23,7 @@ __all__ = [
     "Cardinality",
     "ElasticNet",
     "GroupCardinality",
+    "GroupLasso",
     "Numbers",
     "Penalty",
     "SeparablePenalty",

@@ -1,7 +1,7 @@
 """The elastic net: absolute values and squares, with the Lasso as its special case."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -74,8 +74,8 @@ class ElasticNet(SeparablePenalty):
 
     def strengths(self, n_features: int) -> Strengths:
         """The strengths and bounds of all features, one number each, as read-only arrays."""
-        every = (np.asarray(strength, dtype=np.float64) for strength in (self.l1, self.l2, self.lower, self.upper))
-        return Strengths(*(np.broadcast_to(strength, n_features) for strength in every))
+        every = (self.l1, self.l2, self.lower, self.upper)
+        return Strengths(*(_of_each(strength, n_features) for strength in every))
 
     def of(self, features: np.ndarray) -> "ElasticNet":
         every = (self.l1, self.l2, self.lower, self.upper)
@@ -99,6 +99,18 @@ class ElasticNet(SeparablePenalty):
         else:
             text = f" + {alpha:.6g} * ({self.l1:g} |w|_1 + {self.l2:g} / 2 |w|_2^2){unit}"
         return text
+
+
+def _of_each(strength: Numbers, n_features: int) -> np.ndarray:
+    """One number for each feature, read-only."""
+    if np.ndim(strength) == 0:
+        return _same_for_all(float(strength), n_features)
+    return np.broadcast_to(np.asarray(strength, dtype=np.float64), n_features)
+
+
+@lru_cache(maxsize=8)  # the models of a path share all but the first of their strengths
+def _same_for_all(strength: float, n_features: int) -> np.ndarray:
+    return np.broadcast_to(np.float64(strength), n_features)
 
 
 def _weighted_sum(strength: Numbers, v: np.ndarray) -> float:

@@ -66,6 +66,10 @@ class Penalty(ABC):
         """l1, l2 and bounds of all features, where the penalty is an elastic net; otherwise None."""
         return None
 
+    def whole(self, features: np.ndarray) -> np.ndarray:
+        """These features, and behind them those that enter with them: here none."""
+        return features
+
     def at(self, alpha: float) -> Self:
         """The penalty of strength alpha, for paths: by default the same with another `alpha`."""
         if is_dataclass(self) and hasattr(self, "alpha"):

@@ -3,6 +3,7 @@ have, and one function compares.
 
 Of a penalty (`Penalty.has`):
     "separable step"    the minimiser in one coordinate, and the optimality condition there
+    "block step"        the same for groups of coordinates
     "strengths"         l1 and l2 of every feature, as compiled loops take them
     "dual bound"        a conjugate, which certifies a gap where there are no strengths
     "cardinality"       a number k of features, or of groups of them
@@ -28,10 +29,10 @@ OF_ALL = frozenset({"one margin a row"})
 SENTENCES = {
     "no l2 part": "solver {solver!r} has no l2 part; leave l1_ratio at 1",
     "no ridge": "ridge goes with k and a solver that takes it; {solver!r} does not",  # the l2 part beside k
-    "no groups": "groups go with k and solver 'best-k', not with solver {solver!r}",
+    "no groups": "groups go with solvers 'best-k' and 'exact', not with solver {solver!r}",
     "uniform": EXACT_ONLY,
     "no bounds": EXACT_ONLY,
-    "separable step": "solver {solver!r} takes sums over the features, which {penalty} is not",
+    "separable step or block step": "solver {solver!r} takes sums over features or groups, which {penalty} is not",
     "strengths": "solver {solver!r} takes the elastic net, not {penalty}; take solver 'exact'",
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",

@@ -18,6 +18,7 @@ ALIKE = frozenset({"uniform", "no bounds"})  # the same penalty for every featur
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
+WORKING_SET = frozenset({"separable step or block step", "second derivative"})
 SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
@@ -62,7 +63,11 @@ def by_steps(module: str, method: str, takes: str, needs: frozenset[str], *stren
 
 SOLVERS = {
     "exact": Solver(
-        at("convex.exact:exact"), "alpha", frozenset({"separable step", "second derivative"}), 100, saves=True
+        at("convex.exact:exact"),
+        "alpha",
+        WORKING_SET,
+        100,
+        saves=True,
     ),
     "cd": Solver(at("convex.cd:cd"), "alpha", ELASTIC_NET | BOUNDED | SWEEPS, 10_000),
     "subgradient": by_steps("stochastic.subgradient", "Subgradient", "alpha", LASSO | BOUNDED, "l1"),

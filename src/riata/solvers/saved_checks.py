@@ -29,15 +29,15 @@ def check_alike(arrays: dict[str, np.ndarray], alike: dict[str, np.ndarray]) -> 
         check_array(arrays, name, one.dtype, one.shape)
 
 
-def check_array(arrays: dict[str, np.ndarray], name: str, dtype: Any, shape: Shape) -> np.ndarray:
-    """The array of this name, if it is of this type and shape, and finite."""
+def check_array(arrays: dict[str, np.ndarray], name: str, dtype: Any, shape: Shape, finite: bool = True) -> np.ndarray:
+    """The array of this name, if it is of this type and shape, and finite or at least without NaN."""
     if name not in arrays:
         raise _damaged(f"it lacks {name!r}")
     found = arrays[name]
     same = len(found.shape) == len(shape) and all(n in (None, m) for m, n in zip(found.shape, shape, strict=True))
     if found.dtype != dtype or not same:
         raise _damaged(f"{name!r} is of {found.dtype} and of shape {found.shape}, which no fit saves")
-    if found.dtype.kind == "f" and np.isnan(found).any():
+    if found.dtype.kind == "f" and not (np.isfinite(found) if finite else ~np.isnan(found)).all():
         raise _damaged(f"{name!r} holds what is no number")
     return found
 
@@ -55,10 +55,12 @@ def check_set(values: np.ndarray, name: str, among: np.ndarray) -> None:
 
 
 def check_facts(facts: dict[str, Any], kinds: dict[str, Any], finite: bool = False) -> None:
-    """Refuse facts that are missing, or of other types."""
+    """Refuse facts that are missing, or of other types; what should be a float is one afterwards."""
     try:
         for name, kind in kinds.items():
             checked(kind, facts.get(name), f"its {name!r}", finite)
+            if kind is float:  # JSON does not tell 1 from 1.0, and compiled loops have no room for a huge whole number
+                facts[name] = float(facts[name])
     except SchemaError as error:
         raise _damaged(str(error)) from error
 

@@ -65,8 +65,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
         (_whole(spec.k) and not 1 <= spec.k <= most,
          f"k must lie between 1 and the number of {spec.counted}, {most}, not be {spec.k}"),
-        (spec.groups is not None and spec.k is None,
-         f"groups go with k and solver 'best-k', not with solver {spec.solver_name!r}"),
+        *_group_checks(spec),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (not 0 <= spec.ridge < np.inf, f"ridge must be zero or more, not {spec.ridge}"),
@@ -97,13 +96,38 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.resume and spec.checkpoint is None, "to resume, say from which folder: give checkpoint"),
         (spec.checkpoint is not None and not (solver.saves or solver.method),
          f"solver {spec.solver_name!r} has no checkpoints; take one of {', '.join(SAVING)}"),
-        (spec.checkpoint is not None and spec.groups is not None, "groups of features have no checkpoints"),
+        (spec.checkpoint is not None and spec.groups is not None and spec.k is not None,
+         "k groups of features have no checkpoints"),
         (spec.rounds and spec.l1_ratio < 1, "rounds halve an L1 penalty, as in the paper: leave l1_ratio at 1"),
         (spec.rounds and spec.solver_name != "fobos", "rounds are a variant of solver 'fobos'"),
     ]  # fmt: skip
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)
+
+
+def _group_checks(spec: Spec) -> list[tuple[bool, str]]:
+    """Whether groups go with the other options beside alpha."""
+    if not (isinstance(spec.group_ratio, Real) and 0 < float(spec.group_ratio) <= 1):
+        return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
+    if spec.groups is None or spec.k is not None:
+        return [(spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both")]
+    factors = spec.factors
+    uneven = np.ndim(factors) == 1 and len(factors) == len(spec.groups) and np.any(_spread(factors, spec.groups))
+    return [
+        (spec.l1_ratio < 1, "l1_ratio has no place beside groups and alpha: group_ratio below 1 adds L1 within groups"),
+        (spec.nonnegative or spec.bounds is not None, "groups and alpha have no bounds and no nonnegative"),
+        (bool(uneven), "penalty_factors must be alike within each group"),
+    ]
+
+
+def _spread(x: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """How far the numbers of each group lie apart."""
+    most, least = np.full((2, int(groups.max()) + 1), [[-np.inf], [np.inf]])
+    np.maximum.at(most, groups, x)
+    np.minimum.at(least, groups, x)
+    spread: np.ndarray = most - least
+    return spread
 
 
 def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
@@ -135,7 +159,7 @@ def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
     penalty = spec.family
     if spec.penalty_factors is not None:
         penalty = penalty.scaled(1.0, spec.factors)
-    if spec.k is None and spec.own_penalty is None:
+    if "no groups" in penalty.has and spec.k is None and spec.own_penalty is None:
         penalty = penalty.within(*spec.limits)
     sentence = why_not(spec.solver_name, solver.needs, penalty, spec.loss_function)
     return [] if sentence is None else [(True, sentence)]
@@ -156,7 +180,12 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
     if penalty is None:
         return []
     if isinstance(penalty, str) and spec.own_penalty is None:
-        goes_with = {"elastic-net": "alpha", "cardinality": "k", "group-cardinality": "k and groups"}
+        goes_with = {
+            "elastic-net": "alpha",
+            "cardinality": "k",
+            "group-cardinality": "k and groups",
+            "group-lasso": "alpha and groups",
+        }
         return [
             (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],

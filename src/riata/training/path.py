@@ -14,7 +14,7 @@ from riata.outcome.path_end import EndReason, PathEnd
 from riata.outcome.proofs import Bound, DualityGap, GlobalBound, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
-from riata.solvers.convex.alpha_path import PathOptions, PathPoint, alpha_path
+from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
 from riata.solvers.subset.refit import Fitted
@@ -152,27 +152,27 @@ class GrowingPath:
         options = PathOptions(self._judge, self._judge.unit(self._unit), spec.tol, spec.memory_bytes)
         self._first_loss = problem.start.at.loss
         self._left = alpha_path(problem, largest, self.alphas, self._penalties, options)
-        self._points: list[PathPoint] = []
+        self._models: list[AlphaModel] = []
         self.ended: PathEnd | None = None
 
     @property
     def n_models(self) -> int:
-        return len(self._points)
+        return len(self._models)
 
     @property
-    def last(self) -> PathPoint:
+    def last(self) -> AlphaModel:
         """The last model so far."""
-        return self._points[-1]
+        return self._models[-1]
 
     def grow(self) -> bool:
         """Make the next model, unless the path has come to its end; whether there is one."""
         if self.ended is not None or self.n_models == len(self.alphas):
             return False
-        point = next(self._left)
-        if self._may_end and self._points and point.gap > self._spec.tol:
+        model = next(self._left)
+        if self._may_end and self._models and model.gap > self._spec.tol:
             self.end(EndReason.UNCERTIFIED)
             return False
-        self._points.append(point)
+        self._models.append(model)
         if self._may_end and self.n_models < len(self.alphas):
             self._end_if_it_stops_paying()
         return True
@@ -187,22 +187,21 @@ class GrowingPath:
         if self.last.loss <= (1.0 - MOST_EXPLAINED) * self._unit:
             self.end(EndReason.SATURATED)
         elif self.n_models >= FEWEST_MODELS:
-            growth = (self._points[-2].loss - self.last.loss) / self._unit
+            growth = (self._models[-2].loss - self.last.loss) / self._unit
             if growth < LEAST_GROWTH * explained:
                 self.end(EndReason.FLAT)
 
     def models(self, first: int = 0) -> ModelPath:
         """The models so far, or those from the first of these on."""
-        points = self._points[first:]
-        coefs, gaps = np.array([point.w for point in points]), np.array([point.gap for point in points])
-        losses, tol = np.array([point.loss for point in points]), self._spec.tol
+        coefs, intercepts, losses, gaps = (np.array(every) for every in zip(*self._models[first:], strict=True))
+        tol = self._spec.tol
         worst, has_gap = float(gaps.max()), self._judge.has_gap
         reached = DualityGap(worst, tol, of_path=True) if has_gap else Stationary(worst, tol, True)
         return ModelPath(
             "alpha",
             self.alphas[first : self.n_models],
             coefs,
-            np.array([point.b for point in points]),
+            intercepts,
             losses,
             losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)],
             np.maximum(gaps, 0.0) if has_gap else None,

@@ -41,6 +41,13 @@ def check_class_weight(class_weight: ClassWeight) -> None:
         raise OptionError(f"class_weight must be a dict of weights, 'balanced' or None, not {class_weight!r}")
 
 
+def check_labels(by_label: Mapping[Any, float], labels: list[Any]) -> None:
+    """Refuse weights of labels that are no class, unless every class has one: then a label merely has no row here."""
+    unknown = [label for label in by_label if label not in labels]
+    if unknown and any(label not in by_label for label in labels):
+        raise OptionError(f"class_weight names {unknown[0]!r}, which is not among the classes {labels}")
+
+
 def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """The weight of every class; those that a dict does not name weigh 1."""
     if class_weight == "balanced":
@@ -48,9 +55,7 @@ def class_weights(class_weight: ClassWeight, classes: np.ndarray, counts: np.nda
         return balanced
     by_label = class_weight if isinstance(class_weight, Mapping) else {}
     labels = classes.tolist()
-    unknown = [label for label in by_label if label not in labels]
-    if unknown and any(label not in by_label for label in labels):  # not merely a label that has no row here
-        raise OptionError(f"class_weight names {unknown[0]!r}, which is not among the classes {labels}")
+    check_labels(by_label, labels)
     return np.array([by_label.get(label, 1.0) for label in labels], dtype=np.float64)
 
 

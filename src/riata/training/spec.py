@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from riata.losses import Loss, loss_of
-from riata.penalties import Cardinality, ElasticNet, GroupCardinality, Numbers, Penalty, concave_penalty
+from riata.penalties import Cardinality, ElasticNet, GroupCardinality, GroupLasso, Numbers, Penalty, concave_penalty
 from riata.solvers.registry import SOLVERS, choose_solver
 from riata.units import parse_bytes
 
@@ -24,7 +24,8 @@ class Spec:
     ridge: float = 0.0
     penalty: Penalty | str | None = None  # a name, or an object with a strength alpha; else what k and alpha say
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
-    groups: Any = None  # a label for every feature, or "columns"; k then counts groups
+    groups: Any = None  # a label for every feature, or "columns"; k then counts groups, and alpha is of a group Lasso
+    group_ratio: float = 1.0
     nonnegative: bool = False
     bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound
     loss: str | Loss = "squared"
@@ -101,6 +102,8 @@ class Spec:
         """The penalty before it has a strength and the units of the data."""
         if self.own_penalty is not None:
             return self.own_penalty
+        if self.k is None and self.groups is not None:
+            return GroupLasso(self.groups, self.group_ratio)
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
         return (

@@ -31,6 +31,7 @@ from riata.training.driver import GROWTH, Record, with_progressive
 from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
 from riata.training.selection.search import search_of
+from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
 from riata.training.trained import Course, Trained
 
@@ -171,8 +172,10 @@ class Learner:
             raise OptionError("class_weight='balanced' needs all rows; rows as they come take a dict of weights")
         unknown = np.setdiff1d(labels, self.classes)
         if self._all_known and len(unknown):
-            raise DataError(f"y holds {unknown[0]!r}, which is not among the classes {list(self.classes)}")
+            raise DataError(f"y holds {unknown.tolist()[0]!r}, which is not among the classes {self.classes.tolist()}")
         by_label: Any = self.spec.class_weight or {}
+        if self._all_known:
+            check_labels(by_label, self.classes.tolist())
         for rows, known in runs_of_known_labels(labels, self.classes.tolist()):
             self.classes = np.array(known)
             self.margins.for_classes(len(known))
@@ -259,7 +262,8 @@ class StreamHistory:
 
     def due(self, steps: int) -> bool:
         """Whether it is time to look at the model, which costs as much as it has features."""
-        return time.perf_counter() - self._looked > PATIENCE or steps >= GROWTH * self._before
+        shown = self._progress is not None and time.perf_counter() - self._looked > PATIENCE
+        return shown or steps >= GROWTH * self._before
 
     @property
     def _before(self) -> int:

@@ -16,6 +16,7 @@ class AskedCells:
     dates: str | None = None  # "day first", "month first", or a pattern of strptime
     epoch: tuple[str, ...] | None = None  # columns of seconds since 1970
     missing: tuple[str, ...] = ()  # besides the usual words
+    numbers: tuple[str, ...] = ()  # columns that a model knows as numbers, whatever they are called
 
     @property
     def number_formats(self) -> Sequence[NumberFormat]:

@@ -127,7 +127,9 @@ def may_be_epoch(name: str, asked: AskedCells, known: Mapping[str, CellFormat]) 
     """Whether whole numbers in a column of this name may be instants: if that is said or known, or by the name."""
     if name in known:
         return known[name].kind == EpochFormat.kind or known[name] == DAY_NUMBER
-    return bool(EPOCH_NAME.search(name)) if asked.epoch is None else name in asked.epoch
+    if asked.epoch is None:
+        return bool(EPOCH_NAME.search(name)) and name not in asked.numbers
+    return name in asked.epoch
 
 
 def days_of(numbers: pa.Array) -> DateFormat | None:

@@ -19,6 +19,7 @@ from riata.data.columns.arrow_values import filled, string_array
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
+from riata.data.columns.names import Joined, Listed, Names, Strings
 from riata.data.columns.strings import as_numbers, hashes_of, numbers_of
 from riata.data.columns.texts import ngrams_fault
 from riata.data.columns.words import WordRules
@@ -36,14 +37,19 @@ def side_by_side(parts: Sequence[Entries]) -> "tuple[sp.csr_array, Callable[[np.
     X = sp.csr_array(sp.coo_array((values, (row, numbers)), shape=(n_rows, SPACE)))
 
     @cache
-    def vocabularies() -> list[tuple[np.ndarray, Sequence[str]]]:
-        return [part.vocabulary() for part in parts]
+    def vocabulary() -> tuple[np.ndarray, np.ndarray, Names]:
+        """All numbers in order, the place of each, and the names at those places."""
+        each = [part.vocabulary() for part in parts]
+        known = np.concatenate([numbers for numbers, _ in each])
+        order = np.argsort(known, kind="stable")
+        return known[order], order, Joined([texts for _, texts in each])
 
     def names(wanted: np.ndarray) -> dict[int, str]:
-        found: dict[int, str] = {}
-        for known, texts in vocabularies():
-            found |= {int(known[i]): texts[i] for i in np.flatnonzero(np.isin(known, wanted)).tolist()}
-        return found
+        known, places, texts = vocabulary()
+        at = np.searchsorted(known, wanted)
+        there = at < len(known)
+        there[there] = known[at[there]] == wanted[there]
+        return {number: texts[place] for number, place in zip(wanted[there].tolist(), places[at[there]], strict=True)}
 
     return X, names
 
@@ -89,7 +95,7 @@ class Levels(Unbounded):
 
         def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
             levels = strings.unique()
-            return numbers_of(levels, prefix), [prefix + level for level in levels.to_pylist()]
+            return numbers_of(levels, prefix), Listed(Strings(levels), prefix)
 
         return Entries(
             np.arange(len(strings) + 1), numbers_of(strings, prefix), np.ones(len(strings), dtype), vocabulary

@@ -39,25 +39,30 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
         kept = ", but for whether there is one" if found.missing else ""
         return Unfit(
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
-            f"learnt for other rows: left out{kept} (--features or --categorical may name it)",
+            f"learnt for other rows: left out{kept} (categorical=[{name!r}], or --categorical {typed(name)}, keeps it)",
             True,
         )
     if found.numbers_rows and named_as_id(name):
-        return Unfit(f"column {name!r} numbers the rows: left out (--features may name it)", True)
+        return Unfit(f"column {name!r} numbers the rows: left out (features=..., or --features, may name it)", True)
     if found.numbers_rows:
         what = "dates" if found.type == "date" else "whole numbers"
         return Unfit(
             f"column {name!r} holds {what} of which every row has its own, as if they numbered the rows: kept, but a "
-            f"model may learn the order of the file from it; if that means nothing, --drop {typed(name)}",
+            f"model may learn the order of the file from it; if that means nothing, drop it {_dropping(name)}",
             False,
         )
     if found.type == "number" and found.whole and named_as_id(name) and (found.largest, found.least) != (1.0, 0.0):
         return Unfit(
-            f"column {name!r} is named as an identifier, and taken for a number: --drop {typed(name)}, or say "
-            f"--categorical {typed(name)}",
+            f"column {name!r} is named as an identifier, and taken for a number: drop it {_dropping(name)}, or "
+            f"make levels of it (categorical=[{name!r}], or --categorical {typed(name)})",
             False,
         )
     return None
+
+
+def _dropping(name: str) -> str:
+    """How to leave a column out, in Python and as it is typed."""
+    return f"(drop=[{name!r}], or --drop {typed(name)})"
 
 
 def _constant(found: ColumnProfile) -> bool:
@@ -80,7 +85,7 @@ def without_values(encoder: Encoder, found: ColumnProfile) -> list[Encoder]:
 
 def leak(name: str, found: ColumnProfile, target: str) -> str | None:
     """A sentence on a column that gives the target away."""
-    advice = f"if it is not known when predicting, drop it (drop=[{name!r}], or --drop {typed(name)})"
+    advice = f"if it is not known when predicting, drop it {_dropping(name)}"
     if (found.explains or 0.0) > COPY:
         return f"column {name!r} is all but a copy of {target!r}: {advice}"
     if (found.explains or 0.0) > LEAK:

@@ -19,6 +19,7 @@ from riata.data.cells.meaning import note_of
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import PLAIN, NumberFormat
 from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_cuts import Unquoted, is_local
 from riata.data.formats.csv_look import CsvLook, longest_row
 from riata.data.formats.csv_options import CsvOptions
@@ -214,18 +215,18 @@ class Csv(FileSource):
         n_header = dialect.start if file.span is None else 0  # a span has rows only
         while n_header > 0 and (header := stream.read(n_header)):
             n_header -= len(header)
-        bad_row = self._bad_row(dialect, ragged)
+        if dialect.comment:
+            stream = WithoutComments(stream, dialect.comment, dialect.quote)
+        bad_row = self._bad_row(ragged)
         return pacsv.open_csv(stream, **self._arrow.of(dialect, block, columns, kinds, bad_row, threads))
 
     def rows_before(self, file: File) -> int:
         return max(file.lines_before() - self.dialect(file).header_lines, 0)
 
-    def _bad_row(self, dialect: Dialect, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
+    def _bad_row(self, ragged: list[int]) -> Callable[[pacsv.InvalidRow], str]:
         """What to do with a row of too many or too few cells; `ragged` gets the numbers of those left out."""
 
         def handle(row: pacsv.InvalidRow) -> str:
-            if dialect.comment and row.text.lstrip().startswith(dialect.comment):
-                return "skip"
             if not self._skip_bad:
                 return "error"
             ragged.append(row.number)

@@ -10,6 +10,7 @@ from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook, days_of, epoch_of, may_be_epoch
 from riata.data.cells.meaning import Meaning, ambiguous, decide
 from riata.data.formats.csv_arrow import ArrowOptions
+from riata.data.formats.csv_comments import WithoutComments
 from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.dialect import Dialect, dialect_of
 from riata.data.formats.files import File
@@ -109,6 +110,8 @@ class CsvLook:
             head = self._bytes(file, n_bytes)
             whole, text = len(head) < n_bytes, utf8_of(head, dialect.encoding)
             rows = text[dialect.start :] if whole else text[dialect.start : text.rfind(b"\n") + 1]
+            if dialect.comment:
+                rows = WithoutComments(None, dialect.comment, dialect.quote).without(rows)
             found = empty
             if rows and not rows.isspace():
                 options = self._arrow.of(dialect, len(rows) + 1, columns, kinds, _skip)

@@ -44,13 +44,14 @@ class CsvOptions:
     dates: str | None = None
     epoch: tuple[str, ...] | None = None
     missing: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()  # columns that a model knows as numbers, which nobody is asked for
 
     @property
     def cells(self) -> AskedCells:
-        return AskedCells(self.decimal, self.thousands, self.dates, self.epoch, self.missing)
+        return AskedCells(self.decimal, self.thousands, self.dates, self.epoch, self.missing, self.numbers)
 
 
-KEYS = [field.name for field in fields(CsvOptions)]
+KEYS = [field.name for field in fields(CsvOptions) if field.name != "numbers"]
 
 
 def csv_options(given: Mapping[str, Any] | None) -> CsvOptions:

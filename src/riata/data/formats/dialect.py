@@ -16,7 +16,7 @@ from riata.data.cells.meaning import some
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import NUMBER_FORMATS
 from riata.data.formats.csv_options import CsvOptions
-from riata.data.formats.text_encoding import encoding_of, plain_utf8
+from riata.data.formats.text_encoding import encoding_of, marked, plain_utf8
 
 SEPARATORS = ",\t;|"
 ENOUGH_ROWS = 5  # of numbers, to tell that a row of words above them has units
@@ -52,7 +52,7 @@ class Dialect:
 
 def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bool = True) -> Dialect:
     """The dialect of a file that begins with these bytes; `whole` if that is all of it."""
-    encoding = options.encoding or encoding_of(head)
+    encoding = encoding_of(head) if options.encoding is None else marked(options.encoding, head)
     first = head[:FIRST_BYTES] if b"\n" in head[:FIRST_BYTES] else head
     text = _decoded(first, encoding)
     text = text if whole and len(first) == len(head) else text[: text.rfind("\n") + 1] or text
@@ -62,14 +62,24 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     separator = options.separator or ("\t" if suffix in TAB_ENDINGS else _separator(body, quote))
     rows, ends = _rows(body, separator, quote)
     notes = []
-    if not rows:
-        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0, 0)
     if not comment and options.comment is None and any(_is_comment(row) for row in rows[1:]):
         comment = COMMENTS[0]
-        kept = [i for i, row in enumerate(rows) if not _is_comment(row)]
+    if comment:
+        kept = [i for i, row in enumerate(rows) if not row[0].lstrip().startswith(comment)]
         rows, ends = [rows[i] for i in kept], [ends[i] for i in kept]
+    if not rows:
+        return Dialect(encoding, separator, quote, comment, (), (), 0, 0, 0, 0, 0)
     has_header = options.header if options.header is not None else _has_header(rows)
-    header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
+    in_comment = [] if has_header or options.header is not None else _header_in(skipped, comment, separator, quote)
+    if len(in_comment) == len(rows[0]):  # as NumPy writes it
+        header = in_comment
+        notes.append(
+            "the names of the columns are those of the comment before the rows (csv={'header': 'no'}, or "
+            "--csv header=no, says otherwise)"
+        )
+    else:
+        in_comment = []
+        header = [name.strip() for name in rows[0]] if has_header else [f"x{j}" for j in range(len(rows[0]))]
     prefix = skipped + (body[: ends[0]] if has_header else "")
     width = usual_width(rows[1:] or rows)
     at = next((i for i, row in enumerate(rows) if len(row) == width), 0)
@@ -84,7 +94,7 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
                 "--csv units=no, makes it a row)"
             )
         del rows[1]
-    if not has_header and options.header is None:
+    if not has_header and not in_comment and options.header is None:
         notes.append(f"the first line has numbers and no names: the columns are called x0 to x{len(header) - 1}")
     names, left_out, more = _names(header, rows[1:] if has_header else rows)
     start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
@@ -94,6 +104,16 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     return Dialect(
         encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, before_header, said
     )
+
+
+def _header_in(skipped: str, comment: str, separator: str, quote: str) -> list[str]:
+    """The cells of the last comment before the rows, if all of them may be names."""
+    lines = [line.strip() for line in skipped.splitlines() if line.strip()]
+    if not comment or not lines or not lines[-1].startswith(comment):
+        return []
+    rows, _ = _rows(lines[-1].lstrip(comment + " \t"), separator, quote)
+    names = [name.strip() for name in rows[0]] if rows else []
+    return names if len(set(names)) == len(names) and all(n and not _is_number(n) for n in names) else []
 
 
 def _n_lines(text: str) -> int:
@@ -185,14 +205,14 @@ def _is_number(cell: str) -> bool:
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row has names: not if it has numbers in every column of numbers, unless it counts."""
+    """Whether the first row has names: not if every column of numbers has one there, or nothing, unless they count."""
     first, rest = rows[0], rows[1:]
     if not rest or not any(map(_is_number, first)):
         return True
     numeric = []
     for j, cell in enumerate(first):
         values = [row[j] for row in rest if j < len(row) and row[j].strip() not in MISSING_WORDS]
-        if values and all(map(_is_number, values)):
+        if values and all(map(_is_number, values)) and cell.strip() not in MISSING_WORDS:
             numeric.append(cell)
     if not numeric or not all(map(_is_number, numeric)):
         return True

@@ -33,6 +33,12 @@ def encoding_of(head: bytes) -> str:
         return "latin-1"
 
 
+def marked(encoding: str, head: bytes) -> str:
+    """The encoding that was named; without the order of its bytes where they begin with a mark, which is no letter."""
+    wide = codecs.lookup(encoding).name[:6]
+    return wide if wide in MARKS.values() and encoding_of(head) == wide else encoding
+
+
 def plain_utf8(encoding: str) -> bool:
     """Whether text of this encoding is UTF-8 as it stands, but perhaps for a byte-order mark."""
     return codecs.lookup(encoding).name in ("utf-8", "utf-8-sig", "ascii")

@@ -1,11 +1,12 @@
 """What is asked of one opening, as one frozen object: the arguments of `riata.open`, which travel together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from riata.data.budget import words_counted
 from riata.data.columns.crosses import Cross
+from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.offset import one_of
@@ -85,7 +86,7 @@ class Asked:
             filesystem=self.filesystem,
             n_features=self.n_features,
             follow=self.follow,
-            csv=csv_options(self.csv),
+            csv=replace(csv_options(self.csv), numbers=_plain_numbers(self.encoding)),
             cells={} if self.encoding is None else self.encoding.cells,
             labels=(self.target,) if isinstance(self.target, str) else (),
         )
@@ -99,6 +100,11 @@ class Asked:
             task=self.task, on_error=self.on_error, words_counted=words_counted(self.memory),
             **{**self.column_rules, **roles},
         )  # fmt: skip
+
+
+def _plain_numbers(encoding: Encoding | None) -> tuple[str, ...]:
+    """Columns that a model knows as numbers, so that whole numbers in them are no seconds since 1970."""
+    return () if encoding is None else tuple(e.column for e in encoding.encoders if isinstance(e, Number))
 
 
 def _as_text(encoding: Encoding | None, columns: NamedColumns) -> tuple[str, ...]:

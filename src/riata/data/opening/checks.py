@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
 from riata.data.offset import Offset
 from riata.data.row_marks import ROLES
-from riata.errors import OptionError
+from riata.errors import DataError, OptionError
 
 CATEGORIES = ("category", "hashed category")
 TEXTS = ("text", "hashed text")
@@ -36,6 +37,13 @@ def check_as_encoded(source: Any, encoding: Encoding | None, options: dict[str, 
                 f"{source} holds rows that were encoded before, whose columns and weights are chosen already: "
                 f"{name} cannot be {said} any more"
             )
+
+
+def check_width(rows: Dataset, n_features: int | None) -> Dataset:
+    """The rows, unless they have another number of features than was said."""
+    if n_features not in (None, rows.n_features):
+        raise DataError(f"there are {rows.n_features} features, and n_features says {n_features}: leave it out")
+    return rows
 
 
 def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:

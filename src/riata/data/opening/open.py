@@ -24,7 +24,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.opening.arrays import open_array
 from riata.data.opening.asked import Asked, NamedColumns
-from riata.data.opening.checks import check_as_encoded, check_known, refuse_given
+from riata.data.opening.checks import check_as_encoded, check_known, check_width, refuse_given
 from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
@@ -152,7 +152,7 @@ def _open_statistics(source: Any, asked: Asked) -> Dataset:
     refuse_given(asked.growing, f"{source} holds sums, and no rows that become more")
     statistics = load_statistics(source, asked.memory)
     check_as_encoded(source, statistics.encoding, asked.settled_by_encoding)
-    return statistics.as_data()
+    return check_width(statistics.as_data(), asked.n_features)
 
 
 def _open_by_name(source: str, asked: Asked) -> Dataset:
@@ -176,4 +176,5 @@ def _open_array(source: Any, asked: Asked) -> Dataset:
         asked.columns._asdict(),
         "an array has no names of columns; give a data frame, or choose among its columns yourself",
     )
-    return open_array(source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks)
+    rows = open_array(source, asked.target, asked.beside, asked.task, None, asked.need_target, asked.marks)
+    return check_width(rows, asked.n_features)

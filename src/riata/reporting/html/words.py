@@ -27,15 +27,17 @@ def lead(facts: Facts) -> str:
 def asked(facts: Facts) -> list[str]:
     """What was minimised, over which models, a sentence each."""
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
+    grouped = (facts.training.counted or "").startswith("groups")
     loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
         many = "feature" if k == 1 else "features"
-        if facts.training.counted == "groups":
+        if grouped:
             many = "group of features" if k == 1 else "groups of features"
         said = [f"Of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
-            f"The linear model with the smallest sum of two things: {loss}, and {_penalty(parameters, _each(alpha))}. "
+            f"The linear model with the smallest sum of two things: {loss}, and "
+            f"{_penalty(parameters, _each(alpha), grouped)}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
     else:
@@ -79,8 +81,14 @@ def own_penalty(parameters: dict[str, Any]) -> str | None:
     return name.upper() if name in CONCAVE else None if name in ("", *PENALTIES) else name
 
 
-def _penalty(parameters: dict[str, Any], alpha: str) -> str:
+def _penalty(parameters: dict[str, Any], alpha: str, grouped: bool) -> str:
     own, share = own_penalty(parameters), parameters.get("l1_ratio", 1.0)
+    if grouped:
+        ratio = parameters.get("group_ratio", 1.0)
+        lengths = "the length of the coefficients of every group of features, times the root of its size"
+        if ratio == 1.0:
+            return f"{alpha} times the sum of {lengths}"
+        return f"{alpha} times a mix of {lengths} ({ratio:.0%}), and of the absolute coefficients ({1 - ratio:.0%})"
     if own is not None:
         return f"the penalty {own} of strength {alpha}"
     if share == 1.0:

@@ -11,6 +11,7 @@ first guesses are good enough.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,9 +56,18 @@ class PathOptions:
         return ENOUGH * self.tol * self.unit if self.judge.has_gap else 0.0
 
 
+class AlphaModel(NamedTuple):
+    """The model of one alpha: no more than that is kept of it, for slopes are as long as the model."""
+
+    w: np.ndarray
+    b: float
+    loss: float  # the mean loss, without the penalty
+    gap: float
+
+
 @dataclass
 class PathPoint:
-    """The current model of one alpha."""
+    """The model of one alpha while it is searched for."""
 
     problem: Problem
     w: np.ndarray
@@ -70,32 +80,31 @@ class PathPoint:
     gap: float = np.inf
     damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
 
-    @property
-    def loss(self) -> float:
-        """The mean loss, without the penalty, at the last pass."""
+    def model(self) -> AlphaModel:
+        """As it was at the last pass."""
         assert self.at is not None
-        return self.at.loss
+        return AlphaModel(self.w, self.b, self.at.loss, self.gap)
 
 
 def alpha_path(
     problem: Problem, largest: float, alphas: np.ndarray, penalties: Sequence[Penalty], options: PathOptions
-) -> Iterator[PathPoint]:
+) -> Iterator[AlphaModel]:
     """The models of falling alphas, each with its penalty, from the problem's start, which is that of `largest`."""
     assert problem.start is not None
     w, b, at = problem.start
     state = WorkingSetState(w, b, np.flatnonzero(w))
     now = largest
-    problems = [replace(problem, penalty=penalty) for penalty in penalties]
     at_start = int(np.sum(alphas >= largest))
-    for its_problem in problems[:at_start]:  # no Newton step: by its rounding features would enter
-        gap = options.judge.shortfall(its_problem, w, at) / options.unit
-        yield PathPoint(its_problem, w, b, at=at, gap=gap)
+    for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
+        gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
+        yield AlphaModel(w, b, at.loss, gap)
     size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
+        problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
         with one_blas_thread() if len(state.features) < MANY_COORDINATES else nullcontext():  # once, not step by step
-            points = _solve_block(problems[i : i + size], state, at, now / max(last_alpha, 1e-300), options)
-        yield from points
+            points = _solve_block(problems, state, at, now / max(last_alpha, 1e-300), options)
+        yield from [point.model() for point in points]
         last = points[-1]
         assert last.at is not None
         state.w, state.b, at, now = last.w, last.b, last.at, last_alpha

@@ -12,7 +12,8 @@ import numpy as np
 
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem
-from riata.penalties import Penalty, SeparablePenalty
+from riata.penalties import GroupLasso, Penalty, SeparablePenalty
+from riata.solvers.convex.group_quadratic import minimise_groups
 from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.convex.separable_quadratic import minimise_separable
 from riata.threads import one_blas_thread
@@ -83,6 +84,9 @@ def _penalised_minimum(
 ) -> np.ndarray:
     """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
+    if isinstance(penalty, GroupLasso):
+        with one_blas_thread():
+            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
     if strengths is None:
         assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
         with one_blas_thread():

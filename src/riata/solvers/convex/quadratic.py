@@ -11,12 +11,11 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from riata import small_work
-from riata.kernels.quadratic import Limits, descend, largest_slope, minimise_small, take_step
+from riata.kernels.quadratic import descend, largest_slope, take_step
 from riata.positive import solve_positive
 from riata.threads import one_blas_thread
 
-FEW_COORDINATES = 128  # up to which loops of our own are as fast as LAPACK's, and calling it costs more
+FEW_COORDINATES = 128  # up to which rounds cost less than to see that they are enough
 MANY_COORDINATES = 3000  # coordinates from which on several threads pay for a factorisation
 SWEEPS = 8  # of coordinate descent between two Newton steps
 MAX_ROUNDS = 200  # of coordinate descent and a Newton step
@@ -41,20 +40,22 @@ def minimise_quadratic(
     then a sum of squares, which are no more than `squares` from here on.
     """
     v = w.copy()
-    if len(w) <= FEW_COORDINATES and small_work.current is None:  # in small work every round is counted
-        limits = Limits(precision, SWEEPS, MAX_ROUNDS, LEAST_RIDGE, MOST_RIDGE)
-        minimise_small(H, slope, l1, lower, upper, v, limits)
-        return v
+    unbounded = lower.max(initial=-np.inf) == -np.inf and upper.min(initial=np.inf) == np.inf
     tol, now = precision * largest_slope(H, slope, l1, w), slope.copy()
     with one_blas_thread() if len(w) < MANY_COORDINATES else nullcontext():
         for _ in range(MAX_ROUNDS):
             if descend(H, l1, lower, upper, v, now, SWEEPS, tol) <= tol:
                 break
-            if enough > 0.0 and _gap(H, now, l1, lower, upper, v, squares) <= enough:
+            if enough > 0.0 and len(w) > FEW_COORDINATES and _gap(H, now, l1, lower, upper, v, squares) <= enough:
                 break
-            S = np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
-            H_S, downhill = H.take(S, 0).take(S, 1), -now[S] - np.copysign(l1[S], v[S])
-            take_step(S, H_S, downhill, solve_nearly(H_S, downhill), l1, lower, upper, v)
+            S = v.nonzero()[0] if unbounded else np.flatnonzero((v != 0.0) & (lower < v) & (v < upper))
+            v_S, H_S = v[S], H.take(S, 0).take(S, 1)
+            downhill = -now[S] - np.copysign(l1[S], v_S)
+            step = solve_nearly(H_S, downhill)
+            if unbounded and ((v_S + step) * v_S).min(initial=0.0) >= 0.0:  # as a rule nothing changes its sign
+                v[S] += step
+            else:
+                take_step(S, H_S, downhill, step, l1, lower, upper, v)
             now = slope + H @ (v - w)
     return v
 

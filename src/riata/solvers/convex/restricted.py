@@ -34,6 +34,7 @@ def minimise_loss(
     It ends where a further step would hardly gain anything, or much less than `enough`.
     """
     l1, l2, lower, upper = strengths
+    has_l2 = bool(l2.any())
     code, least_curvature = code_of(loss), loss.least_curvature
     weight = weight / weight.sum()
     u, D, slope, mean, C = np.empty(len(y)), np.empty(len(y)), np.empty(len(v)), np.empty(len(v)), np.empty(A.shape)
@@ -41,15 +42,17 @@ def minimise_loss(
     def objective(z: np.ndarray, v: np.ndarray) -> float:
         """F; sets u and D to the first and second derivatives of the rows' losses."""
         losses = losses_of_rows(code, y, z, weight, least_curvature, u, D)
-        return float(losses + np.abs(v) @ l1 + 0.5 * (v * v) @ l2)
+        return float(losses + np.abs(v) @ l1 + (0.5 * (v * v) @ l2 if has_l2 else 0.0))
 
     z = A @ v + b
     F = objective(z, v)
     for _ in range(STEPS):
         by_b, curvature = slopes_and_curved_rows(A, u, D, fit_intercept, slope, mean, C)
-        H = C.T @ C
-        H.ravel()[:: len(v) + 1] += l2
-        v_far = minimise_quadratic(H, slope + l2 * v - by_b * mean, l1, lower, upper, v, QUADRATIC_PRECISION)
+        H, by_v = C.T @ C, slope - by_b * mean
+        if has_l2:
+            H.ravel()[:: len(v) + 1] += l2
+            by_v += l2 * v
+        v_far = minimise_quadratic(H, by_v, l1, lower, upper, v, QUADRATIC_PRECISION)
         v_step = v_far - v
         b_step = -by_b / curvature - mean @ v_step if fit_intercept and curvature > 0.0 else 0.0
         z_step, share = A @ v_step + b_step, 1.0

@@ -75,6 +75,7 @@ class WorkingSetState:
         pull, threshold = pulls(problem.penalty, at.by_w)
         W = self.features
         kept = (self.w[W] != 0.0) | (pull[W] > NEARLY_PULLED * threshold[W])
+        kept = np.isin(W, problem.penalty.whole(W[kept]))
         if np.count_nonzero(kept) < WORTH_PRUNING * len(W):
             self.features, self.curvature = W[kept], self.curvature.only(kept[: len(self.curvature.features)])
 
@@ -163,7 +164,7 @@ def grown(
         with np.errstate(divide="ignore"):
             urgency = pull[candidates] / threshold[candidates]
         candidates = candidates[np.argpartition(-urgency, room)[:room]]
-    return np.concatenate([state.features, candidates]), waiting
+    return problem.penalty.whole(np.concatenate([state.features, candidates])), waiting
 
 
 def worse(F: float, known: float, rounding: float = F_ROUNDING) -> bool:

@@ -114,7 +114,8 @@ class Online(Method):
         return memory
 
     def bounds(self, n_features: int) -> dict[str, tuple[int, int]]:
-        candidates = {} if self.k is None else {"candidates": (-1, n_features)}
+        m = min(self.n_candidates, n_features)
+        candidates = {} if self.k is None else {"candidates": (-1, n_features), "place_of": (-1, m)}
         return {"lane": (0, LANES), **candidates}
 
     def check(self, memory: MethodMemory) -> None:

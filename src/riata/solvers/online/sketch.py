@@ -19,6 +19,7 @@ two pieces, which end after the same rows whatever the chunks.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -39,10 +40,17 @@ METHOD_SHARE = 0.5  # of the budget; the rest is for rows, and for the names of 
 TABLE_SHARE = 0.7  # of that, less the statistics of candidates, for the table; the rest is for buckets
 PIECE_SHARE, LONGEST_PIECE = 0.02, 256  # rows of a piece: a share of those before it, at most so many
 BAR_FACTOR = 0.8  # on the bar at every review
-PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 1) + 1  # in block and ids, in table (at most four) and free, in waiting
+# in block and ids, in table (at most four), free and place_of, in waiting and seen
+PLACE_BYTES = 8 * (WIDTH + 1) + 4 * (4 + 2) + 2
 BUCKET_BYTES = 8
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of rows: where each begins; places or numbers of features; values
+
+
+@lru_cache(maxsize=1)
+def ones(n: int) -> np.ndarray:
+    """So many ones, which nobody changes: pieces are short, and places many."""
+    return np.ones(n)
 
 
 def places_of(memory: dict[str, np.ndarray]) -> Places:
@@ -110,9 +118,9 @@ class Sketch(Online):
         memory, n_free = state.memory, state.memory["free"][-1]
         inside, outside = self._split(sweep.rows, visits, memory)
         indptr, places, values = inside
-        rows = CsrRows(indptr, places[: indptr[-1]], values[: indptr[-1]], np.ones(len(memory["ids"])))
+        rows = CsrRows(indptr, places[: indptr[-1]], values[: indptr[-1]], ones(len(memory["ids"])))
         y, weight, loss = sweep.y[visits], sweep.weight[visits], sweep.loss
-        part = replace(sweep, rows=rows, y=y, weight=weight, visits=np.arange(len(visits)))
+        part = replace(sweep, rows=rows, y=y, weight=weight, visits=np.arange(len(visits)), plain=True)
         margins = super()._take(part, part.visits, state, learn_b)
         # In its first steps a model may overshoot, as in the kernel of 'online'.
         cap = np.abs(loss.derivative(y, margins[:, EMPTY]))

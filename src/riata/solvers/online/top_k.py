@@ -19,12 +19,13 @@ RIDGE = 1e-4  # relative to the diagonal: columns of candidates may be equal
 def memory(n_candidates: int, n_features: int) -> MethodMemory:
     """The statistics before the first row, without candidates. The intercept is the last entry of xx and xy.
 
-    Features that were `seen`, in any row, may become candidates: of millions, the others are not looked at.
+    Features that were `seen`, in any row, may become candidates: of millions, the others are not looked at. `place_of`
+    has the place of every feature among the candidates, -1 for others.
     """
     m = n_candidates + 1
     return {
         "candidates": np.full(n_candidates, -1), "xx": np.zeros((m, m)), "xy": np.zeros(m),
-        "seen": np.zeros(n_features, dtype=bool),
+        "seen": np.zeros(n_features, dtype=bool), "place_of": np.full(n_features, -1, dtype=np.int32),
     }  # fmt: skip
 
 
@@ -49,12 +50,10 @@ def gather(
     """
     taken = np.append(state["candidates"] >= 0, True)
     if isinstance(rows, CsrRows):
-        place_of = np.full(len(rows.shrink), -1, dtype=np.int32)
-        places = np.flatnonzero(taken[:-1])
-        place_of[state["candidates"][places]] = places
         add_products(
-            rows, visits, place_of, weight * curvatures, weight * responses, state["xx"], state["xy"], state["seen"]
-        )
+            rows, visits, state["place_of"], weight * curvatures, weight * responses, state["xx"], state["xy"],
+            state["seen"],
+        )  # fmt: skip
         return
     state["seen"][:] = True
     X = columns(rows, visits, state["candidates"][taken[:-1]], shift)
@@ -68,6 +67,8 @@ def replace_candidates(state: MethodMemory, wanted: np.ndarray) -> None:
     places = np.flatnonzero(~np.isin(candidates, wanted))
     newcomers = wanted[~np.isin(wanted, candidates)]
     leaving = places[candidates[places] >= 0]  # those without a candidate are zero
+    state["place_of"][candidates[leaving]] = -1
+    state["place_of"][newcomers] = places[: len(newcomers)]
     candidates[places] = -1
     candidates[places[: len(newcomers)]] = newcomers
     state["xx"][leaving, :] = 0.0

@@ -10,7 +10,6 @@ norm so far, so that a step never overshoots on its own row. On the paper's rows
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -57,12 +56,8 @@ class Sweep:
     etas: np.ndarray
     safe: float  # the loss's curvature if steps are divided by that along the largest row so far; 0 if not
     margins: np.ndarray  # output: those of the visited rows, each before it is learnt
-    names: Callable[[np.ndarray], dict[int, str]] | None = None  # of features by their numbers
-
-    @cached_property
-    def plain(self) -> bool:
-        """Whether no column is scaled."""
-        return bool((self.rows.shrink == 1.0).all())
+    names: Callable[[np.ndarray], dict[int, str]] | None  # of features by their numbers
+    plain: bool  # whether no column is scaled
 
     @property
     def steps(self) -> Steps:
@@ -137,7 +132,10 @@ class Stepper:
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = self.method.rows(chunk.X, self.scale)
         margins = np.empty(len(visits))
-        sweep = Sweep(rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names)
+        plain = bool((rows.shrink == 1.0).all())
+        sweep = Sweep(
+            rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names, plain
+        )
         state.b, state.largest = self.method.sweep(sweep, state, float(self.learn_b))
         state.steps += n_steps
         return margins

@@ -19,7 +19,8 @@ from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.global_bound import Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Proposal, Refits
+from riata.solvers.subset.memory_untold import budget_for
+from riata.solvers.subset.refit import SEPARATED, Fitted, Proposal, Refits
 from riata.solvers.subset.subset import MIN_GAIN
 from riata.threads import one_blas_thread
 from riata.units import whole_megabytes
@@ -118,8 +119,8 @@ def refitted(problem: Problem, supports: list[np.ndarray], options: Options) -> 
 
 def check_memory(d: int, memory: int | None) -> None:
     """An error if a few matrices of d x d numbers do not fit into the memory."""
-    memory = MEMORY_UNTOLD if memory is None else memory
     need = 4 * 8 * d**2
+    memory = budget_for(need, memory)
     if need > memory:
         raise OptionError(
             f"groups need the products of all {d} features, about {whole_megabytes(need)}, more than memory="

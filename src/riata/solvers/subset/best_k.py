@@ -98,7 +98,8 @@ def _resumed(problem: Problem, saved: Saved) -> tuple[LocalQuadratic, tuple[np.n
     check_facts(facts, {"rounds": int, "reduction": float})
     outlook = Outlook(
         check_array(arrays, "outlook.weights", np.float64, support.shape), facts["reduction"],
-        check_array(arrays, "outlook.gains", np.float64, (d,)), check_array(arrays, "outlook.partners", np.int64, (d,)),
+        check_array(arrays, "outlook.gains", np.float64, (d,), finite=False),
+        check_array(arrays, "outlook.partners", np.int64, (d,)),
     )  # fmt: skip
     return model, (support, outlook, facts["rounds"])
 

@@ -19,7 +19,8 @@ from riata.solvers.saved_checks import check_array, check_facts, check_indices, 
 from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
-from riata.solvers.subset.refit import MEMORY_UNTOLD, SEPARATED, Fitted, Refits
+from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
+from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset.subset import MIN_GAIN
 from riata.solvers.subset.support_search import SupportSearch
 

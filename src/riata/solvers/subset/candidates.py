@@ -5,7 +5,7 @@ import numpy as np
 from riata.errors import OptionError
 from riata.solvers.iterate import Options
 from riata.solvers.subset.local_quadratic import LocalQuadratic
-from riata.solvers.subset.refit import MEMORY_UNTOLD
+from riata.solvers.subset.memory_untold import budget_for
 from riata.units import whole_megabytes
 
 ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are computed, and as much for the rest
@@ -23,12 +23,12 @@ def make_room(model: LocalQuadratic, support: np.ndarray, gains: np.ndarray, n_m
 
 def row_limit(k: int, d: int, options: Options) -> int:
     """How many rows of H fit into half of the memory, which chunks of data share; an error if all is too little."""
-    memory = MEMORY_UNTOLD if options.memory is None else options.memory
-    need = min(2 * k, d)
-    limit = memory // (ROW_COPIES * 8 * d)
+    need, row = min(2 * k, d), ROW_COPIES * 8 * d
+    memory = budget_for(row * need, options.memory)
+    limit = memory // row
     if limit < need:
         raise OptionError(
-            f"best k = {k} of {d} features needs about {whole_megabytes(ROW_COPIES * 8 * d * need)}, more than memory="
+            f"best k = {k} of {d} features needs about {whole_megabytes(row * need)}, more than memory="
             f"{memory / 1e6:.0f} MB; give it more, ask for a smaller k, or take solver 'l0-sgd'"
         )
     return max(limit // 2, need)

@@ -24,8 +24,9 @@ from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch
 from riata.solvers.subset.candidates import row_limit
 from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
 from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.planes import Costs, Plane, screened, tangent
-from riata.solvers.subset.refit import MEMORY_UNTOLD, Fitted, Refits, cut_to
+from riata.solvers.subset.refit import Fitted, Refits, cut_to
 from riata.solvers.subset.relaxation import Node, QuadraticSubsets, diagonal_shift
 from riata.solvers.subset.true_subsets import TrueSubsets
 

@@ -17,6 +17,7 @@ from riata.data.remote import Remote
 from riata.matrices.dense import curved
 from riata.objective import Problem, gap_unit
 from riata.positive import solve_positive, upper_squares
+from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.threads import one_blas_thread
 
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
@@ -26,7 +27,6 @@ LONG_STEP = 0.05  # of the objective: where a step should gain more, its best le
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])  # that are tried
 LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
 NEGLIGIBLE_CURVATURE = 1e-10  # of the largest: Newton's steps leave out rows of less
-MEMORY_UNTOLD = 1 << 30  # bytes of columns and products to hold where nobody gave a budget
 
 
 class Fitted(NamedTuple):
