@@ -85,7 +85,10 @@ def _bounds_of_one(name: Any, pair: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         least = most = np.nan
     if np.isnan(least) or np.isnan(most):
-        raise OptionError(f"bounds of {name!r} must be (least, most), such as (None, 0), not {pair!r}")
+        raise OptionError(
+            f"bounds of {name!r} must be two numbers, the least and the most that its coefficient may be, where one "
+            f"may be missing, not {pair!r}"
+        )
     if least > most:
         raise OptionError(f"bounds of {name!r} leave no number: {least:g} is above {most:g}")
     if not least <= 0.0 <= most:

@@ -11,6 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
+from riata.arrays import to_host
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.engines.open import is_distributed, lazily
@@ -113,9 +114,13 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         self.threshold = parameters.pop("threshold")
         super().__init__(**parameters)
 
-    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
+        if weight is not None and (counts := to_host(weight) > 0).any() and not counts.all():
+            # a label that only rows of weight zero have is no class, and what stands for it does not matter
+            there = np.unique(codes[counts])
+            classes, codes = classes[there], np.minimum(np.searchsorted(there, codes), len(there) - 1)
         return codes, classes
 
     def _of_task(self, data: Dataset) -> Dataset:

@@ -150,7 +150,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
-    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         return y, None
 
     def _of_task(self, data: Dataset) -> Dataset:

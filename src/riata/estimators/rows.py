@@ -70,7 +70,7 @@ class TakesRows(Parameters):
         if is_device_array(X):
             y, weight = checked_target(y, sample_weight, X.shape[0], numeric)
             offsets = self._offsets(offset, exposure, len(y))
-            return with_origin(self._on_device(X, *self._coded(y), weight, offsets, reset), exposure)
+            return with_origin(self._on_device(X, *self._coded(y, weight), weight, offsets, reset), exposure)
         if y is not None:
             check_values(plain_target(y), numeric)
         X = collected(X)
@@ -80,7 +80,7 @@ class TakesRows(Parameters):
         if has_gaps(numbers):
             return self._encoded(X, y, beside, reset)
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
-        target, classes = self._coded(values)
+        target, classes = self._coded(values, weight)
         offsets, names = self._offsets(offset, exposure, len(target)), getattr(self, "feature_names_in_", None)
         return with_origin(InMemory(numbers, target, weight, names, classes, offset=offsets), exposure)
 
@@ -95,7 +95,7 @@ class TakesRows(Parameters):
             return None
         return np.zeros(table_of(X).num_rows)
 
-    def _coded(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         """The target as numbers, and the classes that they stand for."""
         raise NotImplementedError
 
@@ -114,8 +114,9 @@ class TakesRows(Parameters):
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
         values = checked_values(y, table.num_rows, numeric=self._task == "regression")
-        _, labels = self._coded(values)
         table, target, roles = with_roles(table, values, getattr(y, "name", None), beside)
+        weight = None if beside["weight"] is None else np.asarray(plain_target(beside["weight"]))
+        _, labels = self._coded(values, weight)
         data = open_data(table, target, **roles, task=self._task, memory=self.memory)
         if labels is not None and data.classes is not None and len(labels) == len(data.classes):
             data.facts = data.facts.but(classes=labels)  # of the type in which they were given
