@@ -217,3 +217,16 @@ def test_baselines_know_the_offset():
     null = weight @ loss_of("poisson").value(y, np.log(rate * exposure))
     of_model = weight @ loss_of("poisson").value(y, X @ found.coef[0] + found.intercept[0] + offset)
     assert scores.scores["deviance_explained"] == pytest.approx(1.0 - of_model / null)
+
+
+@pytest.mark.parametrize("name", ["gamma", "tweedie:1.5", "negative-binomial:2"])
+def test_deviances_are_learnt_online(name):
+    """With an offset, from rows as they come: the features and nearly the coefficients of the best three."""
+    rng = np.random.default_rng(0)
+    X, offset = rng.normal(size=(8000, 12)), 0.5 * rng.normal(size=8000)
+    mean = np.exp(X[:, [1, 2, 7]] @ [0.3, 0.5, -0.5] + offset)
+    y = mean * rng.gamma(2.0, 0.5, 8000)
+    y = {"gamma": y, "tweedie:1.5": np.where(rng.random(8000) < 0.5, y, 0.0)}.get(name, rng.poisson(y).astype(float))
+    model = riata.SparseRegressor(loss=name, solver="online", k=3).partial_fit(X, y, offset=offset)
+    assert model.get_support(indices=True).tolist() == [1, 2, 7]
+    np.testing.assert_allclose(model.coef_[[1, 2, 7]], [0.3, 0.5, -0.5], atol=0.1)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled
-from riata.kernels.losses import derivative
+from riata.kernels.losses import Coded, derivative
 from riata.kernels.quadratic import best_value
 from riata.kernels.rows import FAST, Rows, axpy, entries
 
@@ -27,7 +27,7 @@ class Coordinates(NamedTuple):
 def slope(
     features: np.ndarray | None,
     values: np.ndarray,
-    loss: int,
+    loss: Coded,
     y: np.ndarray,
     z: np.ndarray,
     b: float,
@@ -45,7 +45,7 @@ def slope(
 def coordinate_pass(
     columns: Rows,
     coordinates: Coordinates,
-    loss: int,
+    loss: Coded,
     y: np.ndarray,
     weight: np.ndarray,
     w: np.ndarray,

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.losses import value_and_derivative
+from riata.kernels.losses import Coded, value_and_derivative
 from riata.kernels.rows import FAST, span
 
 
 @compiled(nogil=True, inline="always")
-def account(loss: int, y: float, z: float, weight: float, totals: np.ndarray) -> tuple[float, int]:
+def account(loss: Coded, y: float, z: float, weight: float, totals: np.ndarray) -> tuple[float, int]:
     """Add a row to the totals; returns its slope and its side."""
     f, u = value_and_derivative(loss, y, z)
     side = 0 if u > 0.0 else 1
@@ -40,7 +40,7 @@ class Waiting(NamedTuple):
 
 
 def dense_first_order(
-    X: np.ndarray, y: np.ndarray, weight: np.ndarray, loss: int, w: np.ndarray, support: np.ndarray, b: float
+    X: np.ndarray, y: np.ndarray, weight: np.ndarray, loss: Coded, w: np.ndarray, support: np.ndarray, b: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Totals and slopes of dense rows, as `in_rows` gives them; `support` are the features of non-zero weight."""
     totals, slopes = np.zeros(6), np.zeros((2, len(w)))
@@ -54,7 +54,7 @@ def add_dense_rows(
     X: np.ndarray,
     y: np.ndarray,
     weight: np.ndarray,
-    loss: int,
+    loss: Coded,
     w: np.ndarray,
     support: np.ndarray,
     b: float,
@@ -105,7 +105,7 @@ def csr_first_order(
     data: np.ndarray,
     y: np.ndarray,
     weight: np.ndarray,
-    loss: int,
+    loss: Coded,
     w: np.ndarray,
     b: float,
 ) -> tuple[np.ndarray, np.ndarray]:

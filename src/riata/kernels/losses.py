@@ -1,26 +1,40 @@
 """The losses again, one row at a time, for compiled sweeps: chosen by a small integer, so that numba can cache them.
 
+A loss with a parameter is the pair of its code and that (`riata.kernels.deviances`): the type of a loss tells numba
+which of the two ways to compile.
+
 `riata.losses` is the definition; a test holds the two together. Where rows have an offset, y is the pair of target
 and offset, an array of two, and the margin is moved by it. The larger ones are compiled once, and put into loops by
 LLVM: put there before that, they would be compiled anew with every loop.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from riata.kernels.compiled import before_compiling, compiled
+from riata.kernels.deviances import (
+    GAMMA,
+    NEGATIVE_BINOMIAL,
+    TWEEDIE,
+    deviance_derivative,
+    deviance_second_derivative,
+    deviance_value,
+)
 from riata.kernels.rows import FAST
 from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
 CODES = range(5)  # of the losses below
+CODES_OF_PAIRS = (GAMMA, TWEEDIE, NEGATIVE_BINOMIAL)
+Coded = int | tuple[int, float]  # a loss, as compiled loops take it
 
 
-def code_of(loss: Loss) -> int:
-    """The code of a loss that is here: loops over rows would take any other for one of these."""
-    if loss.code is None or loss.code not in CODES:
+def code_of(loss: Loss) -> Coded:
+    """The code of a loss that is here, with its parameter: loops would take any other for one of these."""
+    if loss.code not in (CODES if loss.parameter is None else CODES_OF_PAIRS) or loss.code is None:
         raise ValueError(f"loss {loss.name!r} has the code {loss.code}, and no compiled loss has it")
-    return loss.code
+    return loss.code if loss.parameter is None else (loss.code, loss.parameter)
 
 
 def with_offset(y: Any, z: float) -> tuple[float, float]:
@@ -33,7 +47,7 @@ def _let_numba_see_offsets() -> None:
     from numba import types
     from numba.extending import overload
 
-    @overload(with_offset, inline="always")
+    @overload(with_offset)
     def _with_offset(y: Any, z: Any) -> Any:
         if isinstance(y, types.Array):
 
@@ -48,10 +62,15 @@ def _let_numba_see_offsets() -> None:
         return as_it_is
 
 
-@compiled(inline="always")
-def derivative(code: int, target: Any, margin: float) -> float:
+@compiled(forceinline=True, fastmath=FAST)
+def derivative(loss: Coded, target: Any, margin: float) -> float:
     """d loss / dz."""
     y, z = with_offset(target, margin)
+    return slope_of(loss, y, z)
+
+
+@compiled(inline="always")
+def _derivative(code: int, y: float, z: float) -> float:
     if code == 0:
         return z - y
     if code == 1:
@@ -64,9 +83,14 @@ def derivative(code: int, target: Any, margin: float) -> float:
 
 
 @compiled(forceinline=True, fastmath=FAST)
-def second_derivative(code: int, target: Any, margin: float) -> float:
+def second_derivative(loss: Coded, target: Any, margin: float) -> float:
     """d^2 loss / dz^2."""
     y, z = with_offset(target, margin)
+    return curvature_of(loss, y, z)
+
+
+@compiled(inline="always")
+def _second_derivative(code: int, y: float, z: float) -> float:
     if code == 0:
         return 1.0
     if code == 1:
@@ -79,10 +103,15 @@ def second_derivative(code: int, target: Any, margin: float) -> float:
     return math.exp(min(z, 700.0))
 
 
-@compiled(inline="always")
-def value(code: int, target: Any, margin: float) -> float:
+@compiled(forceinline=True, fastmath=FAST)
+def value(loss: Coded, target: Any, margin: float) -> float:
     """The loss itself."""
     y, z = with_offset(target, margin)
+    return cost_of(loss, y, z)
+
+
+@compiled(inline="always")
+def _value(code: int, y: float, z: float) -> float:
     if code == 0:
         return 0.5 * (y - z) ** 2
     if code == 1:
@@ -98,11 +127,57 @@ def value(code: int, target: Any, margin: float) -> float:
 
 
 @compiled(forceinline=True, fastmath=FAST)
-def value_and_derivative(code: int, target: Any, margin: float) -> tuple[float, float]:
+def value_and_derivative(loss: Coded, target: Any, margin: float) -> tuple[float, float]:
     """Both, with one exponential for the logistic loss."""
+    y, z = with_offset(target, margin)
+    return cost_and_slope_of(loss, y, z)
+
+
+@compiled(inline="always")
+def _value_and_derivative(code: int, y: float, z: float) -> tuple[float, float]:
     if code == 1:
-        y, z = with_offset(target, margin)
         m = y * z
         e = math.exp(-abs(m))
         return math.log1p(e) + max(-m, 0.0), -y * (e if m > 0.0 else 1.0) / (1.0 + e)
-    return value(code, target, margin), derivative(code, target, margin)
+    return _value(code, y, z), _derivative(code, y, z)
+
+
+@compiled(inline="always")
+def _deviance_and_derivative(code: int, parameter: float, y: float, z: float) -> tuple[float, float]:
+    return deviance_value(code, parameter, y, z), deviance_derivative(code, parameter, y, z)
+
+
+def _by_type(of_code: Any, of_pair: Any) -> Callable[[Coded, float, float], Any]:
+    """A function of a loss, a target and a margin, for a code or a pair: numba compiles one of the two below."""
+
+    def of_loss(loss: Coded, y: float, z: float) -> Any:
+        return of_pair.interpreted(*loss, y, z) if isinstance(loss, tuple) else of_code.interpreted(loss, y, z)
+
+    @before_compiling
+    def _let_numba_see_both() -> None:
+        from numba import types
+        from numba.extending import overload
+
+        code_alone, pair = of_code.machine, of_pair.machine
+
+        @overload(of_loss)
+        def _of_loss(loss: Any, y: Any, z: Any) -> Any:
+            if isinstance(loss, types.BaseTuple):
+
+                def with_parameter(loss: Any, y: Any, z: Any) -> Any:
+                    return pair(loss[0], loss[1], y, z)
+
+                return with_parameter
+
+            def without(loss: Any, y: Any, z: Any) -> Any:
+                return code_alone(loss, y, z)
+
+            return without
+
+    return of_loss
+
+
+slope_of = _by_type(_derivative, deviance_derivative)
+curvature_of = _by_type(_second_derivative, deviance_second_derivative)
+cost_of = _by_type(_value, deviance_value)
+cost_and_slope_of = _by_type(_value_and_derivative, _deviance_and_derivative)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
-from riata.kernels.losses import value_and_derivative, with_offset
+from riata.kernels.losses import Coded, value_and_derivative, with_offset
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.simd4 import load, soft, store
@@ -149,7 +149,7 @@ def first_row(
 
 @compiled(nogil=True, inline="always")
 def judge_row(
-    loss: int,
+    loss: Coded,
     y: float,
     weight: float,
     T: float,
@@ -178,7 +178,7 @@ def judge_row(
 class Settings(NamedTuple):
     """What a sweep is told."""
 
-    loss: int
+    loss: Coded
     curvature: float
     relative: bool  # whether only differences of targets matter
     learn_b: bool

@@ -8,13 +8,13 @@ import math
 import numpy as np
 
 from riata.kernels.compiled import compiled
-from riata.kernels.losses import second_derivative, value_and_derivative
+from riata.kernels.losses import Coded, second_derivative, value_and_derivative
 from riata.kernels.rows import FAST
 
 
 @compiled(interpretable=True, nogil=True, fastmath=FAST)
 def losses_of_rows(
-    loss: int, y: np.ndarray, z: np.ndarray, weight: np.ndarray, least_curvature: float, u: np.ndarray, D: np.ndarray
+    loss: Coded, y: np.ndarray, z: np.ndarray, weight: np.ndarray, least_curvature: float, u: np.ndarray, D: np.ndarray
 ) -> float:
     """sum_i s_i loss; of every row s loss' into u and s loss'' into D."""
     total = 0.0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled
-from riata.kernels.losses import derivative
+from riata.kernels.losses import Coded, derivative
 from riata.kernels.rows import Rows, axpy, dot, entries, norm2
 
 
@@ -17,7 +17,7 @@ class Steps(NamedTuple):
     weight: np.ndarray
     visits: np.ndarray  # rows, `batch` of them a step
     batch: int
-    loss: int
+    loss: Coded
     etas: np.ndarray
     safe: float  # the loss's curvature if steps are divided by it along the largest row so far; 0 if not
     margins: np.ndarray  # gets that of each visited row before it is learnt
@@ -29,7 +29,7 @@ def slopes_of(
     members: np.ndarray,
     y: np.ndarray,
     weight: np.ndarray,
-    loss: int,
+    loss: Coded,
     w: np.ndarray,
     b: float,
     slopes: np.ndarray,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.kernels.compiled import compiled
-from riata.kernels.losses import derivative
+from riata.kernels.losses import Coded, derivative
 from riata.kernels.rows import Rows, axpy, dot, entries
 
 
@@ -22,7 +22,7 @@ class RowSteps(NamedTuple):
     y: np.ndarray
     weight: np.ndarray
     visits: np.ndarray
-    loss: int
+    loss: Coded
     eta: float
     l1: float
     learn_b: float

@@ -11,6 +11,8 @@ class Gamma(LogLinkLoss):
     name = "gamma"
     predicted = "amount"
     power = 2.0
+    code = 5
+    parameter = 2.0  # the power
     words = "gamma loss (half the deviance of positive amounts)"
     refusal = (
         "the target has values of 0 or less, and the gamma loss is for positive amounts: leave such rows out, or take "

@@ -27,6 +27,7 @@ class Loss(ABC):
 
     name: str
     code: int | None = None  # of its compiled version in kernels/losses.py; None: there are array functions only
+    parameter: float | None = None  # what the compiled version is told beside the code
     link: Link = IDENTITY
 
     # Its targets.

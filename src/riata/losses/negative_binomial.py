@@ -13,6 +13,7 @@ class NegativeBinomial(NumberedLoss, LogLinkLoss):
     """Half the deviance of counts y >= 0 of mean m = exp(z) and variance m + m^2 / theta; theta is given."""
 
     family = "negative-binomial"
+    code = 7
     predicted = "count"
     half_deviance = True
     refusal = "the target has negative values, and the negative binomial loss is for counts: take loss 'squared'"
@@ -29,7 +30,7 @@ class NegativeBinomial(NumberedLoss, LogLinkLoss):
                 f"theta of a negative binomial loss is positive and finite, not {theta:g}; where counts vary as "
                 "Poisson's do, take loss 'poisson'"
             )
-        self.theta = float(theta)
+        self.theta = self.parameter = float(theta)
         super().__init__(self.theta)
 
     @property

@@ -16,6 +16,7 @@ class Tweedie(NumberedLoss, LogLinkLoss):
 
     power: float
     family = "tweedie"
+    code = 6
     predicted = "total"
     refusal = "the target has negative values, and the Tweedie loss is for totals of 0 or more: take loss 'squared'"
     formula = (
@@ -42,7 +43,7 @@ class Tweedie(NumberedLoss, LogLinkLoss):
                 f"the power of a Tweedie loss lies between 1 and 2, and {power:g} does not: at 1 take loss 'poisson', "
                 "at 2 'gamma'"
             )
-        self.power = float(power)
+        self.power = self.parameter = float(power)
         super().__init__(self.power)
 
     @property

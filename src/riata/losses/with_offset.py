@@ -13,7 +13,8 @@ from riata.arrays import Array, namespace
 from riata.losses.loss import Loss
 
 SAME = (
-    "name", "code", "link", "tasks", "labels", "refusal", "curvature", "least_curvature", "score", "score_factor",
+    "name", "code", "parameter", "link", "tasks", "labels",
+    "refusal", "curvature", "least_curvature", "score", "score_factor",
     "half_deviance", "power", "formula",
 )  # fmt: skip
 

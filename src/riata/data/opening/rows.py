@@ -113,7 +113,6 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
     encoding = asked.encoding
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
-    options = asked.column_options(roles)
     if encoding is not None and options.offset_role is not None:
         encoding = replace(encoding, offset=options.offset_role)
     ready = ReadyRows(
