@@ -58,13 +58,13 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     rows, features = _count(summary["n_rows"], "row"), _count(summary["n_features"], "feature")
     console.print(f"\n[bold]{escape(summary['data'])}[/]: {rows}, {features}")
     console.print(escape(f"minimised {model.objective}\n"))
-    of_classes = next((one for one in found.values() if isinstance(one, ClassQuality)), None)
-    separated = () if of_classes is None else of_classes.separated
+    on_rows = next((one for one in found.values() if isinstance(one, ClassQuality)), None)
+    separated = () if on_rows is None else on_rows.separated
     console.print(features_table(model, TOP, separated))
     if separated:
         console.print(f"[yellow]{escape(about_separated(separated, len(model.intercept) > 1))}[/]")
-    if of_classes is not None and of_classes.unlimited:
-        console.print(f"[yellow]{escape(about_unlimited(of_classes.unlimited, '--ridge 0.01'))}[/]")
+    if on_rows is not None and on_rows.unlimited:
+        console.print(f"[yellow]{escape(about_unlimited(on_rows.unlimited, '--ridge 0.01'))}[/]")
     console.print()
     if found:
         _show_quality(console, model, found)
