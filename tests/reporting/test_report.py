@@ -90,6 +90,23 @@ def test_every_class_is_on_the_page(here, rng, count):
     assert len(page) < LIMIT
 
 
+def test_coefficients_that_no_row_limits_are_named(here, rng):
+    a, sure = rng.normal(size=400), rng.random(400) < 0.1
+    frame = pd.DataFrame({"a": a.round(3), "level": np.where(sure, "sure", "open")})
+    frame["late"] = np.where(sure | (a + rng.normal(size=400) > 0.5), "yes", "no")
+    frame.to_csv("levels.csv", index=False)
+    words = ["fit", "levels.csv", "--target", "late", "--k", "2", "--report", "page.html"]
+    said = " ".join(CliRunner().invoke(main, words).output.split())
+    assert "No training row limits this coefficient: level=" in said
+    assert "--ridge 0.01 keeps it finite" in said
+    page = (here / "page.html").read_text()
+    assert "No training row limits this coefficient: level=" in page
+    assert "a small ridge keeps it finite" in page
+    limited = CliRunner().invoke(main, [*words, "--ridge", "0.01"]).output
+    assert "minimised" in limited
+    assert "No training row limits" not in " ".join(limited.split()) + (here / "page.html").read_text()
+
+
 def test_training_rows_and_the_baseline_stand_beside_test_rows(here):
     assert CliRunner().invoke(main, FIT).exit_code == 0
     page = (here / "page.html").read_text()

@@ -149,8 +149,12 @@ class Model:
             raise DataError("there are statistics in place of rows, and no rows to predict")
         if (data.facts.offset is None) != (self.offset is None):
             raise DataError(self._offsets_differ)
-        columns = self._columns(data.n_features, data.feature_names)
+        columns = self.columns_in(data)
         return lambda chunk: moved(self._margins(chunk.X, columns), chunk.offset)
+
+    def columns_in(self, data: Dataset) -> np.ndarray:
+        """The number of each of the model's features among those of a dataset."""
+        return self._columns(data.n_features, data.feature_names)
 
     @property
     def _offsets_differ(self) -> str:

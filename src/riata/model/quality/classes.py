@@ -11,6 +11,7 @@ from riata.errors import DataError
 from riata.losses import probabilities
 from riata.model.quality.calibration import Calibration, CalibrationTable
 from riata.model.quality.curves import ScoreTable
+from riata.model.quality.unlimited import Undecided
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -41,6 +42,7 @@ class ClassQuality:
     calibration: Calibration | None  # of several classes, that of the likeliest
     baseline: dict[str, float | None] = field(default_factory=dict)  # scores of the shares of the classes alone
     separated: Sequence[Any] = ()  # classes that the model tells from the rest without one mistake
+    unlimited: Sequence[str] = ()  # features whose coefficients no row limits, of classes that are not separated
 
     @property
     def by_class(self) -> list[ClassScore]:
@@ -69,12 +71,14 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
     first = 1 if len(labels) == 2 else 0
     curves = {str(label): ScoreTable() for label in labels[first:]} if len(labels) <= MOST_CURVES else {}
     n_rows, confusion, calibration, surprise = 0, np.zeros((len(labels), len(labels))), CalibrationTable(), 0.0
-    ends = Ends(len(labels) - first)
+    ends, undecided = Ends(len(labels) - first), Undecided.of(model, data)
     for z, chunk in model.visit(data):
         truth, weight = places[chunk.y.astype(np.intp)], chunk.weight
         n_rows += len(truth)
         np.add.at(confusion, (truth, model.decide(z)), weight)
         ends.add(z, truth - first)
+        if undecided is not None:
+            undecided.add(z, chunk)
         for i, table in enumerate(curves.values()):
             table.add(z if z.ndim == 1 else z[:, i], truth == first + i, weight)
         if model.link_function.probabilities:
@@ -97,8 +101,10 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
             scores["deviance_explained"] = 1.0 - log_loss / of_shares
         groups = calibration.groups()
     baseline = {name: baseline[name] for name in scores}
-    separated = [labels[first + i] for i in ends.apart()]
-    return ClassQuality(n_rows, scores, labels, confusion, curves, groups, baseline, separated)
+    apart = ends.apart()
+    separated = [labels[first + i] for i in apart]
+    unlimited = [] if undecided is None else undecided.unlimited(apart)
+    return ClassQuality(n_rows, scores, labels, confusion, curves, groups, baseline, separated, unlimited)
 
 
 def _of_shares(weights: np.ndarray, known: list[float] | None) -> dict[str, float | None]:

@@ -15,6 +15,7 @@ BAR = 20  # characters of the largest effect
 MOST_COLUMNS = 4  # classes that have a column each
 TOP_EACH = 3  # features of a class, where each has a row
 NAME = 24  # characters of a name there
+MOST_NAMED = 8  # classes or features that a sentence names
 
 
 def features_table(model: Model, most: int, separated: Collection[Any] = ()) -> Table:
@@ -78,7 +79,7 @@ def _short(name: str) -> str:
 
 def about_separated(separated: Sequence[Any], several: bool) -> str:
     """A sentence on classes that are told from the rest without one mistake."""
-    shown = ", ".join(map(str, separated[:8])) + (f" and {len(separated) - 8} more" if len(separated) > 8 else "")
+    shown = _first(separated)
     if not several:
         return (
             f"The model tells {shown} from the rest of the training rows without one mistake: the penalty alone limits "
@@ -88,4 +89,19 @@ def about_separated(separated: Sequence[Any], several: bool) -> str:
         f"Separated: {shown}. The model tells {'this class' if len(separated) == 1 else 'each of these classes'} from "
         "the rest of the training rows without one mistake: the penalty alone limits the coefficients, whose size says "
         "little. Does a column give the answer away?"
+    )
+
+
+def about_unlimited(features: Sequence[str], advice: str = "a small ridge") -> str:
+    """A sentence on features whose coefficients nothing limits."""
+    whose = "this coefficient" if len(features) == 1 else "these coefficients"
+    return (
+        f"No training row limits {whose}: {_first(features)}. Rows with such a word or level are all of one class, or "
+        f"else the model is certain of them; the size says only where the solver stopped, and {advice} keeps it finite."
+    )
+
+
+def _first(several: Sequence[Any]) -> str:
+    return ", ".join(map(str, several[:MOST_NAMED])) + (
+        f" and {len(several) - MOST_NAMED} more" if len(several) > MOST_NAMED else ""
     )

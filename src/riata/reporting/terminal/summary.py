@@ -13,7 +13,7 @@ from riata.model.quality import ClassQuality
 from riata.outcome.folds_used import folds_in_words
 from riata.outcome.plain import bound_to_json, proof_to_json
 from riata.reporting.class_weights import weights_in_words
-from riata.reporting.terminal.features import about_separated, features_table
+from riata.reporting.terminal.features import about_separated, about_unlimited, features_table
 from riata.reporting.terminal.quality import Quality, class_table, explained, scores_table
 from riata.reporting.terminal.user_text import escape
 from riata.reporting.terminal.wording import as_typed
@@ -58,10 +58,13 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     rows, features = _count(summary["n_rows"], "row"), _count(summary["n_features"], "feature")
     console.print(f"\n[bold]{escape(summary['data'])}[/]: {rows}, {features}")
     console.print(escape(f"minimised {model.objective}\n"))
-    separated = next((one.separated for one in found.values() if isinstance(one, ClassQuality)), ())
+    on_rows = next((one for one in found.values() if isinstance(one, ClassQuality)), None)
+    separated = () if on_rows is None else on_rows.separated
     console.print(features_table(model, TOP, separated))
     if separated:
         console.print(f"[yellow]{escape(about_separated(separated, len(model.intercept) > 1))}[/]")
+    if on_rows is not None and on_rows.unlimited:
+        console.print(f"[yellow]{escape(about_unlimited(on_rows.unlimited, '--ridge 0.01'))}[/]")
     console.print()
     if found:
         _show_quality(console, model, found)

@@ -11,7 +11,7 @@ from riata.reporting.html.numbers import label, short
 from riata.reporting.html.page import Section
 from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import Column, data_table
-from riata.reporting.terminal.features import about_separated
+from riata.reporting.terminal.features import about_separated, about_unlimited
 
 TOP, TOP_EACH = 20, 8  # bars of one margin, and of each of several
 MOST_BARS_OF = 6  # classes
@@ -33,18 +33,23 @@ def model_section(facts: Facts) -> Section:
         n_chosen=len(model.names),
         intercepts=[(_label(model, i), short(b, 6), repr(float(b))) for i, b in enumerate(model.intercept)],
         stability=facts.stability,
-        separated=_separated(facts),
+        warnings=_warnings(facts),
         by_class=_by_class(facts) if len(model.intercept) > MOST_BARS_OF else None,
     )
     return Section("model", "The model", body)
 
 
-def _separated(facts: Facts) -> str:
-    """A warning about classes that are told from the rest without one mistake."""
+def _warnings(facts: Facts) -> list[str]:
+    """On coefficients whose size says little: of separated classes, and of features that no row speaks against."""
     found = facts.on_training
-    if not isinstance(found, ClassQuality) or not found.separated:
-        return ""
-    return about_separated([label(one) for one in found.separated], len(facts.model.intercept) > 1)
+    if not isinstance(found, ClassQuality):
+        return []
+    said = []
+    if found.separated:
+        said.append(about_separated([label(one) for one in found.separated], len(facts.model.intercept) > 1))
+    if found.unlimited:
+        said.append(about_unlimited(found.unlimited))
+    return said
 
 
 def _by_class(facts: Facts) -> Markup:
