@@ -43,11 +43,19 @@ class Penalty(ABC):
     upper: Numbers = np.inf  # and above; 0 is always within
 
     @cached_property
+    def unbounded(self) -> bool:
+        """Whether no coefficient has a bound."""
+        if isinstance(self.lower, float) and isinstance(self.upper, float):  # asked for by every model of a path
+            return self.lower == -np.inf and self.upper == np.inf
+        return bool(np.all(np.isneginf(self.lower)) and np.all(np.isposinf(self.upper)))
+
+    @cached_property
     def boxed(self) -> bool:
         """Whether some coefficient has a bound other than 0."""
-        return bool(np.any(np.isfinite(self.lower) & np.less(self.lower, 0.0))) or bool(
-            np.any(np.isfinite(self.upper) & np.greater(self.upper, 0.0))
-        )
+        if self.unbounded:
+            return False
+        bounds = np.concatenate([np.ravel(self.lower), np.ravel(self.upper)])
+        return bool(np.any(np.isfinite(bounds) & (bounds != 0.0)))
 
     @abstractmethod
     def value(self, w: np.ndarray) -> float:
