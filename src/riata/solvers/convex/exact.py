@@ -36,6 +36,7 @@ from riata.solvers.convex.working_set import (
     grown,
     read,
     sum_rounding,
+    without_rounding,
     worse,
 )
 from riata.solvers.iterate import Iterate, Options, Saved
@@ -182,7 +183,8 @@ def _advance(
         ROUGH_PRECISION if waiting else STEP_PRECISION,
         ENOUGH * max(min(gap, at.loss), _asked_for(problem, options)),
     )
-    state.w, state.b = model.minimum(problem, at, here, here, precision, enough)
+    found = model.minimum(problem, at, here, here, precision, enough)
+    state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
     if isinstance(model, GatheredColumns):  # features that came to nothing leave
         state.features, state.curvature = np.flatnonzero(state.w), NOTHING
