@@ -16,7 +16,14 @@ from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
-from riata.training.checks import check_exposure, check_request, check_same_features, check_target_varies, check_width
+from riata.training.checks import (
+    check_exposure,
+    check_request,
+    check_same_features,
+    check_same_offsets,
+    check_target_varies,
+    check_width,
+)
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
@@ -74,6 +81,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
         if data.encoding is not None:
             validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
+        check_same_offsets(data, validation)
     fit_margins = _one_margin if data.classes is None else _one_margin_per_class
     return fit_margins(data, spec, validation, warn)
 
