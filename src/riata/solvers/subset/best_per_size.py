@@ -142,7 +142,7 @@ def _true(problem: Problem, models: list[Fitted], k_max: int, columns: np.ndarra
         w[models[-1].support] = models[-1].coef
         slopes = first_order(problem, w, models[-1].intercept).by_w
         if not Costs.of(problem).bounding:
-            return Bounded(None, slopes)
+            return Bounded(None, slopes, len(models))
         sizes = sorted({max(1, k_max // 3**i) for i in range(SIZES if problem.data.cheap_passes else 1)})
         found = [true_bounds(problem, k, models[min(k, len(models)) - 1], None, columns, slopes) for k in sizes]
         values = np.zeros(k_max)
