@@ -23,13 +23,14 @@ from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.working_set import (
     CUTS,
-    DAMPING_FACTOR,
     MIN_JOINING,
     STEP_PRECISION,
     WorkingSetState,
     cut_back,
     grown,
+    local_problem,
     pass_part,
+    passes_are_cheap,
     read,
     worse,
 )
@@ -78,7 +79,7 @@ class PathPoint:
     at: FirstOrder | None = None  # after its first pass
     curvature: Curvature | None = None  # there, where the loss is not quadratic
     gap: float = np.inf
-    damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
+    tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
     def model(self) -> AlphaModel:
         """As it was at the last pass."""
@@ -98,7 +99,7 @@ def alpha_path(
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
         yield AlphaModel(w, b, at.loss, gap)
-    size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
+    size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
@@ -136,8 +137,9 @@ def _solve_block(
         model = _model(smallest, state, options.memory)
         for point in short:
             assert point.at is not None
-            here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
-            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION, options.enough)
+            here, its_model = (point.w, point.b), point.curvature or model
+            local = local_problem(point.problem, point.w, point.tangent)
+            point.w, point.b = its_model.minimum(local, point.at, here, here, STEP_PRECISION, options.enough)
     for point in points:
         point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature
@@ -148,7 +150,7 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     """The working set with features that are pulled in: all of them where passes are slow, else as many as are used."""
     ats = [point.at for point in points if point.at is not None]
     room = max(MIN_JOINING, *(int(np.count_nonzero(point.w)) for point in points))
-    return grown(problem, state, ats, min_joining=room if problem.data.cheap_passes else len(state.w))[0]
+    return grown(problem, state, ats, min_joining=room if passes_are_cheap(problem) else len(state.w))[0]
 
 
 def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> InnerModel:
@@ -185,11 +187,10 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
             if worse(F, point.best) and cuts <= CUTS:
                 assert point.w_best is not None
                 good = point.w_best, point.b_best
-                if cuts < CUTS:
+                if cuts < CUTS and (point.problem.penalty.convex or point.tangent):
                     point.w, point.b = cut_back(point.problem, good, (point.w, point.b))
                 else:
-                    point.w, point.b = good
-                    point.damping *= 1.0 if point.problem.penalty.convex else DAMPING_FACTOR
+                    (point.w, point.b), point.tangent = good, True
                 far.append(point)
             else:
                 point.best, point.w_best, point.b_best = F, point.w, point.b
