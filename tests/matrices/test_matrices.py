@@ -333,7 +333,8 @@ def _dense(layout, width):
 
 SOURCE = Path(riata.__file__).parent
 MAY_ASK = (  # matrices, their compiled layouts, where data comes in, and coefficients, which may be sparse too
-    "matrices/", "kernels/rows.py", "data/opening/", "data/formats/", "data/encoding.py", "estimators/",
+    "matrices/", "kernels/rows.py", "data/opening/", "data/formats/", "data/encoding.py",
+    "data/columns/beside.py", "estimators/",
     "engines/dask/collections.py", "training/coefficients.py", "scipy_later.py",
 )  # fmt: skip
 TYPES = {

@@ -6,12 +6,15 @@ columns: the row that a method sees is a_j = values_j * shrink_j, which is stand
 is left to the intercept).
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from riata.kernels.compiled import before_compiling, compiled, uint64
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 # Sums may be reordered (SIMD), but NaN and infinity keep their meaning: divergence must be seen.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
@@ -36,6 +39,11 @@ class CsrRows(NamedTuple):
 
 
 Rows = DenseRows | CsrRows
+
+
+def leaves_zeros_out(rows: Rows) -> "TypeIs[CsrRows]":
+    """Whether rows hold only their entries that are not zero."""
+    return isinstance(rows, CsrRows)
 
 
 def shrink_of(scale: np.ndarray | float, n_columns: int) -> np.ndarray:

@@ -10,7 +10,7 @@ had been zero before: A stays positive semi-definite, and recent candidates are 
 import numpy as np
 
 from riata.kernels.candidates import add_products, eliminate
-from riata.kernels.rows import CsrRows, DenseRows, Rows
+from riata.kernels.rows import DenseRows, Rows, leaves_zeros_out
 from riata.solvers.stochastic.method import MethodMemory
 
 RIDGE = 1e-4  # relative to the diagonal: columns of candidates may be equal
@@ -49,7 +49,7 @@ def gather(
     Sparse columns count from zero, so that a row adds something only for the candidates that it has.
     """
     taken = np.append(state["candidates"] >= 0, True)
-    if isinstance(rows, CsrRows):
+    if leaves_zeros_out(rows):
         add_products(
             rows, visits, state["place_of"], weight * curvatures, weight * responses, state["xx"], state["xy"],
             state["seen"],
