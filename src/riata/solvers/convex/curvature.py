@@ -82,7 +82,7 @@ def _penalised_minimum(
     v, strengths = guess[W], penalty.strengths(len(w))
     if isinstance(penalty, GroupLasso):
         with one_blas_thread():
-            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
+            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision, enough, squares)
     if strengths is None:
         assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
         with one_blas_thread():
