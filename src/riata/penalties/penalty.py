@@ -5,7 +5,7 @@ are sums over the features, and those derive from `SeparablePenalty`: three func
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -43,11 +43,19 @@ class Penalty(ABC):
     upper: Numbers = np.inf  # and above; 0 is always within
 
     @cached_property
+    def unbounded(self) -> bool:
+        """Whether no coefficient has a bound."""
+        if isinstance(self.lower, float) and isinstance(self.upper, float):  # asked for by every model of a path
+            return self.lower == -np.inf and self.upper == np.inf
+        return bool(np.all(np.isneginf(self.lower)) and np.all(np.isposinf(self.upper)))
+
+    @cached_property
     def boxed(self) -> bool:
         """Whether some coefficient has a bound other than 0."""
-        return bool(np.any(np.isfinite(self.lower) & np.less(self.lower, 0.0))) or bool(
-            np.any(np.isfinite(self.upper) & np.greater(self.upper, 0.0))
-        )
+        if self.unbounded:
+            return False
+        bounds = np.concatenate([np.ravel(self.lower), np.ravel(self.upper)])
+        return bool(np.any(np.isfinite(bounds) & (bounds != 0.0)))
 
     @abstractmethod
     def value(self, w: np.ndarray) -> float:
@@ -69,6 +77,10 @@ class Penalty(ABC):
     def whole(self, features: np.ndarray) -> np.ndarray:
         """These features, and behind them those that enter with them: here none."""
         return features
+
+    def tangent(self, w: np.ndarray) -> "Penalty":
+        """A convex penalty with the same slopes at w: a step that lowers F with it lowers F, if it is short enough."""
+        return self
 
     def at(self, alpha: float) -> Self:
         """The penalty of strength alpha, for paths: by default the same with another `alpha`."""
@@ -119,6 +131,17 @@ class SeparablePenalty(Penalty):
         """The penalty of some features alone. Here all are alike."""
         return self
 
+    def tangent(self, w: np.ndarray) -> Penalty:
+        if self.convex:
+            return self
+        low, high = self.subdifferential(w)
+        slope = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+        low, high = (np.where(np.isfinite(end), end, 0.0) for end in self.subdifferential(np.zeros(len(w))))
+        low = np.where(w < 0.0, slope, np.where(w > 0.0, np.minimum(low, slope), low))
+        high = np.where(w > 0.0, slope, np.where(w < 0.0, np.maximum(high, slope), high))
+        ends = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(w)) for end in (self.lower, self.upper))
+        return Tangent(low, high, *ends)
+
     @property
     def has(self) -> frozenset[str]:
         low, high = self.subdifferential(np.zeros(1))
@@ -157,6 +180,33 @@ class SeparablePenalty(Penalty):
         if np.ndim(scale) == 0 and np.ndim(factors) == 0 and scale == factors == 1.0:
             return self
         return Scaled(self, scale, factors)
+
+
+@dataclass(frozen=True)
+class Tangent(SeparablePenalty):
+    """A slope on either side of 0 for each coefficient, low_j w_j below and high_j w_j above it, within bounds."""
+
+    low: np.ndarray
+    high: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    convex = True
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        values = np.where(w < 0.0, self.low, self.high) * w
+        return np.where((w < self.lower) | (w > self.upper), np.inf, values)
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        best: np.ndarray = np.clip((centre - np.clip(centre, self.low, self.high)) / curvature, self.lower, self.upper)
+        return best
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = np.where(w > 0.0, self.high, self.low), np.where(w < 0.0, self.low, self.high)
+        return np.where(w <= self.lower, -np.inf, low), np.where(w >= self.upper, np.inf, high)
+
+    def of(self, features: np.ndarray) -> "Tangent":
+        return Tangent(*(end[features] for end in (self.low, self.high, self.lower, self.upper)))
 
 
 class Scaled(SeparablePenalty):

@@ -45,10 +45,6 @@ class Curvature:
         """The curvature of some of the features, by a mask."""
         return Curvature(self.features[kept], self.weight, self.mean[kept], self.H[np.ix_(kept, kept)])
 
-    def times(self, factor: float) -> "Curvature":
-        """The curvature times a factor: a larger one makes shorter steps, and short enough ones lower F."""
-        return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
-
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:

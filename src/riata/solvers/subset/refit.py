@@ -58,11 +58,15 @@ class Refits:
         self._rows = None if data.cheap_passes else self._narrowed(columns)
 
     def fit(
-        self, supports: Sequence[np.ndarray], starts: Sequence[tuple[np.ndarray, float]], target: float = np.inf
+        self,
+        supports: Sequence[np.ndarray],
+        starts: Sequence[tuple[np.ndarray, float]],
+        target: float = np.inf,
+        made: Callable[[int], None] | None = None,
     ) -> list[Fitted]:
         """The best model of each support, from a start (coefficients, intercept): every step is one pass for all.
 
-        A fit that cannot end below the target is abandoned early.
+        A fit that cannot end below the target is abandoned early. `made` is told after each pass how many are there.
         """
         rows, columns = self._rows, self._columns
         if rows is None:  # in memory the columns of just these supports are selected for every call
@@ -82,6 +86,8 @@ class Refits:
                     # Newton's decrement is the distance to the minimum of F, within a factor once steps converge.
                     hopeless = newton.F - 4.0 * newton.decrement > target
                     newton.done = newton.done or hopeless or newton.F <= SEPARATED * self._unit
+                if made is not None:
+                    made(sum(newton.done for newton in newtons))
                 far = [newton for newton in active if not newton.done and newton.decrement > LONG_STEP * newton.F]
                 if self.cheap_passes and far:
                     for newton, losses in zip(far, rows.sum(self._lengths(far)), strict=True):
