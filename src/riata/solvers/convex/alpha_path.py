@@ -32,6 +32,7 @@ from riata.solvers.convex.working_set import (
     pass_part,
     passes_are_cheap,
     read,
+    without_rounding,
     worse,
 )
 from riata.threads import one_blas_thread
@@ -123,7 +124,8 @@ def _solve_block(
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
-        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
+        found = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
+        w, b = without_rounding(problem, found, options.tol)
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
@@ -139,7 +141,8 @@ def _solve_block(
             assert point.at is not None
             here, its_model = (point.w, point.b), point.curvature or model
             local = local_problem(point.problem, point.w, point.tangent)
-            point.w, point.b = its_model.minimum(local, point.at, here, here, STEP_PRECISION, options.enough)
+            found = its_model.minimum(local, point.at, here, here, STEP_PRECISION, options.enough)
+            point.w, point.b = without_rounding(point.problem, found, options.tol)
     for point in points:
         point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature

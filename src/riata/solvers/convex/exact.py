@@ -37,6 +37,7 @@ from riata.solvers.convex.working_set import (
     passes_are_cheap,
     read,
     sum_rounding,
+    without_rounding,
     worse,
 )
 from riata.solvers.iterate import Iterate, Options, Saved
@@ -185,7 +186,8 @@ def _advance(
         ENOUGH * max(min(gap, at.loss), _asked_for(problem, options)),
     )
     local = local_problem(problem, state.w, state.tangent)
-    state.w, state.b = model.minimum(local, at, here, here, precision, enough)
+    found = model.minimum(local, at, here, here, precision, enough)
+    state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
     if isinstance(model, GatheredColumns):  # features that came to nothing leave
         state.features, state.curvature = np.flatnonzero(state.w), NOTHING

@@ -26,6 +26,9 @@ MIN_JOINING = 64  # so many features may join at a time, however few are in use,
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
 WORTH_PRUNING = 0.75  # if what is left is at most this share of it
 STEP_PRECISION = 1e-13  # of a step that is followed by a pass
+NO_EFFECT = (
+    1e-4  # of the gap that is asked for: coefficients of a smaller share of the largest effect leave no trace in it
+)
 STEP_FRACTIONS = 0.5 ** np.arange(1, 16)  # that are tried of a step that raises F
 CUTS = 3  # of one step: they leave less of it than rounding
 COPIES_OF_CURVATURE = 4  # H, a sum of parts of it, and two copies in a factorisation
@@ -185,6 +188,21 @@ def worse(F: float, known: float, rounding: float = F_ROUNDING) -> bool:
 def sum_rounding(n_rows: int) -> float:
     """The share of a sum over so many rows that rounding can make at most, in whatever order they are added."""
     return max(F_ROUNDING, n_rows * float(np.finfo(np.float64).eps))
+
+
+def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point:
+    """The point without coefficients that are rounding beside the largest, each by the effect of one deviation.
+
+    Of a column and its copy, one takes the coefficient, and what is left for the other is a sum that should be zero.
+    """
+    if "strengths" not in problem.penalty.has:  # such as groups, which are in a model as a whole
+        return point
+    w, b = point
+    effects = np.abs(w) * problem.data.moments.scale
+    share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
+    # without an L1 penalty zero is a number as any other
+    rounding = (w != 0.0) & (effects <= share * np.max(effects, initial=0.0)) & (problem.strengths.l1 > 0.0)
+    return (np.where(rounding, 0.0, w), b) if rounding.any() else point
 
 
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
