@@ -76,3 +76,21 @@ def test_the_command_line_reads_once_and_tests_on_other_rows(path, tmp_path, mon
     found = json.loads(done.stdout)
     assert found["passes"] == 1.0
     assert found["test"]["log_loss"] < found["baseline"]["test"]["log_loss"]
+
+
+@pytest.mark.parametrize("labels", [["yes", "no"], [1, 0], ["c", "a", "b"]], ids=str)
+def test_classes_in_another_order_than_that_of_their_names_are_saved(labels, rng, tmp_path, monkeypatch):
+    """A third of them comes after the first rows."""
+    monkeypatch.setattr(opening_rows, "MOST_ROWS", 200)
+    x = rng.normal(size=1000)
+    place = np.digitize(x, [0.0, 1.0][: len(labels) - 1])
+    place[0] = 0  # whatever its name, it is the first to come
+    place[:200] = np.minimum(place[:200], 1)
+    y = [labels[i] for i in place]
+    pq.write_table(pa.table({"x": x, "y": y}), tmp_path / "rows.parquet")
+    data = riata.open(tmp_path / "rows.parquet", "y", one_pass=True, task="classification")
+    model = riata.train(data, riata.Spec(solver="online", loss="logistic")).to_model()
+    assert model.classes == labels
+    model.save(tmp_path / "model.json")
+    loaded = riata.load_model(tmp_path / "model.json")
+    assert loaded.score(tmp_path / "rows.parquet") == model.score(tmp_path / "rows.parquet") > 1 / len(labels)

@@ -31,7 +31,7 @@ def fitted(tmp_path, monkeypatch, rng):
     return rows
 
 
-@pytest.mark.parametrize("options", [[], ["--memory", "1MB"], ["--on-error", "skip"]], ids=str)
+@pytest.mark.parametrize("options", [[], ["--memory", "2MB"], ["--on-error", "skip"]], ids=str)
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_columns_stand_beside_the_predictions_of_their_rows(fitted, ending, options):
     many = pd.concat([fitted] * 40, ignore_index=True)  # several chunks, and several batches
@@ -55,6 +55,18 @@ def test_rows_that_are_left_out_are_left_out_of_both(fitted):
     assert result.exit_code == 0, result.output
     found = pd.read_csv("out.csv", dtype={"id": str})
     assert found["id"].tolist() == fitted["id"].drop(6).tolist()
+
+
+@pytest.mark.parametrize("options", [[], ["--on-error", "skip"]], ids=str)
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_without_rows_the_columns_are_there(fitted, ending, options):
+    getattr(fitted[:0], f"to_{ending}")(f"none.{ending}", index=False)
+    for out in ("out.csv", "out.parquet"):
+        result = command("predict", "m.json", f"none.{ending}", "--keep", "id,name", "--out", out, *options)
+        assert result.exit_code == 0, result.output
+        written = pd.read_csv(out) if out.endswith("csv") else pd.read_parquet(out)
+        assert list(written.columns) == ["id", "name", "prediction"]
+        assert len(written) == 0
 
 
 def test_what_cannot_be_kept_is_refused(fitted):

@@ -81,8 +81,7 @@ BOUNDS = [
     (NoBound(3), "without a ridge there is no bound on other models of 3 features"),
     (
         NoBound(3, "groups", 0.0314),
-        "without a ridge there is no bound on other models of 3 groups; a small ridge would give one (ridge=0.03, or "
-        "--ridge 0.03)",
+        "without a ridge there is no bound on other models of 3 groups; a ridge of 0.03 would give one",
     ),
 ]
 

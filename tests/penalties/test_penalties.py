@@ -53,6 +53,18 @@ class TestSeparable:
         other = [s * best + t * np.abs(centre / curvature) for s in (0, 0.5, 1, 2) for t in np.linspace(-1.5, 1.5, 301)]
         assert all(np.all(costs(best) <= costs(v) + 1e-12) for v in other)
 
+    def test_the_tangent_is_convex_and_has_the_same_slopes(self, penalty, rng):
+        w = rng.normal(size=6) * (rng.random(6) < 0.6)
+        w = np.clip(w, 0.5 * np.maximum(penalty.lower, -9.0), 0.5 * np.minimum(penalty.upper, 9.0))
+        tangent = penalty.tangent(w)
+        assert_allclose(tangent.subdifferential(w), penalty.subdifferential(w))
+        for _ in range(100):
+            u, v = rng.normal(size=(2, 6))
+            assert np.all(tangent.values(0.5 * (u + v)) <= 0.5 * (tangent.values(u) + tangent.values(v)) + 1e-12)
+        centre, curvature = 2.0 * rng.normal(size=6), rng.uniform(0.1, 2.0, size=6)
+        best = tangent.best_value(centre, curvature)
+        assert np.all(tangent.of(np.arange(6)).violation(best, curvature * best - centre) <= 1e-12)
+
     def test_the_best_value_is_the_prox_of_the_scaled_problem(self, penalty, rng):
         centre = 2.0 * rng.normal(size=6)
         for h in (0.1, 1.0, 7.0):

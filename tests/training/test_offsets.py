@@ -153,6 +153,21 @@ def test_selection_by_folds_and_by_validation_rows():
     assert {0, 1} <= set(by_rows.support)
 
 
+@pytest.mark.parametrize("loss", ["squared", "poisson"])
+def test_validation_rows_have_offsets_where_those_to_learn_from_do(loss):
+    X, y, _, offset = problem(loss)
+    spec = Spec(loss=loss, alpha="auto", select="validation")
+    without, beside = InMemory(X, y), InMemory(X, y, offset=offset)
+    with pytest.raises(DataError, match="the validation set has none"):
+        train(beside, spec, validation=without)
+    with pytest.raises(DataError, match="the validation set has an offset"):
+        train(without, spec, validation=beside)
+    model = riata.SparseRegressor(alpha="auto", select="validation", loss=loss)
+    with pytest.raises(DataError, match=r"\(X, y, sample_weight, offset\)"):
+        model.fit(X, y, offset=offset, validation=(X, y))
+    model.fit(X, y, offset=offset, validation=(X, y, None, offset))
+
+
 def test_best_k_is_certified_with_offsets():
     X, y, weight, offset = problem("logistic")
     model = riata.SparseClassifier(k=2, ridge=0.1, certify=True).fit(X, y, weight, offset=offset)
@@ -189,12 +204,18 @@ def test_a_third_class_in_a_stream_with_offsets():
         ({"exposure": [1.0, 2.0, -3.0]}, "row 3: the exposure is -3; an exposure is a positive number"),
         ({"offset": [np.inf, 0.0, 0.0]}, "row 1: the offset is inf; an offset is a finite number"),
         ({"offset": [0.0, 1.0]}, "there are 3 rows of data, and the offset has the shape"),
+        ({"offset": ["a", "b", "c"]}, "the offset must be a number for every row"),
         ({"offset": [0.0] * 3, "exposure": [1.0] * 3}, "give an offset or an exposure"),
     ],
 )
 def test_wrong_offsets(given, sentence):
     with pytest.raises((DataError, OptionError), match=sentence):
         riata.SparseRegressor(loss="poisson", alpha=0.1).fit(np.eye(3), [1.0, 2.0, 3.0], **given)
+
+
+def test_an_offset_beside_columns_of_words_that_is_no_number():
+    with pytest.raises(DataError, match="the offset must be a number for every row"):
+        riata.SparseRegressor(alpha=0.1).fit([["u"], ["v"], ["u"]], [1.0, 2.0, 3.0], offset=["a", "b", "c"])
 
 
 def test_an_exposure_needs_a_logarithmic_link():

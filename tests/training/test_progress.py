@@ -1,6 +1,7 @@
 """Progress: every long fit tells how far it is, on a terminal by bars and elsewhere by lines."""
 
 import io
+import re
 import sys
 
 import numpy as np
@@ -67,6 +68,25 @@ def test_models_and_folds_are_told_with_the_time_left(rows, capsys, monkeypatch)
     said = capsys.readouterr().err
     assert "of all rows, model 5 of 5" in said
     assert all(f"fold {fold} of 3, model 5 of 5" in said for fold in (1, 2, 3))
+
+
+@pytest.mark.parametrize("estimator", [riata.SparseRegressor, riata.SparseClassifier])
+@pytest.mark.parametrize("options", [{}, {"groups": [0, 0, 1, 1, 2, 3, 4, 5]}])
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_models_along_k_are_told_one_by_one(rows, tmp_path, estimator, options, in_memory, capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    X, y = rows
+    y = y > 0 if estimator is riata.SparseClassifier else y
+    np.savez(tmp_path / "rows.npz", X=X, y=y)
+    given = (X, y) if in_memory else (riata.open(tmp_path / "rows.npz", memory="1MB"),)
+    estimator(k="auto", k_max=4, cv=3, verbose=True, **options).fit(*given)
+    said = capsys.readouterr().err
+    for where in ("of all rows", "fold 1 of 3", "fold 3 of 3"):
+        told = [tuple(map(int, one)) for one in re.findall(rf"{where}, model (\d+) of (\d+)", said)]
+        numbers = [number for number, _ in told]
+        assert numbers == sorted(numbers)
+        assert len(set(numbers)) > 2
+        assert told[-1][0] == told[-1][1]
 
 
 def test_the_time_left_of_a_certified_fit_follows_its_gap(capsys, monkeypatch):

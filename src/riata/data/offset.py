@@ -54,10 +54,18 @@ def given_offsets(offset: Any, exposure: Any, n_rows: int, expected: bool = True
     role = Offset(exposure=is_exposure)
     if not expected:
         raise OptionError(f"the model was fitted without an offset: it has no use for an {role.role}")
-    values = np.asarray(given, dtype=np.float64)
+    values = as_numbers(role.role, given)
     if values.shape != (n_rows,):
         raise DataError(f"there are {n_rows} rows of data, and the {role.role} has the shape {values.shape}")
     return in_array(role, values)
+
+
+def as_numbers(role: str, given: Any) -> np.ndarray:
+    """What is given for every row in a role such as "exposure", as an array of numbers."""
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"the {role} must be a number for every row, and something in it is none") from None
 
 
 def in_array(role: Offset, values: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y
 from riata.data.formats.frame_columns import as_column
 from riata.data.formats.source import TARGET
 from riata.data.formats.tables import checked_names, to_table
+from riata.data.offset import as_numbers
 from riata.data.opened import is_arrow_dataset, is_stream
 from riata.engines.known_rows import has_columns
 from riata.errors import DataError, OptionError
@@ -123,7 +124,7 @@ def with_roles(
         values = plain_target(given)
         if role == "weight":
             values = _check_sample_weight(values, y, dtype=np.float64, ensure_non_negative=True)
-        values = np.asarray(values, dtype=np.float64)
+        values = as_numbers(role, values)
         if values.shape != y.shape:
             raise DataError(f"X has {len(y)} rows, and the {role} has the shape {values.shape}")
         roles[role] = _free(role, table.schema.names)

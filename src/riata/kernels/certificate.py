@@ -38,10 +38,12 @@ def slope_checks(
     largest, cost, free = 0.0, 0.0, 0.0
     for j in range(w.shape[0]):
         g = shrink_positive * positive[j] + shrink_negative * negative[j]
-        size = abs(positive[j]) + abs(negative[j])
-        if abs(g) <= CANCELLED * size:
+        pull = abs(g)
+        if pull <= l1[j] and pull <= largest * l1[j]:  # most of them
             continue
-        pull, reach = abs(g), upper[j] if g < 0.0 else -lower[j]
+        size, reach = abs(positive[j]) + abs(negative[j]), upper[j] if g < 0.0 else -lower[j]
+        if pull <= CANCELLED * size:
+            continue
         if reach == 0.0:
             continue
         if l1[j] == 0.0 and l2[j] == 0.0 and reach == np.inf:

@@ -41,7 +41,17 @@ def kept_columns(
     reading = Reading(parse_memory(memory), as_text, skip_bad, csv=csv_options(csv), cells=cells)
     rows = open_source(source, reading)
     check_keepable(rows, names)
-    return rows.batches(list(dict.fromkeys(names)), ROWS)
+    wanted = list(dict.fromkeys(names))
+    return _at_least_one(rows.batches(wanted, ROWS), pa.schema([rows.schema.field(name) for name in wanted]))
+
+
+def _at_least_one(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The batches, or, where a file has no rows, one that has the columns alone."""
+    batch = None
+    for batch in batches:
+        yield batch
+    if batch is None:
+        yield pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
 
 
 def check_keepable(rows: Source, names: Sequence[str]) -> None:
@@ -62,9 +72,6 @@ def beside(kept: Iterable[pa.RecordBatch], tables: Iterable[pa.Table]) -> Iterat
         while (batch := None if _enough(rest, table.num_rows) else next(batches, None)) is not None:
             read = pa.Table.from_batches([batch])
             rest = read if rest is None else pa.concat_tables([rest, read])
-        if rest is None and not table.num_rows:  # no row was read at all, not even a batch of none
-            yield table
-            continue
         if rest is None or rest.num_rows < table.num_rows:
             raise DataError("there are fewer rows to keep columns of than predictions: the data has changed")
         clash = set(rest.column_names) & set(table.column_names)

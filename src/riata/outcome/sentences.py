@@ -198,11 +198,7 @@ def _(bound: GlobalBound) -> str:
 def _(bound: NoBound) -> str:
     counted = bound.counted if bound.k > 1 else bound.counted.removesuffix("s")
     said = f"without a ridge there is no bound on other models of {bound.k} {counted}"
-    return (
-        said
-        if bound.ridge is None
-        else f"{said}; a small ridge would give one (ridge={bound.ridge:.1g}, or --ridge {bound.ridge:.1g})"
-    )
+    return said if bound.ridge is None else f"{said}; a ridge of {bound.ridge:.1g} would give one"
 
 
 def _percent(share: float) -> str:

@@ -27,7 +27,7 @@ class ElasticNet(SeparablePenalty):
             "no groups": True,
             "uniform": np.ndim(self.l1) == np.ndim(self.l2) == 0,
             "no l2 part": not self._has_l2,
-            "no bounds": self._unbounded,
+            "no bounds": self.unbounded,
         }
         return frozenset(name for name, there in names.items() if there)
 
@@ -35,12 +35,8 @@ class ElasticNet(SeparablePenalty):
     def _has_l2(self) -> bool:
         return bool(np.any(self.l2))
 
-    @cached_property
-    def _unbounded(self) -> bool:
-        return bool(np.all(np.isneginf(self.lower)) and np.all(np.isposinf(self.upper)))
-
     def value(self, w: np.ndarray) -> float:
-        if not self._unbounded and np.any((w < self.lower) | (w > self.upper)):
+        if not self.unbounded and np.any((w < self.lower) | (w > self.upper)):
             return np.inf
         return _weighted_sum(self.l1, np.abs(w)) + (0.5 * _weighted_sum(self.l2, w * w) if self._has_l2 else 0.0)
 
@@ -50,7 +46,7 @@ class ElasticNet(SeparablePenalty):
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
         moved: np.ndarray = soft_threshold(v, step * self.l1) / (1.0 + step * self.l2)
-        return moved if self._unbounded else np.clip(moved, self.lower, self.upper)
+        return moved if self.unbounded else np.clip(moved, self.lower, self.upper)
 
     def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
         """The compiled version is `kernels.quadratic.best_value`."""
@@ -70,7 +66,7 @@ class ElasticNet(SeparablePenalty):
 
     def pull(self, slope: np.ndarray) -> np.ndarray:
         pulls: np.ndarray = np.abs(slope)
-        return pulls if self._unbounded else np.where(np.where(slope < 0.0, self.upper, self.lower) == 0.0, 0.0, pulls)
+        return pulls if self.unbounded else np.where(np.where(slope < 0.0, self.upper, self.lower) == 0.0, 0.0, pulls)
 
     def strengths(self, n_features: int) -> Strengths:
         """The strengths and bounds of all features, one number each, as read-only arrays."""

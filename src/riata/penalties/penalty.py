@@ -5,7 +5,7 @@ are sums over the features, and those derive from `SeparablePenalty`: three func
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import is_dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +16,7 @@ from riata.errors import OptionError
 Numbers = np.ndarray | float  # one number, or one for every feature
 
 
+FEASIBLE = 1.0 - 1e-14  # slopes are shrunk until they are feasible by more than rounding
 TINY_FACTOR = 1e-100  # stands for a factor of 0 where it divides: no sum notices the difference
 
 
@@ -43,11 +44,19 @@ class Penalty(ABC):
     upper: Numbers = np.inf  # and above; 0 is always within
 
     @cached_property
+    def unbounded(self) -> bool:
+        """Whether no coefficient has a bound."""
+        if isinstance(self.lower, float) and isinstance(self.upper, float):  # asked for by every model of a path
+            return self.lower == -np.inf and self.upper == np.inf
+        return bool(np.all(np.isneginf(self.lower)) and np.all(np.isposinf(self.upper)))
+
+    @cached_property
     def boxed(self) -> bool:
         """Whether some coefficient has a bound other than 0."""
-        return bool(np.any(np.isfinite(self.lower) & np.less(self.lower, 0.0))) or bool(
-            np.any(np.isfinite(self.upper) & np.greater(self.upper, 0.0))
-        )
+        if self.unbounded:
+            return False
+        bounds = np.concatenate([np.ravel(self.lower), np.ravel(self.upper)])
+        return bool(np.any(np.isfinite(bounds) & (bounds != 0.0)))
 
     @abstractmethod
     def value(self, w: np.ndarray) -> float:
@@ -69,6 +78,31 @@ class Penalty(ABC):
     def whole(self, features: np.ndarray) -> np.ndarray:
         """These features, and behind them those that enter with them: here none."""
         return features
+
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """How strongly the slopes of the loss pull coefficients away from 0, to be compared with `threshold`."""
+        raise OptionError(f"{self!r} is no sum over features or groups, and a working set needs one")
+
+    def threshold(self, n_features: int) -> np.ndarray:
+        """The largest pull at which each coefficient stays 0."""
+        raise OptionError(f"{self!r} is no sum over features or groups, and a working set needs one")
+
+    def violation(self, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """How far each coefficient is from its optimality condition, where the loss has this slope."""
+        raise OptionError(f"{self!r} has no optimality condition for single features")
+
+    def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
+        """(a bound on the least F from below, sum |slope w| of features without a penalty).
+
+        It is for penalties that have a "dual bound". `moving` are the slopes that are more than rounding, `rise` is the
+        mean conjugate of the loss, which shrinks at least as the slopes do. Features without a penalty that move from 0
+        make the sum infinite.
+        """
+        raise OptionError(f"{self!r} has no dual bound")
+
+    def tangent(self, w: np.ndarray) -> "Penalty":
+        """A convex penalty with the same slopes at w: a step that lowers F with it lowers F, if it is short enough."""
+        return self
 
     def at(self, alpha: float) -> Self:
         """The penalty of strength alpha, for paths: by default the same with another `alpha`."""
@@ -115,9 +149,25 @@ class SeparablePenalty(Penalty):
         """sup_v u v - p(v) of every coefficient, perhaps infinite: a convex penalty that gives it has a dual bound."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate")
 
+    def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
+        """With slopes as they are, or shrunk to the thresholds; every feature has a penalty."""
+        shares = (1.0, FEASIBLE / max(1.0, largest_ratio(self.pull(slope), self.threshold(len(slope)))))
+        return max(float(-share * rise - np.sum(self.conjugates(-share * slope))) for share in shares), 0.0
+
     def of(self, features: np.ndarray) -> "SeparablePenalty":
         """The penalty of some features alone. Here all are alike."""
         return self
+
+    def tangent(self, w: np.ndarray) -> Penalty:
+        if self.convex:
+            return self
+        low, high = self.subdifferential(w)
+        slope = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high, 0.0))
+        low, high = (np.where(np.isfinite(end), end, 0.0) for end in self.subdifferential(np.zeros(len(w))))
+        low = np.where(w < 0.0, slope, np.where(w > 0.0, np.minimum(low, slope), low))
+        high = np.where(w > 0.0, slope, np.where(w < 0.0, np.maximum(high, slope), high))
+        ends = (np.broadcast_to(np.asarray(end, dtype=np.float64), len(w)) for end in (self.lower, self.upper))
+        return Tangent(low, high, *ends)
 
     @property
     def has(self) -> frozenset[str]:
@@ -157,6 +207,33 @@ class SeparablePenalty(Penalty):
         if np.ndim(scale) == 0 and np.ndim(factors) == 0 and scale == factors == 1.0:
             return self
         return Scaled(self, scale, factors)
+
+
+@dataclass(frozen=True)
+class Tangent(SeparablePenalty):
+    """A slope on either side of 0 for each coefficient, low_j w_j below and high_j w_j above it, within bounds."""
+
+    low: np.ndarray
+    high: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+    convex = True
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        values = np.where(w < 0.0, self.low, self.high) * w
+        return np.where((w < self.lower) | (w > self.upper), np.inf, values)
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        best: np.ndarray = np.clip((centre - np.clip(centre, self.low, self.high)) / curvature, self.lower, self.upper)
+        return best
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        low, high = np.where(w > 0.0, self.high, self.low), np.where(w < 0.0, self.low, self.high)
+        return np.where(w <= self.lower, -np.inf, low), np.where(w >= self.upper, np.inf, high)
+
+    def of(self, features: np.ndarray) -> "Tangent":
+        return Tangent(*(end[features] for end in (self.low, self.high, self.lower, self.upper)))
 
 
 class Scaled(SeparablePenalty):
@@ -201,6 +278,13 @@ class Scaled(SeparablePenalty):
 
     def __repr__(self) -> str:
         return f"Scaled({self.base!r})"
+
+
+def largest_ratio(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest a / b, with 0 / 0 = 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.divide(a, b)
+    return float(np.max(np.where(np.isnan(ratio), 0.0, ratio), initial=0.0))
 
 
 def _times(factor: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -297,6 +297,19 @@ def check_same_features(data: Dataset, others: Dataset) -> None:
     )
 
 
+def check_same_offsets(data: Dataset, others: Dataset) -> None:
+    """Refuse other rows that lack the offset of those that are learnt from, or have one where those have none."""
+    if (data.facts.offset is None) == (others.facts.offset is None):
+        return
+    if data.facts.offset is None:
+        raise DataError("the validation set has an offset, and the rows to learn from have none: leave it out")
+    role = data.facts.offset.role
+    raise DataError(
+        f"the rows to learn from have an {role}, and the validation set has none: name it to riata.open, or give "
+        f"(X, y, sample_weight, {role}), where sample_weight may be None"
+    )
+
+
 def _same(mine: Any, theirs: Any) -> bool:
     if isinstance(mine, Numbered) and isinstance(theirs, Numbered):  # there may be millions
         return (len(mine), mine[:1], mine[-1:]) == (len(theirs), theirs[:1], theirs[-1:])

@@ -225,7 +225,7 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
     spec = replace(spec, k=k_max)
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
-    found = best_per_size(problem, k_max, solver_options(spec))
+    found = best_per_size(problem, k_max, solver_options(spec), model_made)
     nothing = np.empty(0, dtype=np.int64)
     models = [Fitted(nothing, np.empty(0), empty_intercept(problem), empty_loss(problem)), *found.models]
     models += [models[-1]] * (k_max + 1 - len(models))

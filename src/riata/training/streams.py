@@ -17,7 +17,9 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.encoding import Encoding
 from riata.data.offset import Offset
+from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
@@ -241,7 +243,15 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
         gap=None,
         stops=[Stop(reason)],
     )
-    return replace(found, spec=spec, encoding=data.encoding, profile=data.profile, course=course, learner=learner)
+    encoding = _with_classes_learnt(data.encoding, learner.classes)
+    return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)
+
+
+def _with_classes_learnt(encoding: Encoding | None, classes: np.ndarray | None) -> Encoding | None:
+    """The encoding whose target has the classes of the model, in the order in which they were learnt."""
+    if encoding is None or encoding.target is None or classes is None:
+        return encoding
+    return replace(encoding, target=Target(encoding.target.column, tuple(classes.tolist())))
 
 
 def _learn_chunk(learner: Learner, chunk: Chunk, data: Dataset) -> None:

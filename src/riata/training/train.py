@@ -11,15 +11,22 @@ from pathlib import Path
 import numpy as np
 
 from riata.data.dataset import Dataset
-from riata.data.features import bounds_of, factors_of, groups_of
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
-from riata.training.checks import check_exposure, check_request, check_same_features, check_target_varies, check_width
+from riata.training.checks import (
+    check_exposure,
+    check_request,
+    check_same_features,
+    check_same_offsets,
+    check_target_varies,
+    check_width,
+)
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
+from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
@@ -74,6 +81,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
         if data.encoding is not None:
             validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
+        check_same_offsets(data, validation)
     fit_margins = _one_margin if data.classes is None else _one_margin_per_class
     return fit_margins(data, spec, validation, warn)
 
@@ -140,13 +148,8 @@ def _fit_margin(
     validation = None if validation is None else with_offsets(validation, spec)[0]
     spec = of_loss
     search, origin = search_of(spec), far_origin(data, spec)
-    spec = replace(
-        spec,
-        penalty_factors=factors_of(spec.penalty_factors, data),
-        bounds=bounds_of(spec.bounds, data),
-        groups=groups_of(spec.groups, data),
-        memory=data.memory if spec.memory is None else spec.memory,
-    )
+    spec = with_features_numbered(spec, data)
+    spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
         data, validation = origin.moved(data), validation and origin.moved(validation)
     fitted: Fit

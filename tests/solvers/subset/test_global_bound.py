@@ -88,6 +88,15 @@ def test_without_a_ridge_the_products_of_all_features_give_one(rng):
     assert bound.gap < 0.2
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_path_names_a_ridge_for_its_largest_size_alone(rng, loss):
+    """At the largest model all slopes of the others are next to nothing, and so would a ridge for a small one be."""
+    X, y = wide(rng)
+    y = y if loss == "squared" else np.sign(y)
+    bounds = k_path(InMemory(X, y), Spec(loss=loss), 3).bounds
+    assert [bound.ridge is None for bound in bounds[1:]] == [True, True, False]
+
+
 def test_without_a_ridge_and_with_few_rows_a_ridge_is_named_that_gives_one(rng):
     X, y = wide(rng)
     bound = fit(InMemory(X, y), Spec(k=2)).result.bound

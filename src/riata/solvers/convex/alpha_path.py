@@ -23,14 +23,16 @@ from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
 from riata.solvers.convex.working_set import (
     CUTS,
-    DAMPING_FACTOR,
     MIN_JOINING,
     STEP_PRECISION,
     WorkingSetState,
     cut_back,
     grown,
+    local_problem,
     pass_part,
+    passes_are_cheap,
     read,
+    without_rounding,
     worse,
 )
 from riata.threads import one_blas_thread
@@ -78,7 +80,7 @@ class PathPoint:
     at: FirstOrder | None = None  # after its first pass
     curvature: Curvature | None = None  # there, where the loss is not quadratic
     gap: float = np.inf
-    damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
+    tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
     def model(self) -> AlphaModel:
         """As it was at the last pass."""
@@ -98,7 +100,7 @@ def alpha_path(
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
         yield AlphaModel(w, b, at.loss, gap)
-    size = BLOCK_IN_MEMORY if problem.data.cheap_passes else BLOCK
+    size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
         problems = [replace(problem, penalty=penalty) for penalty in penalties[i : i + size]]
@@ -122,7 +124,8 @@ def _solve_block(
     points, here = [], (state.w, state.b)
     w, b = here
     for problem in problems:
-        w, b = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
+        found = model.minimum(problem, at, here, (w, b), STEP_PRECISION, options.enough)
+        w, b = without_rounding(problem, found, options.tol)
         points.append(PathPoint(problem, w, b, at.loss + problem.penalty.value(state.w), *here))
     if _is_local(smallest, model):  # a curvature kept from before may have moved features outside the working set
         state.features = np.union1d(state.features, np.flatnonzero([point.w for point in points]) % len(state.w))
@@ -136,8 +139,10 @@ def _solve_block(
         model = _model(smallest, state, options.memory)
         for point in short:
             assert point.at is not None
-            here, its_model = (point.w, point.b), (point.curvature or model).times(point.damping)
-            point.w, point.b = its_model.minimum(point.problem, point.at, here, here, STEP_PRECISION, options.enough)
+            here, its_model = (point.w, point.b), point.curvature or model
+            local = local_problem(point.problem, point.w, point.tangent)
+            found = its_model.minimum(local, point.at, here, here, STEP_PRECISION, options.enough)
+            point.w, point.b = without_rounding(point.problem, found, options.tol)
     for point in points:
         point.gap /= options.unit
     state.curvature = points[-1].curvature or state.curvature
@@ -148,7 +153,7 @@ def _with_pulled(problem: Problem, state: WorkingSetState, points: list[PathPoin
     """The working set with features that are pulled in: all of them where passes are slow, else as many as are used."""
     ats = [point.at for point in points if point.at is not None]
     room = max(MIN_JOINING, *(int(np.count_nonzero(point.w)) for point in points))
-    return grown(problem, state, ats, min_joining=room if problem.data.cheap_passes else len(state.w))[0]
+    return grown(problem, state, ats, min_joining=room if passes_are_cheap(problem) else len(state.w))[0]
 
 
 def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> InnerModel:
@@ -185,11 +190,10 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
             if worse(F, point.best) and cuts <= CUTS:
                 assert point.w_best is not None
                 good = point.w_best, point.b_best
-                if cuts < CUTS:
+                if cuts < CUTS and (point.problem.penalty.convex or point.tangent):
                     point.w, point.b = cut_back(point.problem, good, (point.w, point.b))
                 else:
-                    point.w, point.b = good
-                    point.damping *= 1.0 if point.problem.penalty.convex else DAMPING_FACTOR
+                    (point.w, point.b), point.tangent = good, True
                 far.append(point)
             else:
                 point.best, point.w_best, point.b_best = F, point.w, point.b

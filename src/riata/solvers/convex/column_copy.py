@@ -22,10 +22,6 @@ class ColumnCopy:
     features: np.ndarray
     A: np.ndarray
 
-    def times(self, factor: float) -> "ColumnCopy":
-        """Itself: the loss needs no damping."""
-        return self
-
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:

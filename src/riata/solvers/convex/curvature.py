@@ -45,10 +45,6 @@ class Curvature:
         """The curvature of some of the features, by a mask."""
         return Curvature(self.features[kept], self.weight, self.mean[kept], self.H[np.ix_(kept, kept)])
 
-    def times(self, factor: float) -> "Curvature":
-        """The curvature times a factor: a larger one makes shorter steps, and short enough ones lower F."""
-        return self if factor == 1.0 else Curvature(self.features, factor * self.weight, self.mean, factor * self.H)
-
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:
@@ -84,9 +80,10 @@ def _penalised_minimum(
 ) -> np.ndarray:
     """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
-    if isinstance(penalty, GroupLasso):
+    if "block step" in penalty.has:
+        assert isinstance(penalty, GroupLasso)  # so far the only one with block steps
         with one_blas_thread():
-            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
+            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision, enough, squares)
     if strengths is None:
         assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
         with one_blas_thread():

@@ -27,15 +27,17 @@ from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.working_set import (
     CUTS,
-    DAMPING_FACTOR,
     MIN_JOINING,
     STEP_PRECISION,
     Known,
     WorkingSetState,
     cut_back,
     grown,
+    local_problem,
+    passes_are_cheap,
     read,
     sum_rounding,
+    without_rounding,
     worse,
 )
 from riata.solvers.iterate import Iterate, Options, Saved
@@ -62,7 +64,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     gap = judge.shortfall(problem, w, at)
     yield judge.iterate(1, w, b, F, gap)
     state = WorkingSetState(w, b, np.flatnonzero(w))
-    sample = sample_rows(problem.data, options.memory, options.seed)
+    sample = sample_rows(problem.data, options.memory, options.seed) if problem.penalty.convex else None
     if sample is None:
         _advance(problem, options, state, at, gap)
     else:
@@ -89,16 +91,16 @@ def newton(
 
     The first point of a resumed run is not yielded: it was yielded before it was saved. Returns why it ended.
     """
-    both_orders = not problem.data.cheap_passes
+    both_orders = not passes_are_cheap(problem)
     least_gap, idle, first = np.inf, 0, 2
     if resume is not None:
         least_gap, idle, first = (resume.facts[name] for name in ("least_gap", "idle", "steps"))
     for t in count(first):
         found = _read_no_worse(problem, options, state, judge, known, least_gap, both_orders)
-        if found is None and problem.penalty.convex:
+        if found is None and (problem.penalty.convex or state.tangent):
             break
-        if found is None:  # along a line to a lower point F may rise first; a damped step goes another way
-            state.damping *= DAMPING_FACTOR
+        if found is None:
+            state.tangent = True
             continue
         at, second, F, gap = found
         if resume is None or t > first:
@@ -107,8 +109,6 @@ def newton(
         idle = idle + 1 if known is not None and F >= known[0] and gap >= least_gap else 0
         if idle == STALLED:
             break
-        if idle == 0:
-            state.damping = 1.0
         known = F, state.w, state.b
         _advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap)
         least_gap = min(gap, least_gap)
@@ -140,6 +140,8 @@ def _read_no_worse(
             gap = judge.shortfall(problem, state.w, at)
             if known is None or exact or gap < least_gap or not worse(F, known[0]):
                 return at, second, F, gap
+        if not (problem.penalty.convex or state.tangent):
+            break  # on the line to a lower point of its quadratic F may rise first, however short the step
         state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
     assert known is not None
     state.w, state.b = known[1:]
@@ -162,9 +164,10 @@ def _advance(
     keep: bool = False,
 ) -> None:
     """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""
-    small = problem.data.cheap_passes or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
+    cheap = passes_are_cheap(problem)
+    small = cheap or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
     min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
-    if problem.data.cheap_passes and problem.loss.quadratic:
+    if cheap and problem.loss.quadratic:
         state.prune(problem, at)
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
     model: InnerModel | None = without_curvature(problem, features)
@@ -176,13 +179,15 @@ def _advance(
             state.features = features
             second = read(problem, state, first=False, second=True, memory=options.memory)[1]
             state.curvature = second or state.curvature
-        model = state.curvature.times(state.damping)
+        model = state.curvature
     here = state.w, state.b
     precision, enough = (
         ROUGH_PRECISION if waiting else STEP_PRECISION,
         ENOUGH * max(min(gap, at.loss), _asked_for(problem, options)),
     )
-    state.w, state.b = model.minimum(problem, at, here, here, precision, enough)
+    local = local_problem(problem, state.w, state.tangent)
+    found = model.minimum(local, at, here, here, precision, enough)
+    state.w, state.b = without_rounding(problem, found, options.tol)
     state.features = features
     if isinstance(model, GatheredColumns):  # features that came to nothing leave
         state.features, state.curvature = np.flatnonzero(state.w), NOTHING

@@ -38,10 +38,6 @@ class GatheredColumns:
         y, weight = data.targets()
         return cls(features, InMemory(matrix, y, weight), *one_by_one(matrix, weight if fit_intercept else None))
 
-    def times(self, factor: float) -> "GatheredColumns":
-        """Itself: the loss needs no damping."""
-        return self
-
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:

@@ -15,6 +15,7 @@ from riata.penalties import SeparablePenalty
 MAX_ROUNDS = 25
 STEPS = 100  # with momentum, in each round
 POWERS, SLACK = 20, 1.1  # steps of the power method, and a factor on its result, which may be too small
+STEEPEST = 1e9  # times the steepness of H: what shorter steps would gain is less than rounding
 DIFFERENCE = 1e-6  # of a coefficient: distance of the finite differences that give the penalty's curvature
 
 
@@ -87,7 +88,7 @@ class _Quadratic:
 
     def accelerate(self, v: np.ndarray, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Proximal gradient steps with momentum (Beck & Teboulle, 2009), restarted without it where a step raises Q."""
-        Q, from_v, from_now, t = self.value(v, now), v, now, 1.0
+        Q, from_v, from_now, t, steepest = self.value(v, now), v, now, 1.0, STEEPEST * self.steepness
         for _ in range(STEPS):
             h = self.steepness * np.where(self.curved, self.curvature, 1.0)
             new = np.where(self.curved, self.penalty.best_value(h * from_v - from_now, h), v)
@@ -96,6 +97,8 @@ class _Quadratic:
             if new_Q > Q:
                 if from_v is v:
                     self.steepness *= 2.0
+                    if self.steepness > steepest:
+                        break
                 from_v, from_now, t = v, now, 1.0
                 continue
             t_next = 0.5 + np.sqrt(0.25 + t * t)

@@ -5,7 +5,7 @@ of the working set where they are few and in memory (`column_copy`), and otherwi
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,10 @@ MIN_JOINING = 64  # so many features may join at a time, however few are in use,
 NEARLY_PULLED = 0.95  # of the threshold: features that are pulled by less may leave the working set,
 WORTH_PRUNING = 0.75  # if what is left is at most this share of it
 STEP_PRECISION = 1e-13  # of a step that is followed by a pass
+NO_EFFECT = (
+    1e-4  # of the gap that is asked for: coefficients of a smaller share of the largest effect leave no trace in it
+)
 STEP_FRACTIONS = 0.5 ** np.arange(1, 16)  # that are tried of a step that raises F
-DAMPING_FACTOR = 10.0  # on the curvature, after a step none of whose fractions lowers F
 CUTS = 3  # of one step: they leave less of it than rounding
 COPIES_OF_CURVATURE = 4  # H, a sum of parts of it, and two copies in a factorisation
 
@@ -40,7 +42,7 @@ class WorkingSetState:
     b: float
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
     curvature: Curvature = NOTHING
-    damping: float = 1.0  # steps minimise a quadratic of so many times the curvature
+    tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
     def saved(self, known: "Known", least_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
         """The state, with the point before it, the least gap so far, and the number of steps and of idle ones."""
@@ -49,7 +51,7 @@ class WorkingSetState:
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
         facts = {"b": float(self.b), "H.weight": float(H.weight), "known_F": float(known[0]),
                  "known_b": float(known[2]), "least_gap": float(least_gap), "idle": idle, "steps": steps,
-                 "slope_unit": slope_unit, "damping": float(self.damping)}  # fmt: skip
+                 "slope_unit": slope_unit, "tangent": self.tangent}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
@@ -65,9 +67,9 @@ class WorkingSetState:
             check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
             check_set(arrays[name], name, np.arange(d))
         check_facts(facts, {"b": float, "H.weight": float, "known_F": float, "known_b": float, "least_gap": float,
-                            "idle": int, "steps": int, "slope_unit": float | None, "damping": float})  # fmt: skip
+                            "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool})  # fmt: skip
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
-        state = cls(arrays["w"], facts["b"], arrays["features"], curvature, facts["damping"])
+        state = cls(arrays["w"], facts["b"], arrays["features"], curvature, facts["tangent"])
         return state, (facts["known_F"], arrays["known"], facts["known_b"])
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
@@ -81,6 +83,17 @@ class WorkingSetState:
 
 
 Known = tuple[float, np.ndarray, float]  # (F, w, b) of a point that steps must not be worse than
+
+
+def passes_are_cheap(problem: Problem) -> bool:
+    """Whether to save work rather than passes. Where a penalty is not convex, the way decides where a fit ends: it is
+    then the same wherever the rows lie."""
+    return problem.data.cheap_passes or not problem.penalty.convex
+
+
+def local_problem(problem: Problem, w: np.ndarray, tangent: bool) -> Problem:
+    """What a step from w minimises: the problem, or that of the penalty's tangent at w."""
+    return replace(problem, penalty=problem.penalty.tangent(w)) if tangent else problem
 
 
 def read(
@@ -175,6 +188,21 @@ def worse(F: float, known: float, rounding: float = F_ROUNDING) -> bool:
 def sum_rounding(n_rows: int) -> float:
     """The share of a sum over so many rows that rounding can make at most, in whatever order they are added."""
     return max(F_ROUNDING, n_rows * float(np.finfo(np.float64).eps))
+
+
+def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point:
+    """The point without coefficients that are rounding beside the largest, each by the effect of one deviation.
+
+    Of a column and its copy, one takes the coefficient, and what is left for the other is a sum that should be zero.
+    """
+    if "strengths" not in problem.penalty.has:  # such as groups, which are in a model as a whole
+        return point
+    w, b = point
+    effects = np.abs(w) * problem.data.moments.scale
+    share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
+    # without an L1 penalty zero is a number as any other
+    rounding = (w != 0.0) & (effects <= share * np.max(effects, initial=0.0)) & (problem.strengths.l1 > 0.0)
+    return (np.where(rounding, 0.0, w), b) if rounding.any() else point
 
 
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:

@@ -45,13 +45,15 @@ class Bounded(NamedTuple):
 
     values: np.ndarray | None
     slopes: np.ndarray | None = None
+    slopes_at: int = 0  # features of the model that they are at: those of smaller ones are larger
 
     def of(self, problem: Problem, k: int, objective: float) -> Bound:
         """The bound for at most k features, beside a model of this objective."""
         counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
         if self.values is None:
-            ridge = None if self.slopes is None else useful_ridge(problem, self.slopes, k, objective)
-            return NoBound(k, counted, ridge)
+            if self.slopes is None or k < self.slopes_at:
+                return NoBound(k, counted)
+            return NoBound(k, counted, useful_ridge(problem, self.slopes, k, objective))
         value = float(self.values[min(k, len(self.values)) - 1])
         if value <= 0.0 <= objective <= PERFECT * gap_unit(problem):
             value = float(objective)  # no loss is below zero
@@ -61,7 +63,8 @@ class Bounded(NamedTuple):
 def quadratic_bounds(model: LocalQuadratic, sizes: Sequence[Size]) -> Bounded:
     """Bounds from the products of a search, where the local quadratic is the loss itself."""
     if not _quadratic_of(model).costs.bounding:
-        return Bounded(None, -model.pulls(sizes[-1].support, sizes[-1].weights) * model.unit)
+        slopes = -model.pulls(sizes[-1].support, sizes[-1].weights) * model.unit
+        return Bounded(None, slopes, sizes[-1].k)
     values, price = np.zeros(sizes[-1].k), 0.0
     for size in _some(sizes):
         found = next(relaxed_planes(model, size, price))

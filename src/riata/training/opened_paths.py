@@ -1,0 +1,63 @@
+"""`riata.path` and `riata.k_path`: paths of a dataset as it was opened, which `riata.training.path` makes.
+
+A path is of one margin: that of a number, or of the second of two classes against the first.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.errors import OptionError
+from riata.training import path as along
+from riata.training.checks import check_exposure, check_rows
+from riata.training.named_features import with_features_numbered
+from riata.training.offsets import with_offsets
+from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
+from riata.training.preparing import rows_or_statistics, rows_seen
+from riata.training.several_classes import class_weights, count_classes, one_against_rest
+from riata.training.spec import Spec
+
+
+def path(
+    data: Dataset,
+    spec: Spec,
+    alphas: Sequence[float] | np.ndarray | None = None,
+    *,
+    length: int = LENGTH,
+    reach: float = ALPHA_REACH,
+    max_features: int | None = None,
+    progress: Callable[[float, int], None] | None = None,
+) -> ModelPath:
+    """Models for decreasing alphas: those given, or `length` of them from alpha_max to `reach` times it.
+
+    It ends early with the first model of at least `max_features` features, and, with alphas of its own, where a model
+    explains nearly all of the target or hardly more than the one before: `ended` says so.
+    """
+    data, spec = _one_margin(data, spec)
+    return along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+
+
+def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
+    """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
+    return along.k_path(*_one_margin(data, spec), k_max, bounded=bounded)
+
+
+def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
+    """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
+    offset = data.facts.offset
+    check_exposure(spec.loss_function, offset is not None and offset.exposure)
+    if data.classes is None:
+        data = rows_or_statistics(data, spec, None)
+    else:
+        classes = np.asarray(data.classes)
+        if len(classes) != 2:
+            raise OptionError(
+                f"a path is of one margin, and each of {len(classes)} classes has its own: take riata.train with alpha "
+                "or k 'auto', whose course.searched has the paths of all"
+            )
+        weights = class_weights(spec.class_weight, classes, count_classes(data))
+        data = one_against_rest(rows_seen(data, spec), 1, weights)
+    data, spec = with_offsets(data, spec)
+    check_rows(data, spec)
+    return data, with_features_numbered(spec, data)
