@@ -53,8 +53,8 @@ class CountingMemory(InMemory):
 class _Seen(CountingMemory):
     """The same rows with other targets or weights."""
 
-    def __init__(self, data: CountingMemory, X, y, weight):
-        super().__init__(X, y, weight, facts=data.facts.but(classes=None), ledger=data.ledger)
+    def __init__(self, data: CountingMemory, X, y, weight, offset):
+        super().__init__(X, y, weight, offset=offset, facts=data.facts.but(classes=None), ledger=data.ledger)
         self._data = data
 
     @property
