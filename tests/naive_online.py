@@ -22,14 +22,22 @@ def ftrl(a, y, weight, visits, batch, loss, eta, l1, l2):
     d = a.shape[1]
     z, n, v, debt = np.zeros(d + 1), np.zeros(d + 1), np.zeros(d + 1), 0.0
     penalised = np.append(np.ones(d), 0.0)
+    origin, curvature, seen = 0.0, 1.0, []
     for rows, targets, weights in steps(a, y, weight, visits, batch):
-        g = np.append(*slope(loss, rows, targets, weights, v[:d], v[d]))
+        u = np.empty(len(targets))
+        for r, row in enumerate(rows):
+            if loss.logarithms:
+                seen.append((targets[r], weights[r]))
+                mean = np.average(*np.array(seen).T[:1], weights=np.array(seen)[:, 1])
+                origin, curvature = np.log(mean), loss.second_derivative(mean, np.log(mean))
+            u[r] = weights[r] * loss.derivative(targets[r], origin + row @ v[:d] + v[d]) / curvature
+        g = np.append(rows.T @ u, u.sum()) / len(u)
         sigma = np.sqrt(n + g**2) - np.sqrt(n)
         n += g**2
         z += eta * g - sigma * v
-        debt += eta * weights.mean()
+        debt += eta * weights.mean() / curvature
         v = -soft_threshold(z, l1 * debt * penalised) / (1.0 + np.sqrt(n) + l2 * debt * penalised)
-    return v[:d], v[d]
+    return v[:d], origin + v[d]
 
 
 def rda(a, y, weight, visits, batch, loss, eta, l1, l2):
@@ -103,7 +111,8 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
     Noises and rates have one entry per lane; the last row of what is kept for the intercepts is the empty model's.
     """
     d, n_lanes, curvature = a.shape[1], len(noises), min(loss.curvature, 1.0)
-    stiffness = (curvature / rates)[:, None]
+    if loss.logarithms:
+        curvature = loss.second_derivative(y[0], np.log(y[0]))
     origin = y[0] if loss.relative else 0.0
     z, hold, w = np.zeros((n_lanes, d)), np.zeros(d), np.zeros((n_lanes, d))
     b, b_z, b_hold, squares = (np.zeros(n_lanes + 1) for _ in range(4))
@@ -113,24 +122,30 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
         variance -= np.average(seen, axis=0, weights=weight[: len(seen)]) ** 2
         varies = variance > 1e-12
         level = noises * np.sqrt(squares[:-1]) * max(T / distinct, 1.0) ** 0.4 + alpha * T
-        divisor = stiffness * np.where(varies, variance + hold, 1.0)
+        divisor = curvature / rates[:, None] * np.where(varies, variance + hold, 1.0)
         v = -soft_threshold(z, np.sqrt(variance) * level[:, None]) / divisor
         return np.where(varies, v, 0.0), np.sqrt(np.where(varies, variance, 0.0))
 
     for i, x in enumerate(a):
         T = weight[:i].sum()
+        if loss.logarithms:
+            mean = np.average(y[: i + 1], weights=weight[: i + 1])
+            origin, curvature = np.log(mean), loss.second_derivative(mean, np.log(mean))
         w, deviation = weights(T, a[: i + 1])
         u = loss.derivative(y[i], origin + b + np.append(w @ x, 0.0))
         cap = abs(u[-1]) + (np.sqrt(squares[-1] / T) if T > 0 else 0.0)
         u = weight[i] * np.clip(u, -cap, cap)
         squares += u**2
         rest = np.sqrt(squares[-1] / (T + weight[i]))
-        if rest == 0.0:
+        if rest <= (1e-12 * curvature if loss.logarithms else 0.0):
             continue
+        stiffness = curvature / rates[:, None]
         grown = np.hypot(hold, deviation * x / rest * np.sqrt(np.mean(u[:-1] ** 2)))
         z += np.where(deviation > 0, np.outer(u[:-1], x) - stiffness * (grown - hold) * w, 0.0)
         hold = np.where(deviation > 0, grown, hold)
-        grown_b = np.hypot(b_hold, u * curvature / rest)
-        b_z += u - (grown_b - b_hold) * b
-        b_hold, b = grown_b, -b_z / (curvature + grown_b)
+        grown_b = np.hypot(b_hold, u / (min(rest, curvature) if loss.logarithms else rest))
+        b_z += u / curvature - (grown_b - b_hold) * b
+        b_hold, b = grown_b, -b_z / (1.0 + grown_b)
+        if loss.logarithms:
+            b_z[-1] = b[-1] = 0.0
     return weights(weight.sum(), a)[0], origin + b[:-1]

@@ -42,14 +42,12 @@ from riata.penalties import (
     Cardinality,
     ElasticNet,
     GroupCardinality,
-    GroupLasso,
     Numbers,
     Penalty,
-    SeparablePenalty,
     Strengths,
 )
+from riata.penalties.penalty import FEASIBLE, largest_ratio
 
-FEASIBLE = 1.0 - 1e-14  # slopes are shrunk until they are feasible by more than rounding
 SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the sums of conjugates
 EQUAL_STRENGTHS = 1e-12  # strengths that differ by less, relative to the largest, count as equal
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
@@ -213,10 +211,11 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
         shrink_positive, shrink_negative = _share(down, up), _share(up, down)
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
     free = 0.0
-    if isinstance(penalty, GroupLasso):
-        bound, free = _group_bound(penalty, w, at, (shrink_positive, shrink_negative), rise)
-    elif "strengths" not in penalty.has:
-        bound = _own_bound(penalty, shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w, rise)
+    if "strengths" not in penalty.has:
+        slope = shrink_positive * at.positive.by_w + shrink_negative * at.negative.by_w
+        size = np.abs(at.positive.by_w) + np.abs(at.negative.by_w)
+        slope = np.where(np.abs(slope) <= CANCELLED * size, 0.0, slope)
+        bound, free = penalty.dual_bound(w, slope, np.abs(slope) > MOVING * size, rise)
     else:
         sides, strengths = (at.positive.by_w, at.negative.by_w), problem.strengths
         largest, cost, free = slope_checks(*sides, shrink_positive, shrink_negative, *strengths, w)
@@ -231,32 +230,9 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
 
 
-def _group_bound(
-    penalty: GroupLasso, w: np.ndarray, at: FirstOrder, shrink: tuple[float, float], rise: float
-) -> tuple[float, float]:
-    """(dual bound, sum |g w| of features without penalty): slopes are shrunk until no group is pulled in."""
-    slope = shrink[0] * at.positive.by_w + shrink[1] * at.negative.by_w
-    size = np.abs(at.positive.by_w) + np.abs(at.negative.by_w)
-    slope = np.where(np.abs(slope) <= CANCELLED * size, 0.0, slope)
-    pull, threshold = pulls(penalty, slope)
-    unpenalised = threshold == 0.0
-    largest = float(np.max(_ratio(np.where(unpenalised, 0.0, pull), threshold), initial=0.0))
-    moving = unpenalised & (w == 0.0) & (np.abs(slope) > MOVING * size)
-    free = np.inf if np.any(moving) else float(np.sum(np.abs(slope * w), where=unpenalised))
-    return -FEASIBLE / max(1.0, largest) * rise, free
-
-
 def _share(part: float, whole: float) -> float:
     """part / whole, but at most 1; both are 0 or more."""
     return float(part / whole) if part < whole else float(part > 0.0)
-
-
-def _own_bound(penalty: Penalty, slope: np.ndarray, rise: float) -> float:
-    """The dual bound of a penalty that tells its conjugate: with slopes as they are, or shrunk to its thresholds."""
-    assert isinstance(penalty, SeparablePenalty)
-    largest = float(np.max(_ratio(penalty.pull(slope), penalty.threshold(len(slope))), initial=0.0))
-    shares = (1.0, FEASIBLE / max(1.0, largest))
-    return max(float(-share * rise - np.sum(penalty.conjugates(-share * slope))) for share in shares)
 
 
 def has_dual_bound(problem: Problem) -> bool:
@@ -266,23 +242,13 @@ def has_dual_bound(problem: Problem) -> bool:
 
 def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     """The largest violation of an optimality condition at (w, b), each slope in the units of the scaled columns."""
-    penalty = problem.penalty
-    if not isinstance(penalty, SeparablePenalty):
-        raise OptionError(f"{penalty!r} has no optimality condition for single features")
-    violations = penalty.violation(w, at.by_w) / problem.scale
+    violations = problem.penalty.violation(w, at.by_w) / problem.scale
     return max(float(np.max(violations)), abs(at.by_b) if problem.fit_intercept else 0.0)
 
 
 def slope_unit(problem: Problem, start: Start) -> float:
     """The largest slope at the start: `stationarity` is reported relative to it."""
     return max(float(np.max(np.abs(start.at.by_w) / problem.scale)), 1e-300)
-
-
-def _ratio(a: Numbers, b: Numbers) -> np.ndarray:
-    """a / b, with 0 / 0 = 0."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.divide(a, b)
-    return np.where(np.isnan(ratio), 0.0, ratio)
 
 
 def empty_intercept(problem: Problem) -> float:
@@ -419,11 +385,9 @@ def alpha_max(problem: Problem) -> float:
     The problem is that of alpha = 1; thresholds are proportional to alpha.
     """
     pull, threshold = pulls(problem.penalty, (problem.start or empty_start(problem)).at.by_w)
-    return float(np.max(_ratio(np.where(threshold == 0.0, 0.0, pull), threshold)))
+    return largest_ratio(np.where(threshold == 0.0, 0.0, pull), threshold)
 
 
 def pulls(penalty: Penalty, slope: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(pulls, thresholds): a coefficient of 0, or a group, stays 0 while its pull is at most its threshold."""
-    if not isinstance(penalty, SeparablePenalty | GroupLasso):
-        raise OptionError(f"{penalty!r} is no sum over features or groups, and a working set needs one")
     return penalty.pull(slope), penalty.threshold(len(slope))

@@ -48,4 +48,10 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
         other.add(bucket_of(hashes_of(part), 5), hashes_of(part), part)
         if merged:
             found.merge(other)
-    assert found.to_json() == {b: "|".join(seen[:2] + ["..."] * (len(seen) > 2)) for b, seen in expected.items()}
+    wanted = {b: "|".join(seen[:2] + ["..."] * (len(seen) > 2)) for b, seen in expected.items()}
+    named = found.named()
+    assert dict(named) == wanted
+    assert dict(named.items()) == wanted
+    assert {str(named.bucket_named(name)): name for name in wanted.values()} == wanted
+    assert named.bucket_named("none of them") is None
+    assert str(2**5) not in named

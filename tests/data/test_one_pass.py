@@ -93,4 +93,4 @@ def test_classes_in_another_order_than_that_of_their_names_are_saved(labels, rng
     assert model.classes == labels
     model.save(tmp_path / "model.json")
     loaded = riata.load_model(tmp_path / "model.json")
-    assert loaded.score(tmp_path / "rows.parquet") == model.score(tmp_path / "rows.parquet") > 0.6
+    assert loaded.score(tmp_path / "rows.parquet") == model.score(tmp_path / "rows.parquet") > 1 / len(labels)

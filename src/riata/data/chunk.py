@@ -2,10 +2,12 @@
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
+from riata.matrices.dense import DenseMatrix
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 
@@ -90,6 +92,26 @@ def copied(chunks: Sequence[Chunk]) -> Chunk:
     """A copy of the rows of several chunks, in their order, which no longer refers to what they were read from."""
     Xs, *others = zip(*(chunk.arrays for chunk in chunks), strict=True)
     return Chunk(Xs[0].stacked(Xs[1:]), *(np.concatenate(part) for part in others))
+
+
+def gathered(chunks: Iterable[Chunk], n_rows: int) -> Chunk:
+    """A copy of the rows of chunks that are made one by one, in all `n_rows`: dense ones are never held twice."""
+    chunks = iter(chunks)
+    first = next(chunks)
+    if not isinstance(first.X, DenseMatrix):
+        return copied([first, *chunks])
+    whole = [np.empty((n_rows, *part.shape[1:]), part.dtype) for part in _plain(first)]
+    start = 0
+    for chunk in chain([first], chunks):
+        for all_rows, part in zip(whole, _plain(chunk), strict=True):
+            all_rows[start : start + chunk.n_rows] = part
+        start += chunk.n_rows
+    return Chunk(*(all_rows[:start] for all_rows in whole))
+
+
+def _plain(chunk: Chunk) -> list[np.ndarray]:
+    """The arrays of a chunk of dense rows."""
+    return [chunk.X.array, *chunk.arrays[1:]]
 
 
 def left_over(chunk: Chunk) -> Any:

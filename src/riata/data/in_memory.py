@@ -18,7 +18,7 @@ from riata.matrices.matrix import Matrix
 from riata.threads import n_cores, one_blas_thread
 
 T = TypeVar("T")
-BLOCK_BYTES = 8 << 20  # rows summed at a time: large enough to amortise a call, small enough for the cache
+BLOCK_BYTES = 8 << 20  # large enough to amortise a call, small enough for the cache
 
 
 class InMemory(Dataset):
@@ -26,6 +26,7 @@ class InMemory(Dataset):
 
     cheap_passes = True
     n_chunks = 1
+    block_bytes = BLOCK_BYTES  # of rows summed at a time by a thread
 
     def __init__(
         self,
@@ -87,9 +88,9 @@ class InMemory(Dataset):
     def _blocks(self) -> list[Chunk]:
         """Blocks of rows for threads to share."""
         X = self._chunk.X
-        if X.sparse and X.nbytes > BLOCK_BYTES:
+        if X.sparse and X.nbytes > self.block_bytes:
             return self.blocks(-(-X.nbytes // n_cores()))  # few blocks: the result of each is a vector over features
-        return self.blocks(BLOCK_BYTES)
+        return self.blocks(self.block_bytes)
 
     def blocks(self, n_bytes: int) -> list[Chunk]:
         """Blocks of rows of about so many bytes: views, or copies where rows are not contiguous in memory."""

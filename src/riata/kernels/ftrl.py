@@ -4,6 +4,9 @@
 
 worked out for the features of a row when it comes, and for all of them at the end of the chunk. z_j and root_j lie side
 by side in `memory`, so that a feature costs one visit to the main memory; its last row is the intercept's.
+
+Where margins are logarithms of means, they are counted from that of the mean so far, and slopes and penalty are divided
+by the curvature there (`riata.kernels.mean_so_far`). Until a target is positive, nothing is learnt.
 """
 
 import math
@@ -12,6 +15,7 @@ import numpy as np
 
 from riata.kernels.compiled import compiled
 from riata.kernels.losses import derivative
+from riata.kernels.mean_so_far import SUM, MeanSoFar, follow_mean, near
 from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.steps import Steps
 
@@ -111,6 +115,7 @@ def ftrl_sweep(
     l2: float,
     memory: np.ndarray,
     debt: np.ndarray,
+    mean: MeanSoFar,
     w: np.ndarray,
     b: float,
     learn_b: float,
@@ -119,9 +124,11 @@ def ftrl_sweep(
     """Steps over `visits`, `batch` rows each, updating memory, debt and w in place.
 
     `margins` gets each row's before it is learnt. With `safe`, eta_t is divided by the root of the curvature along the
-    largest row so far. Returns b and the largest row norm.
+    largest row so far. Returns b, which is counted from the origin, and the
+    largest row norm.
     """
     rows, y, weight, visits, batch, loss, etas, safe, margins = steps
+    logarithms, mean_sums, origin, curvature = mean
     d = w.shape[0]
     shrink = rows.shrink
     plain = bool((shrink == 1.0).all())
@@ -132,13 +139,20 @@ def ftrl_sweep(
         for r, i in enumerate(members):
             features, values = entries(rows, i)
             margin, norm2 = predict_row(features, values, shrink, plain, due1, due2, memory, row_w)
-            margins[t * batch + r] = margin + b
-            slope = weight[i] * derivative(loss, y[i], margin + b) / members.shape[0]
+            beyond, moved = margin + b, 0.0
+            if logarithms:
+                moved = follow_mean(loss, y[i], weight[i], learn_b > 0.0, mean_sums, origin, curvature)
+                beyond = near(beyond)
+            margins[t * batch + r] = origin[0] + beyond - moved
+            slope = weight[i] * derivative(loss, y[i], origin[0] + beyond) / (curvature[0] * members.shape[0])
             total += slope
             weights += weight[i]
             largest = max(largest, weight[i] * (norm2 + learn_b)) if safe > 0.0 else largest
             if batch > 1:
                 gather_row(features, values, shrink, slope, slopes)
+        if logarithms and mean_sums[SUM] == 0.0:
+            slopes[:] = 0.0
+            continue
         eta = etas[t] / math.sqrt(safe * largest) if safe > 0.0 and largest > 0.0 else etas[t]
         if batch == 1:
             learn_row(features, values, shrink, plain, total, eta, memory, row_w)
@@ -150,7 +164,7 @@ def ftrl_sweep(
         memory[d, ROOT] = math.sqrt(before * before + total * total)
         memory[d, Z] += eta * total - (memory[d, ROOT] - before) * b
         b = -learn_b * memory[d, Z] / (1.0 + memory[d, ROOT])
-        debt[0] += eta * weights / members.shape[0]
+        debt[0] += eta * weights / (curvature[0] * members.shape[0])
     for j in range(d):
         w[j] = weight_of(memory[j, Z], memory[j, ROOT], l1 * debt[0], l2 * debt[0])
     return b, largest

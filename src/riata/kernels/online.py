@@ -3,7 +3,7 @@
 Per feature j and lane, with u the slope of the loss on a row, s_j the running standard deviation of column j, T the
 weight of the rows so far, and `rest` the root mean square of the slopes of the empty model:
 
-    v_j = -soft(z_j, s_j level + flat) / (s_j^2 + hold_j),    w_j = v_j / stiffness,
+    v_j = -soft(z_j, s_j level + flat) / (s_j^2 + hold_j),    w_j = v_j / (stiffness * curvature),
     level = noise sqrt(sum of u^2) + alpha T,
     hold_j' = sqrt(hold_j^2 + (s_j x_j / rest)^2 * mean of u^2),    z_j += u x_j - (hold_j' - hold_j) v_j.
 
@@ -13,6 +13,10 @@ the quotient that this takes, is worked out once for all of them.
 Everything is homogeneous in x_j: a column in other units gives the same margins, bit for bit when the factor is a power
 of two. On dense rows x_j is counted from the first row's value, so a constant added to a column changes nothing either.
 All numbers of a feature lie side by side in a row of `block`, which is a line of the cache.
+
+Of losses whose margins are logarithms of means, slopes and curvatures are in units of the target or a power of them. So
+margins are counted from the logarithm of the mean of all targets so far, and the curvature is that at this mean. Where
+every target so far was zero there is none, and nothing is learnt.
 """
 
 import math
@@ -22,6 +26,7 @@ import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import Coded, value_and_derivative, with_offset
+from riata.kernels.mean_so_far import SUM, follow_mean, near
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.simd4 import load, soft, store
@@ -30,6 +35,8 @@ LANES = 4
 HOLD, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first comes z of every lane
 EMPTY = LANES  # the place of the model without features in arrays over lanes
 REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as much as new ones
+MOVED = LANES + 1  # and of the change of the origin by the row itself in margins
+NO_SLOPE = 1e-12  # slopes of this share of the curvature are rounding: exp(log(y)) - y is not always 0
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
 
@@ -118,15 +125,26 @@ def learn_row(
 
 @compiled(nogil=True, inline="always")
 def learn_intercepts(
-    slopes: np.ndarray, unit: float, curvature: float, b_z: np.ndarray, b_hold: np.ndarray, b: np.ndarray
+    slopes: np.ndarray,
+    unit: float,
+    curvature: float,
+    logarithms: bool,
+    b_z: np.ndarray,
+    b_hold: np.ndarray,
+    b: np.ndarray,
 ) -> None:
-    """The same for the intercepts of all lanes and of the empty model, which no penalty holds back."""
-    for g in range(LANES + 1):
-        pushed = slopes[g] * curvature / unit
+    """The same for the intercepts of all lanes and of the empty model, which no penalty holds back.
+
+    Where margins are logarithms, the empty model is the mean itself: its intercept stays 0. A step then is below 1, a
+    factor of e, however much the targets vary.
+    """
+    unit = min(unit, curvature) if logarithms else unit
+    for g in range(LANES if logarithms else LANES + 1):
+        pushed = slopes[g] / unit
         after = math.sqrt(b_hold[g] * b_hold[g] + pushed * pushed)
-        b_z[g] += slopes[g] - (after - b_hold[g]) * b[g]
+        b_z[g] += slopes[g] / curvature - (after - b_hold[g]) * b[g]
         b_hold[g] = after
-        b[g] = -b_z[g] / (curvature + after)
+        b[g] = -b_z[g] / (1.0 + after)
 
 
 @compiled(nogil=True)
@@ -179,8 +197,8 @@ class Settings(NamedTuple):
     """What a sweep is told."""
 
     loss: Coded
-    curvature: float
     relative: bool  # whether only differences of targets matter
+    logarithms: bool  # whether margins are logarithms of means
     learn_b: bool
     alpha: float
     standardize: float
@@ -200,6 +218,8 @@ class Memory(NamedTuple):
     slope_squares: np.ndarray
     total: np.ndarray
     losses: np.ndarray
+    mean_sums: np.ndarray  # see `kernels.mean_so_far`
+    curvature: np.ndarray
 
 
 @compiled(nogil=True)
@@ -215,15 +235,16 @@ def online_sweep(
 ) -> None:
     """Learn from `visits`, updating the memory in place; `margins` gets each row's before it is learnt.
 
+    Its last column has what to add to them to have the margins at which the row was learnt.
     `losses` sums the losses of the lanes, of the empty model and the weights, over rows that are new (T < distinct).
     """
-    loss, curvature, relative, learn_b, alpha, standardize, distinct = settings
-    noise, stiffness, block, origin, b_z, b_hold, b, slope_squares, total, losses = memory
+    loss, relative, logarithms, learn_b, alpha, standardize, distinct = settings
+    noise, stiffness, block, origin, b_z, b_hold, b, slope_squares, total, losses, mean_sums, curvature = memory
     width = 1
     for i in visits:
         features, values = entries(rows, i)
         width = max(width, values.shape[0])
-    slopes, level, sums = np.empty(LANES + 1), np.empty(LANES), np.empty(LANES)
+    slopes, level, sums, margin = np.empty(LANES + 1), np.empty(LANES), np.empty(LANES), np.empty(LANES + 1)
     row = Predicted(np.empty(width), np.zeros((width, LANES)), sums)
     shrink = rows.shrink
     for t in range(visits.shape[0]):
@@ -235,22 +256,30 @@ def online_sweep(
         T = total[0]
         if T == 0.0 and learn_b:  # without an intercept zero means zero
             first_row(features, values, shrink, y[i], relative, block, origin)
+        moved = 0.0
+        if logarithms:
+            moved = follow_mean(loss, y[i], weight[i], learn_b, mean_sums, origin, curvature)
         stretch = 1.0 if T <= distinct else (T / distinct) ** REPEATS
         for g in range(LANES):
             level[g] = noise[g] * math.sqrt(slope_squares[g]) * stretch + T * alpha * standardize
         flat = T * alpha * (1.0 - standardize)
         predict_row(features, values, shrink, plain, weight[i], T, level, flat, block, row)
         for g in range(LANES + 1):
-            margins[t, g] = origin[0] + b[g] + (sums[g] / stiffness[g] if g < LANES else 0.0)
-        mean_square = judge_row(loss, y[i], weight[i], T, T < distinct, margins[t], slopes, slope_squares, losses)
+            beyond = b[g] + (sums[g] / (stiffness[g] * curvature[0]) if g < LANES else 0.0)
+            margin[g] = origin[0] + (near(beyond) if logarithms else beyond)
+            margins[t, g] = margin[g] - moved
+        margins[t, MOVED] = moved
         total[0] = T + weight[i]
+        if logarithms and mean_sums[SUM] == 0.0:
+            continue
+        mean_square = judge_row(loss, y[i], weight[i], T, T < distinct, margin, slopes, slope_squares, losses)
         rest = math.sqrt(slope_squares[EMPTY] / total[0])
-        if rest == 0.0:
+        if rest <= (NO_SLOPE * curvature[0] if logarithms else 0.0):
             continue
         push = math.sqrt(mean_square) / rest
         learn_row(features, values, shrink, plain, slopes, push, block, row)
         if learn_b:
-            learn_intercepts(slopes, rest, curvature, b_z, b_hold, b)
+            learn_intercepts(slopes, rest, curvature[0], logarithms, b_z, b_hold, b)
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")

@@ -11,6 +11,7 @@ class LogLinkLoss(Loss):
     """A loss whose margins are logarithms of means; the best constant is the mean of the target."""
 
     link = EXP
+    logarithms = True
     predicted: str  # what it is a mean of, in a word
 
     def constant(self, mean_y: Any) -> Any:

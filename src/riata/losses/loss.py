@@ -36,6 +36,8 @@ class Loss(ABC):
     relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
     refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 
+    logarithms: bool = False  # whether margins are logarithms of means: y in other units moves them all alike
+
     # Its shape.
     quadratic: bool = False  # whether it is (y - z)^2 / 2: then the products of columns determine F
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps

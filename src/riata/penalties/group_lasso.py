@@ -12,7 +12,7 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.penalties.elastic_net import soft_threshold
-from riata.penalties.penalty import Numbers, Penalty
+from riata.penalties.penalty import FEASIBLE, Numbers, Penalty, largest_ratio
 
 NEWTON_STEPS = 100  # of which a few are taken: they converge from one side, and quadratically
 
@@ -107,6 +107,15 @@ class GroupLasso(Penalty):
                 break
         pulls = a[self.groups]
         return pulls
+
+    def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
+        """Slopes are shrunk until no group is pulled in."""
+        pull, threshold = self.pull(slope), self.threshold(len(slope))
+        unpenalised = threshold == 0.0
+        largest = largest_ratio(np.where(unpenalised, 0.0, pull), threshold)
+        enters = np.any(unpenalised & (w == 0.0) & moving)
+        free = np.inf if enters else float(np.sum(np.abs(slope * w), where=unpenalised))
+        return -FEASIBLE / max(1.0, largest) * rise, free
 
     def whole(self, features: np.ndarray) -> np.ndarray:
         """These features, and behind them the others of their groups."""

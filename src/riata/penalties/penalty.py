@@ -16,6 +16,7 @@ from riata.errors import OptionError
 Numbers = np.ndarray | float  # one number, or one for every feature
 
 
+FEASIBLE = 1.0 - 1e-14  # slopes are shrunk until they are feasible by more than rounding
 TINY_FACTOR = 1e-100  # stands for a factor of 0 where it divides: no sum notices the difference
 
 
@@ -78,6 +79,27 @@ class Penalty(ABC):
         """These features, and behind them those that enter with them: here none."""
         return features
 
+    def pull(self, slope: np.ndarray) -> np.ndarray:
+        """How strongly the slopes of the loss pull coefficients away from 0, to be compared with `threshold`."""
+        raise OptionError(f"{self!r} is no sum over features or groups, and a working set needs one")
+
+    def threshold(self, n_features: int) -> np.ndarray:
+        """The largest pull at which each coefficient stays 0."""
+        raise OptionError(f"{self!r} is no sum over features or groups, and a working set needs one")
+
+    def violation(self, w: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """How far each coefficient is from its optimality condition, where the loss has this slope."""
+        raise OptionError(f"{self!r} has no optimality condition for single features")
+
+    def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
+        """(a bound on the least F from below, sum |slope w| of features without a penalty).
+
+        It is for penalties that have a "dual bound". `moving` are the slopes that are more than rounding, `rise` is the
+        mean conjugate of the loss, which shrinks at least as the slopes do. Features without a penalty that move from 0
+        make the sum infinite.
+        """
+        raise OptionError(f"{self!r} has no dual bound")
+
     def tangent(self, w: np.ndarray) -> "Penalty":
         """A convex penalty with the same slopes at w: a step that lowers F with it lowers F, if it is short enough."""
         return self
@@ -126,6 +148,11 @@ class SeparablePenalty(Penalty):
     def conjugates(self, u: np.ndarray) -> np.ndarray:
         """sup_v u v - p(v) of every coefficient, perhaps infinite: a convex penalty that gives it has a dual bound."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate")
+
+    def dual_bound(self, w: np.ndarray, slope: np.ndarray, moving: np.ndarray, rise: float) -> tuple[float, float]:
+        """With slopes as they are, or shrunk to the thresholds; every feature has a penalty."""
+        shares = (1.0, FEASIBLE / max(1.0, largest_ratio(self.pull(slope), self.threshold(len(slope)))))
+        return max(float(-share * rise - np.sum(self.conjugates(-share * slope))) for share in shares), 0.0
 
     def of(self, features: np.ndarray) -> "SeparablePenalty":
         """The penalty of some features alone. Here all are alike."""
@@ -251,6 +278,13 @@ class Scaled(SeparablePenalty):
 
     def __repr__(self) -> str:
         return f"Scaled({self.base!r})"
+
+
+def largest_ratio(a: np.ndarray, b: np.ndarray) -> float:
+    """The largest a / b, with 0 / 0 = 0."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.divide(a, b)
+    return float(np.max(np.where(np.isnan(ratio), 0.0, ratio), initial=0.0))
 
 
 def _times(factor: np.ndarray, x: np.ndarray) -> np.ndarray:

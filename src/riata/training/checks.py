@@ -305,8 +305,8 @@ def check_same_offsets(data: Dataset, others: Dataset) -> None:
         raise DataError("the validation set has an offset, and the rows to learn from have none: leave it out")
     role = data.facts.offset.role
     raise DataError(
-        f"the rows to learn from have an {role}, and the validation set has none: give it one, too, as a column or "
-        "behind the weights"
+        f"the rows to learn from have an {role}, and the validation set has none: name its column, or, "
+        f"beside arrays, give (X, y, sample_weight, {role})"
     )
 
 

@@ -22,6 +22,9 @@ from riata.solvers.saved_checks import check_facts
 from riata.training.checkpoint import Checkpoints
 
 DIVERGED = 1e3  # times the loss of the empty model: no method that converges gets there
+AGAINST_DIVERGENCE = (
+    "leave the step to riata, choose a smaller one, or scale the data (standardize, or rows of unit norm)"
+)
 GROWTH = 1.1  # of the steps between two records within a pass
 PATIENCE = 10  # passes without a change of F after which a method without a certificate stops
 
@@ -251,11 +254,18 @@ def _until_interrupted(iterates: Any, ending: list[StopReason]) -> Iterator[Iter
 
 def _check_divergence(point: Iterate, F: float | None, empty: float, problem: Problem) -> None:
     """Refuse a model with NaN, or with a loss far above that of the empty model."""
-    finite = np.isfinite(point.intercept) and np.isfinite(point.coef).all()
-    if finite and (F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1.0)):
+    check_finite(point.coef, point.intercept, point.steps)
+    if F is None or F - problem.penalty.value(point.coef) <= DIVERGED * max(empty, 1.0):
         return
     raise DivergenceError(
-        f"the method diverged after {point.steps} steps (the empty model's loss is {empty:.4g}, here it is "
-        f"{F if F is None else format(F, '.4g')}); leave the step to riata, choose a smaller one, or scale the data "
-        "(standardize, or rows of unit norm)"
+        f"the method diverged after {point.steps} steps (the empty model's loss is {empty:.4g}, here it is {F:.4g}); "
+        f"{AGAINST_DIVERGENCE}"
     )
+
+
+def check_finite(coef: np.ndarray, intercept: float, steps: int) -> None:
+    """Refuse a model with NaN or an infinite number."""
+    if not (np.isfinite(intercept) and np.isfinite(coef).all()):
+        raise DivergenceError(
+            f"the method diverged after {steps} steps: its coefficients are no finite numbers; {AGAINST_DIVERGENCE}"
+        )

@@ -29,7 +29,7 @@ from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
-from riata.training.driver import GROWTH, Record, with_progressive
+from riata.training.driver import GROWTH, Record, check_finite, with_progressive
 from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
 from riata.training.selection.search import search_of
@@ -190,6 +190,8 @@ class Learner:
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
         models = [stream.model for stream in self.margins.streams]
+        for model in models:
+            check_finite(model.coef, model.intercept, self.steps)
         return Trained(
             self.spec,
             self.spec.solver,

@@ -145,6 +145,27 @@ def test_the_quadratic_is_at_its_minimum(ratio, rng):
         assert all(Q(v) <= Q(u) + 1e-12 for u in others)
 
 
+@pytest.mark.parametrize("ratio", [1.0, 0.3])
+@pytest.mark.parametrize("factor", [1.0, 0.0])
+def test_many_coordinates_are_solved_to_what_is_enough(ratio, factor, rng):
+    m, n = 520, 200
+    A = rng.normal(size=(n, m)) / np.sqrt(n)
+    H, y, groups = A.T @ A, rng.normal(size=n), np.arange(m) // 5
+    factors = np.where(groups == 0, factor, 1.0)
+    penalty = GroupLasso(groups, ratio, 0.05, rng.uniform(0.5, 2.0, size=m), factors)
+
+    def Q(v):
+        return 0.5 * np.sum((y - A @ v) ** 2) + penalty.value(v)
+
+    best = minimise_groups(H, -A.T @ y, penalty, np.zeros(m), 1e-12)
+    for enough in 10.0 ** -np.arange(1.0, 8.0, 2.0):
+        v = minimise_groups(H, -A.T @ y, penalty, np.zeros(m), 1e-12, enough, y @ y)
+        assert Q(best) <= Q(v) + 1e-12
+        assert Q(v) - Q(best) <= enough
+    rough = minimise_groups(H, -A.T @ y, penalty, np.zeros(m), 1e-12, 0.1, y @ y)
+    assert Q(rough) > Q(best) + 1e-12
+
+
 def test_categories_enter_whole_from_files_in_a_budget_and_the_report_says_so(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)

@@ -88,7 +88,7 @@ class HashedCategory(Encoder):
         return bits_fault(self.bits)
 
     def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"bucket_names": dict(self.bucket_names)}
+        return super().to_json() | {"bucket_names": dict(self.bucket_names.items())}
 
     @property
     def names(self) -> Sequence[str]:
@@ -183,7 +183,7 @@ class CategoryLearner(Learner):
 
     def encoder(self, n_rows: int) -> Category | HashedCategory:
         if self.buckets is not None:
-            names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.to_json()
+            names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
             return HashedCategory(self.column, self.bits, names)
         fewest = _fewest(n_rows)
         frequent = sorted(level for level, count in self.counts.items() if count >= fewest)

@@ -119,7 +119,8 @@ class Buckets(Names):
         by_number = int(digits) if own.startswith("#") and digits.isdecimal() and len(digits) < 10 else -1
         if 0 <= by_number < self._n and str(by_number) == digits and digits not in self._named:
             return by_number
-        return self._places.get(own)
+        by_name = getattr(self._named, "bucket_named", None)  # of many names, without a dictionary of them
+        return self._places.get(own) if by_name is None else by_name(own)
 
 
 class Joined(Names):

@@ -1,9 +1,12 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
+from bisect import bisect_right
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array
 from riata.kernels.text_hashing import hash_strings, strings_not_seen
@@ -94,19 +97,58 @@ class BucketNames:
         self._grow(len(later._seen))
         self._seen[more] = 3
 
-    def to_json(self) -> dict[str, str]:
+    def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
-        names: dict[int, str] = {}
-        for wanted in (0, 1):
-            for buckets, places, strings in self._kept:
-                chosen = places == wanted
-                texts = strings.filter(arrow_of(chosen)).to_pylist()
-                if wanted:
-                    texts = [f"{names[b]}|{text}" for b, text in zip(buckets[chosen].tolist(), texts, strict=True)]
-                names |= dict(zip(buckets[chosen].tolist(), texts, strict=True))
-        for bucket in np.flatnonzero(self._seen == 3).tolist():
-            names[bucket] += "|..."
-        return {str(bucket): name for bucket, name in names.items()}
+        if not self._kept:
+            return NamedBuckets(np.zeros(0, np.int64), pa.array([], pa.large_string()))
+        buckets, places = (np.concatenate([kept[i] for kept in self._kept]) for i in (0, 1))
+        strings = pa.concat_arrays([strings.cast(pa.large_string()) for *_, strings in self._kept])
+        order = np.lexsort((places, buckets))
+        firsts, seconds = order[places[order] == 0], order[places[order] == 1]
+        found = buckets[firsts]
+        second_of = np.full(len(found), -1)
+        second_of[np.searchsorted(found, buckets[seconds])] = seconds
+        second = strings.take(pa.array(second_of, mask=second_of < 0))
+        more = pa.array(np.full(len(found), "...", object), pa.large_string(), mask=self._seen[found] < 3)
+        parts = strings.take(pa.array(firsts)), second, more, pa.scalar("|", pa.large_string())
+        return NamedBuckets(found, pc.binary_join_element_wise(*parts, null_handling="skip"))
+
+
+class NamedBuckets(Mapping[str, str]):
+    """The names of buckets, which stay in Arrow's memory: as objects of Python they would take ten times as much."""
+
+    def __init__(self, buckets: np.ndarray, names: pa.Array) -> None:
+        """Buckets are in order."""
+        self._buckets, self._names = buckets, names
+
+    def __getitem__(self, bucket: str) -> str:
+        number = int(bucket)
+        place = int(np.searchsorted(self._buckets, number))
+        if place == len(self._buckets) or self._buckets[place] != number:
+            raise KeyError(bucket)
+        return str(self._names[place].as_py())
+
+    def __iter__(self) -> Iterator[str]:
+        return (str(bucket) for bucket in self._buckets)
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def items(self) -> ItemsView[str, str]:
+        """Without a look-up of each."""
+        return dict(zip(map(str, self._buckets.tolist()), self._names.to_pylist(), strict=True)).items()
+
+    def bucket_named(self, name: str) -> int | None:
+        """The bucket of a name; of several, the last."""
+        place = bisect_right(self._ordered, name, key=lambda i: str(self._names[int(i)].as_py())) - 1
+        at = int(self._ordered[place]) if place >= 0 else -1
+        return int(self._buckets[at]) if at >= 0 and self._names[at].as_py() == name else None
+
+    @cached_property
+    def _ordered(self) -> np.ndarray:
+        """The places of the names in the order of the alphabet: UTF-8 is ordered as its characters are."""
+        places: np.ndarray = pc.sort_indices(self._names).to_numpy()
+        return places
 
 
 class GrowingNames(Mapping[str, str]):
@@ -125,7 +167,7 @@ class GrowingNames(Mapping[str, str]):
     @property
     def _now(self) -> dict[str, str]:
         if self._version != self._buckets.version:
-            self._version, self._names = self._buckets.version, self._buckets.to_json()
+            self._version, self._names = self._buckets.version, dict(self._buckets.named().items())
         return self._names
 
     def __getitem__(self, bucket: str) -> str:

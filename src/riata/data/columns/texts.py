@@ -231,7 +231,7 @@ class TextLearner(Learner):
             hashes = self.hashes[order]
             buckets.add(bucket_of(hashes, asked.bits), hashes, pa.array(self._names(order), pa.string()))
             return HashedText(
-                self.column, asked.bits, buckets.to_json(), rules.ngrams, rules.stop_words, per_row=per_row
+                self.column, asked.bits, dict(buckets.named().items()), rules.ngrams, rules.stop_words, per_row=per_row
             )
         fewest = min(RARE_ROWS, 0.01 * n_rows) if asked.min_rows is None else asked.min_rows
         chosen = order[self.rows[order] >= fewest][: asked.max_words]

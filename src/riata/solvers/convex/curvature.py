@@ -80,9 +80,10 @@ def _penalised_minimum(
 ) -> np.ndarray:
     """The minimum of quadratic and penalty over the features W, from a guess: compiled for the elastic net."""
     v, strengths = guess[W], penalty.strengths(len(w))
-    if isinstance(penalty, GroupLasso):
+    if "block step" in penalty.has:
+        assert isinstance(penalty, GroupLasso)  # so far the only one with block steps
         with one_blas_thread():
-            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision)
+            return minimise_groups(H, slope + H @ (v - w[W]), penalty.of(W), v, precision, enough, squares)
     if strengths is None:
         assert isinstance(penalty, SeparablePenalty)  # checked by `capabilities` before the solver started
         with one_blas_thread():

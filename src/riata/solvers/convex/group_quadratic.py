@@ -16,22 +16,30 @@ SWEEPS = 5  # between two Newton steps
 MAX_ROUNDS = 300
 SHARES = 0.5 ** np.arange(12)  # that are tried of a Newton step
 ROUNDING = 1e-15  # of Q: a smaller gain is none
+MANY_COORDINATES = 512  # from which on a Newton step costs more than another pass after a rough minimum
 LARGE_BLOCK = 200  # coordinates, from which on the largest row sum stands for the largest eigenvalue
 
 
 def minimise_groups(
-    H: np.ndarray, slope: np.ndarray, penalty: GroupLasso, w: np.ndarray, precision: float
+    H: np.ndarray,
+    slope: np.ndarray,
+    penalty: GroupLasso,
+    w: np.ndarray,
+    precision: float,
+    enough: float = 0.0,
+    squares: float = np.inf,
 ) -> np.ndarray:
     """The best v from the start w, where the smooth part has this slope. H is m x m, symmetric, not negative.
 
-    `precision` is that of the optimality conditions of the groups, relative to the largest slope.
+    `precision` is that of the optimality conditions of the groups, relative to the largest slope; `enough` and
+    `squares` are those of `minimise_quadratic`.
     """
     if not len(w):
         return w
     order = np.argsort(penalty.groups, kind="stable")
     blocks = _Blocks(H[np.ix_(order, order)], slope[order], penalty.of(order), w[order])
     v = np.empty_like(w)
-    v[order] = blocks.minimum(precision)
+    v[order] = blocks.minimum(precision, enough, squares)
     return v
 
 
@@ -54,7 +62,7 @@ class _Blocks:
         most = float(np.abs(block).sum(axis=1).max())
         return most if last - first > LARGE_BLOCK else min(most, 1.000001 * float(np.linalg.eigvalsh(block)[-1]))
 
-    def minimum(self, precision: float) -> np.ndarray:
+    def minimum(self, precision: float, enough: float, squares: float) -> np.ndarray:
         v, now = self.w.copy(), self.slope.copy()
         unit = max(float(np.max(self.penalty.lengths(now / self.scale))), float(np.max(self.by_group)), 1e-300)
         least = np.inf
@@ -64,6 +72,8 @@ class _Blocks:
             )
             now = self._slope_at(v)
             if self._violation(v, now) <= precision * unit:
+                break
+            if enough > 0.0 and len(v) > MANY_COORDINATES and self._gap(v, now, squares) <= enough:
                 break
             v, now = self._newton(v, now)
             violation, Q = self._violation(v, now), self._Q(v, now)
@@ -90,6 +100,15 @@ class _Blocks:
         return float(
             np.max(np.where(lengths > 0.0, of_groups, np.maximum(of_groups - self.by_group, 0.0)), initial=0.0)
         )
+
+    def _gap(self, v: np.ndarray, now: np.ndarray, squares: float) -> float:
+        """The duality gap of Q at v, see `quadratic._gap`: slopes are shrunk until no group is pulled in."""
+        pull, threshold = self.penalty.pull(now), self.penalty.threshold(len(v))
+        free, curvature = threshold == 0.0, self.H.diagonal()
+        share = 1.0 / max(1.0, float(np.max(pull[~free] / threshold[~free], initial=0.0)))
+        loose = 0.5 * (1.0 - share) ** 2 * squares if share < 1.0 else 0.0
+        gains = now[free] ** 2 / np.where(curvature[free] > 0.0, curvature[free], np.inf)
+        return float(loose + self.penalty.value(v) + share * (v @ now) + gains.sum())
 
     def _newton(self, v: np.ndarray, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A step to zero slopes of the coordinates that are not zero, of which single ones stop at zero if they have a

@@ -4,7 +4,8 @@ FTRL-Proximal (see `ftrl.py`) with three changes.
 
 1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so that
    nothing is copied and units of columns do not matter; steps are relative to the slopes of the empty model, so that
-   units of the target do not matter either.
+   units of the target do not matter either. Of losses whose margins are logarithms, the empty model is the mean of the
+   targets so far, and steps are relative to the curvature there.
 2. A threshold as high as the noise. The sum of slopes of a feature without information is a random walk, of size
    s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
        level = noise * sqrt(sum of u^2) + alpha T,
@@ -31,10 +32,12 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.kernels.losses import code_of
+from riata.kernels.mean_so_far import LOG_OF_NOTHING
 from riata.kernels.online import (
     EMPTY,
     HOLD,
     LANES,
+    MOVED,
     REPEATS,
     SHIFT,
     SQUARES,
@@ -46,6 +49,7 @@ from riata.kernels.online import (
     online_sweep,
     sizes_and_slopes,
 )
+from riata.losses import Loss
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
 from riata.solvers.iterate import Iterate, Options
@@ -66,7 +70,9 @@ CANDIDATES = 3  # for each of k
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
-HALF_LIFE_SUMS = {"b_z", "b_hold", "slope_squares", "total", "bucket_sums", "bucket_squares"}  # besides those in block
+HALF_LIFE_SUMS = {  # besides those in block
+    "b_z", "b_hold", "slope_squares", "total", "mean_sums", "bucket_sums", "bucket_squares",
+}  # fmt: skip
 PARTS: dict[str, Any] = {  # of a row of `block`, which has all numbers of a feature (see `kernels.online`)
     "z": slice(LANES),
     "hold": HOLD,
@@ -99,7 +105,7 @@ class Online(Method):
     half_life: float | None = None  # rows after which a row counts half; None: all rows count alike
     schedule = "constant"
     order = "shuffled"
-    sign_flips = frozenset({"b_z", "b", "xy", "origin", "bucket_sums"})
+    sign_flips = frozenset({"b_z", "b", "xy", "origin", "centre", "bucket_sums"})
 
     def memory(self, n_features: int) -> MethodMemory:
         memory = {
@@ -107,7 +113,8 @@ class Online(Method):
             "b_z": np.zeros(LANES + 1), "b_hold": np.zeros(LANES + 1), "b": np.zeros(LANES + 1),
             "slope_squares": np.zeros(LANES + 1), "total": np.zeros(1), "losses": np.zeros(LANES + 2),
             "noise": np.full(LANES, NOISE_WITH_ALPHA) if self.alpha is not None else NOISES.copy(),
-            "stiffness": np.ones(LANES), "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
+            "mean_sums": np.zeros(3), "curvature": np.ones(1), "stiffness": np.ones(LANES),
+            "review": np.ones(1), "lane": np.zeros(1, dtype=np.int64),
         }  # fmt: skip
         if self.k is not None:
             memory |= top_k.memory(min(self.n_candidates, n_features), n_features)
@@ -145,7 +152,9 @@ class Online(Method):
         if sweep.batch != 1:
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
         memory, done = state.memory, 0
-        memory["stiffness"][:] = min(sweep.loss.curvature, 1.0) / self.rates
+        memory["stiffness"][:] = 1.0 / self.rates
+        if not sweep.loss.logarithms:  # of those, the sweep works it out
+            memory["curvature"][:] = min(sweep.loss.curvature, 1.0)
         while done < len(sweep.visits):
             due = self._due(memory) - state.steps - done
             visits = sweep.visits[done : done + due]
@@ -165,25 +174,43 @@ class Online(Method):
         self._review(state.memory)
 
     def _take(self, sweep: Sweep, visits: np.ndarray, state: State, learn_b: float) -> np.ndarray:
-        """Learn these rows; returns their margins before they were learnt, by all lanes and the empty model."""
+        """Learn these rows; returns their margins before they were learnt, by all lanes and the empty model.
+
+        The last column has what is to be added to have the margins at which they were learnt.
+        """
         loss, memory = sweep.loss, state.memory
-        margins = np.empty((len(visits), LANES + 1))
+        margins = np.empty((len(visits), MOVED + 1))
         settings = Settings(
-            code_of(loss), min(loss.curvature, 1.0), loss.relative, learn_b > 0.0, self.alpha or 0.0,
+            code_of(loss), loss.relative, loss.logarithms, learn_b > 0.0, self.alpha or 0.0,
             float(self.standardize), float(self.distinct),
         )  # fmt: skip
         swept = Memory(**{name: memory[name] for name in Memory._fields})
         online_sweep(sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, settings, swept, margins)
         if self.k is not None:
-            self._gather(sweep, visits, margins[:, memory["lane"][0]], memory)
+            self._gather(sweep, visits, margins, memory)
         return margins
 
-    def _gather(self, sweep: Sweep, visits: np.ndarray, z: np.ndarray, memory: MethodMemory) -> None:
-        """Add these rows to the second-order statistics of the candidates, about the margins z."""
+    def _gather(self, sweep: Sweep, visits: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> None:
+        """Add these rows to the second-order statistics of the candidates, about the margins of the best lane."""
         y, loss = sweep.y[visits], sweep.loss
-        h = np.maximum(loss.second_derivative(y, z), LEAST_CURVATURE * min(loss.curvature, 1.0))
-        responses = h * (z - memory["origin"][0]) - loss.derivative(y, z)
-        top_k.gather(memory, sweep.rows, visits, of_features(memory, "shift"), sweep.weight[visits], h, responses)
+        z = margins[:, memory["lane"][0]] + margins[:, MOVED]
+        u, h = loss.derivative(y, z), loss.second_derivative(y, z)
+        if loss.logarithms:  # where a model overshoots, slope and curvature are large alike: such a row counts less
+            caps, size = self._caps(loss, y, margins, memory), np.abs(u)
+            part = np.divide(caps, size, out=np.ones_like(size), where=size > caps)
+            u, h = part * u, part * h
+        if loss.relative:  # an origin that is a mean moves
+            memory["centre"][:] = memory["origin"]
+        h = np.maximum(h, LEAST_CURVATURE * memory["curvature"][0])
+        responses = h * (z - memory["centre"][0]) - u
+        weight = np.where(z > LOG_OF_NOTHING, sweep.weight[visits], 0.0) if loss.logarithms else sweep.weight[visits]
+        top_k.gather(memory, sweep.rows, visits, of_features(memory, "shift"), weight, h, responses)
+
+    def _caps(self, loss: Loss, y: np.ndarray, margins: np.ndarray, memory: MethodMemory) -> np.ndarray:
+        """The largest slopes that rows may have: in its first steps a model may overshoot, see `kernels.online`."""
+        of_empty = np.abs(loss.derivative(y, margins[:, EMPTY] + margins[:, MOVED]))
+        caps: np.ndarray = of_empty + np.sqrt(memory["slope_squares"][EMPTY] / max(memory["total"][0], 1e-300))
+        return caps
 
     def _review(self, memory: MethodMemory) -> None:
         """Choose the best lane and, for k features, the candidates; adjust the noise to have enough of them."""
@@ -204,7 +231,8 @@ class Online(Method):
         size, slope, entered = np.zeros(len(seen)), np.zeros(len(seen)), np.zeros(LANES)
         levels = self._levels(memory)
         T, lane, m = memory["total"][0], memory["lane"][0], len(memory["candidates"])
-        sizes_and_slopes(memory["block"], seen, T, *levels, memory["stiffness"], lane, size, slope, entered)
+        stiffness = memory["stiffness"] * memory["curvature"]
+        sizes_and_slopes(memory["block"], seen, T, *levels, stiffness, lane, size, slope, entered)
         pool = np.flatnonzero(size)
         if len(pool) < min(m, len(seen)):
             steepest = np.argpartition(-slope, min(m, len(seen)) - 1)[:m]  # only these and the pool are sorted
@@ -246,7 +274,8 @@ class Online(Method):
         n_features = len(memory["block"])
         w, deviation = np.empty((n_features, LANES)), np.empty(n_features)
         level, flat = self._levels(memory)
-        all_weights(memory["block"], memory["total"][0], level, flat, memory["stiffness"], w, deviation)
+        stiffness = memory["stiffness"] * memory["curvature"]
+        all_weights(memory["block"], memory["total"][0], level, flat, stiffness, w, deviation)
         return w, deviation
 
     def _levels(self, memory: MethodMemory) -> tuple[np.ndarray, float]:
@@ -268,7 +297,7 @@ class Online(Method):
             w = np.zeros(len(of_features(memory, "sums")))
             features, weights, b = top_k.cut(memory, self.k, fit_intercept=bool(memory["b_hold"].any()))
             w[features] = weights
-            b += memory["origin"][0]
+            b += memory["centre"][0]
         support = np.flatnonzero(w)
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from riata.errors import OptionError
-from riata.kernels.online import EMPTY, WIDTH
+from riata.kernels.online import MOVED, WIDTH
 from riata.kernels.rows import CsrRows
 from riata.kernels.sketch import NOWHERE, Places, count_outside, move_in, move_out, split_rows
 from riata.matrices.matrix import Matrix
@@ -122,10 +122,8 @@ class Sketch(Online):
         y, weight, loss = sweep.y[visits], sweep.weight[visits], sweep.loss
         part = replace(sweep, rows=rows, y=y, weight=weight, visits=np.arange(len(visits)), plain=True)
         margins = super()._take(part, part.visits, state, learn_b)
-        # In its first steps a model may overshoot, as in the kernel of 'online'.
-        cap = np.abs(loss.derivative(y, margins[:, EMPTY]))
-        cap += np.sqrt(memory["slope_squares"][EMPTY] / max(memory["total"][0], 1e-300))
-        slopes = weight * np.clip(loss.derivative(y, margins[:, memory["lane"][0]]), -cap, cap)
+        caps = self._caps(loss, y, margins, memory)
+        slopes = weight * np.clip(loss.derivative(y, margins[:, memory["lane"][0]] + margins[:, MOVED]), -caps, caps)
         bar, sums, squares = memory["bar"][0], memory["bucket_sums"], memory["bucket_squares"]
         count_outside(outside, slopes, weight, bar, sums, squares, places_of(memory))
         if sweep.names is not None:

@@ -20,12 +20,13 @@ def memory(n_candidates: int, n_features: int) -> MethodMemory:
     """The statistics before the first row, without candidates. The intercept is the last entry of xx and xy.
 
     Features that were `seen`, in any row, may become candidates: of millions, the others are not looked at. `place_of`
-    has the place of every feature among the candidates, -1 for others.
+    has the place of every feature among the candidates, -1 for others; margins are counted from the `centre`.
     """
     m = n_candidates + 1
     return {
         "candidates": np.full(n_candidates, -1), "xx": np.zeros((m, m)), "xy": np.zeros(m),
         "seen": np.zeros(n_features, dtype=bool), "place_of": np.full(n_features, -1, dtype=np.int32),
+        "centre": np.zeros(1),
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.arrays import Array, at_least, namespace, to_host
-from riata.data.chunk import Chunk, copied
+from riata.data.chunk import Chunk, gathered
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
@@ -26,6 +26,9 @@ STEPS = 100
 LONG_STEP = 0.05  # of the objective: where a step should gain more, its best length is searched
 LENGTHS = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1])  # that are tried
 LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
+BESIDE = 3  # numbers of a row that are kept beside the columns: a constant, its target and its weight
+SHARE_OF_COPY = 0.25  # of the memory: names, chunks and sums take the rest
+SHARE_OF_BLOCK = 1 / 64  # of the memory: a pass makes about four arrays of the size of a block, on every core
 NEGLIGIBLE_CURVATURE = 1e-10  # of the largest: Newton's steps leave out rows of less
 
 
@@ -159,11 +162,13 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
     if data.cheap_passes:  # a copy of a few columns, made by one pass: what is read of it is not read of the data
         data.ledger.count(data.n_rows)
         return data.map(cut).with_own_ledger()
-    if 8 * data.n_rows * n_columns > memory:
+    if 8 * data.n_rows * (n_columns + BESIDE) > memory * SHARE_OF_COPY:
         return data.map(cut)
     if isinstance(data, Remote):
         return data.persisted(cut)
-    return InMemory.of(copied([cut(chunk) for chunk in data.visit()]))
+    rows = InMemory.of(gathered(map(cut, data.visit()), data.n_rows))
+    rows.block_bytes = min(rows.block_bytes, int(memory * SHARE_OF_BLOCK))
+    return rows
 
 
 def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
