@@ -115,7 +115,7 @@ class BucketNames:
 
 
 class NamedBuckets(Mapping[str, str]):
-    """The names of buckets, which stay in Arrow's memory: as objects of Python they would take ten times as much."""
+    """The names of buckets, which stay in Arrow's memory, without an object of Python for each."""
 
     def __init__(self, buckets: np.ndarray, names: pa.Array) -> None:
         """Buckets are in order."""
