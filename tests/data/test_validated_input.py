@@ -142,8 +142,8 @@ def test_wrong_indices_in_a_converted_file_are_refused(converted, index):
 
 WEIGHTS = {
     "negative": (np.array([1.0, -1.0, 1.0]), "row 2: the weight is -1.0"),
-    "NaN": (np.array([1.0, np.nan, 1.0]), "missing or not finite"),
-    "infinite": (np.array([1.0, np.inf, 1.0]), "missing or not finite"),
+    "NaN": (np.array([1.0, np.nan, 1.0]), "row 2: the weight is nan"),
+    "infinite": (np.array([1.0, np.inf, 1.0]), "row 2: the weight is inf"),
     "all zero": (np.zeros(3), "all weights are zero"),
     "negative integers": (np.array([1, 1, -2]), "row 3: the weight is -2.0"),
 }

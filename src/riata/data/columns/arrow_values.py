@@ -51,10 +51,14 @@ def arrow_of(values: np.ndarray) -> pa.Array:
 
 def string_array(strings: Sequence[str], kind: pa.DataType) -> pa.Array:
     """An Arrow array of strings of this type."""
-    content = [string.encode() for string in strings]
+    return bytes_array([string.encode() for string in strings]).cast(pa.large_string()).cast(kind)
+
+
+def bytes_array(content: Sequence[bytes]) -> pa.Array:
+    """An Arrow array of bytes."""
     offsets = np.cumsum([0, *map(len, content)], dtype=np.int64)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(content))]
-    return pa.Array.from_buffers(pa.large_string(), len(content), buffers).cast(kind)
+    return pa.Array.from_buffers(pa.large_binary(), len(content), buffers)
 
 
 def string_scalar(string: str) -> pa.Scalar:

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.budget import MOST_WORDS_COUNTED
+from riata.data.columns.arrow_values import arrow_of, bytes_array, string_array
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -187,7 +188,7 @@ class TextLearner(Learner):
         self.n_rows += len(strings)
         first, rows = different(found.hashes, found.indptr)
         self.n_words += int(rows.sum())
-        self._count(found.hashes[first], rows, lambda new: pa.array(found.spelled(first[new]), pa.large_binary()))
+        self._count(found.hashes[first], rows, lambda new: bytes_array(found.spelled(first[new])))
 
     def _count(self, hashes: np.ndarray, rows: np.ndarray, spelled: Callable[[np.ndarray], pa.Array]) -> None:
         """Count words, each of which is there once; `spelled` tells how some of them are written."""
@@ -217,7 +218,7 @@ class TextLearner(Learner):
         self.spellings, self.places = pa.chunked_array([spelled]), np.arange(len(chosen))
 
     def _spelled(self, positions: np.ndarray) -> pa.Array:
-        return self.spellings.take(pa.array(self.places[positions])).combine_chunks()
+        return self.spellings.take(arrow_of(self.places[positions])).combine_chunks()
 
     def _names(self, positions: np.ndarray) -> list[str]:
         return [self.vocabulary.rules.name(raw) for raw in self._spelled(positions).to_pylist()]
@@ -229,7 +230,7 @@ class TextLearner(Learner):
         if asked.bits is not None:
             buckets = BucketNames()
             hashes = self.hashes[order]
-            buckets.add(bucket_of(hashes, asked.bits), hashes, pa.array(self._names(order), pa.string()))
+            buckets.add(bucket_of(hashes, asked.bits), hashes, string_array(self._names(order), pa.string()))
             return HashedText(
                 self.column, asked.bits, dict(buckets.named().items()), rules.ngrams, rules.stop_words, per_row=per_row
             )
