@@ -9,7 +9,7 @@ import pytest
 
 import riata
 from riata.cli import main
-from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
 from riata.data.opening.open import open_data
 from riata.reporting.html.code import estimator_code, python_code
 from riata.training.parameters import OF_CLASSES, OF_OPENING, OF_SPEC, PARAMETERS, Kind
@@ -17,7 +17,6 @@ from riata.training.trained import Trained
 
 # What riata.open has beside the declared ones: arguments of Python alone.
 ONLY_IN_PYTHON = {"source", "encoding", "need_target", "filesystem", "remote_opener", "options", "hashed"}
-FROM_MEMORY = {"words_counted"}  # follow from the budget: nobody is asked for them
 USUAL_LOSS = {"SparseClassifier": "logistic", "SparseRegressor": "squared"}
 
 

@@ -100,7 +100,7 @@ class Model:
                 source, self.target if target is None else target, weight=weight, n_features=self.n_features,
                 task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
             )  # fmt: skip
-        elif target is not None or weight is not None or reading.get("offset", reading.get("exposure")) is not None:
+        elif any(given is not None for given in (target, weight, reading.get("offset"), reading.get("exposure"))):
             raise OptionError("a Dataset brings its own target, weights and offsets: name them to riata.open")
         elif encoding is None or source.is_summary:
             data = source

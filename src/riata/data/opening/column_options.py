@@ -18,6 +18,8 @@ from riata.data.offset import Offset, one_of
 from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
 
+FROM_MEMORY = {"words_counted"}  # options that follow from the budget: nobody is asked for them
+
 
 @dataclass(frozen=True)
 class ColumnOptions:

@@ -25,7 +25,7 @@ from riata.data.encoding import Encoding
 from riata.data.opening.arrays import open_array
 from riata.data.opening.asked import Asked, NamedColumns
 from riata.data.opening.checks import check_as_encoded, check_known, check_width, refuse_given
-from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
 from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
 from riata.scipy_later import is_sparse
@@ -137,7 +137,7 @@ def open_data(
         on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
         need_target=need_target,
     )  # fmt: skip
-    check_known(options, [field.name for field in fields(ColumnOptions)])
+    check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in FROM_MEMORY])
     if is_statistics(source):
         return _open_statistics(source, asked)
     if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
