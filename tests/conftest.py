@@ -6,6 +6,11 @@ from pathlib import Path
 import numpy as np
 import platformdirs
 import pytest
+from hypothesis import settings
+
+# The same examples in every run: what fails, fails again. HYPOTHESIS_PROFILE=default looks for new ones.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # machine code lies under a hash of what it was made of: sessions and the processes they start may share it
 os.environ.setdefault("NUMBA_CACHE_DIR", platformdirs.user_cache_dir("riata"))

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from riata.matrices.dense import DenseMatrix
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 
@@ -98,7 +97,7 @@ def gathered(chunks: Iterable[Chunk], n_rows: int) -> Chunk:
     """A copy of the rows of chunks that are made one by one, in all `n_rows`: dense ones are never held twice."""
     chunks = iter(chunks)
     first = next(chunks)
-    if not isinstance(first.X, DenseMatrix):
+    if first.X.sparse:
         return copied([first, *chunks])
     whole = [np.empty((n_rows, *part.shape[1:]), part.dtype) for part in _plain(first)]
     start = 0
@@ -111,7 +110,7 @@ def gathered(chunks: Iterable[Chunk], n_rows: int) -> Chunk:
 
 def _plain(chunk: Chunk) -> list[np.ndarray]:
     """The arrays of a chunk of dense rows."""
-    return [chunk.X.array, *chunk.arrays[1:]]
+    return [chunk.X.toarray(), *chunk.arrays[1:]]
 
 
 def left_over(chunk: Chunk) -> Any:

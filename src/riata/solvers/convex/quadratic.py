@@ -52,7 +52,9 @@ def minimise_quadratic(
             v_S, H_S = v[S], H.take(S, 0).take(S, 1)
             downhill = -now[S] - np.copysign(l1[S], v_S)
             step = solve_nearly(H_S, downhill)
-            if unbounded and ((v_S + step) * v_S).min(initial=0.0) >= 0.0:  # as a rule nothing changes its sign
+            if (
+                unbounded and ((v_S + step) * np.sign(v_S)).min(initial=0.0) >= 0.0
+            ):  # as a rule nothing changes its sign
                 v[S] += step
             else:
                 take_step(S, H_S, downhill, step, l1, lower, upper, v)
