@@ -5,7 +5,7 @@ Each chunk is centred on its own mean; two results merge by Chan's formula
 so a column of large mean and small spread keeps its variance.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -54,6 +54,10 @@ class Moments:
             self.y_mean + both.share * y_shift,
             self.y_squares + other.y_squares + both.cross * y_shift**2,
         )
+
+    def of(self, columns: np.ndarray) -> "Moments":
+        """Those of some columns."""
+        return replace(self, mean=self.mean[columns], squares=self.squares[columns], cross=self.cross[columns])
 
     @property
     def scale(self) -> np.ndarray:

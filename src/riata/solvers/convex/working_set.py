@@ -198,11 +198,16 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
     if "strengths" not in problem.penalty.has:  # such as groups, which are in a model as a whole
         return point
     w, b = point
-    effects = np.abs(w) * problem.data.moments.scale
+    support = np.flatnonzero(w)
+    effects = np.abs(w[support]) * problem.data.moments.of(support).scale
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
     # without an L1 penalty zero is a number as any other
-    rounding = (w != 0.0) & (effects <= share * np.max(effects, initial=0.0)) & (problem.strengths.l1 > 0.0)
-    return (np.where(rounding, 0.0, w), b) if rounding.any() else point
+    small = (effects <= share * effects.max(initial=0.0)) & (problem.strengths.l1[support] > 0.0)
+    if not small.any():
+        return point
+    w = w.copy()
+    w[support[small]] = 0.0
+    return w, b
 
 
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
