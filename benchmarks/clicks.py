@@ -28,6 +28,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from peak_memory import memory_of
+
 LEVELS = np.geomspace(3, 2_000_000, 26).astype(np.int64)  # of the columns of strings
 ZIPF = 1.05  # P(level of rank r) is about r^-ZIPF
 MISSING = np.linspace(0.0, 0.45, 13)  # shares of the counts
@@ -192,15 +194,6 @@ def timed(command, limit, environment):
         raise SystemExit(f"{command} failed")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Cost(cpu, time.perf_counter() - started, peak, ended)
-
-
-def memory_of(pid):
-    """The most that a process has held so far, in MB."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
-    except (OSError, IndexError):
-        return 0.0
 
 
 @dataclass

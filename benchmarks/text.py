@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 from online import imdb
 
+from peak_memory import memory_of
+
 
 def write_rows(rows, path, bar=""):
     """svmlight lines, or Vowpal Wabbit's with a bar before the features; columns count from one."""
@@ -51,15 +53,6 @@ def timed(command, stdin=None):
     if process.returncode:
         raise SystemExit(f"{command} failed")
     return time.perf_counter() - started, peak
-
-
-def memory_of(pid):
-    """The most that a process has held so far, in MB; what wait4 tells counts the process that started it, too."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
-    except (OSError, IndexError):
-        return 0.0
 
 
 class Riata:

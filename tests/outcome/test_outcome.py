@@ -70,6 +70,7 @@ BOUNDS = [
     (GlobalBound(20, 0.982, 1.0), "no model of 20 features can be more than 1.8 % better"),
     (GlobalBound(1, 0.98199, 1.0, "groups"), "no model of 1 group can be more than 1.9 % better"),
     (GlobalBound(3, 1.0, 1.0), "this is the best model of 3 features there is"),
+    (GlobalBound(0, 1.0, 1.0), "this is the best model of 0 features there is"),
     (
         GlobalBound(3, 0.999999, 1.0, limit=2.0),
         "no model of 3 features with coefficients of at most 2 standard deviations can be more than 0.0001 % better",

@@ -184,7 +184,7 @@ def _looseness(bound: Bound) -> float:
 
 @how_much_better.register
 def _(bound: GlobalBound) -> str:
-    models = f"{bound.k} {bound.counted if bound.k > 1 else bound.counted.removesuffix('s')}"
+    models = f"{bound.k} {bound.counted if bound.k != 1 else bound.counted.removesuffix('s')}"
     if bound.limit is not None:
         models += f" with coefficients of at most {bound.limit:g} standard deviations"
     if bound.is_best:
@@ -196,7 +196,7 @@ def _(bound: GlobalBound) -> str:
 
 @how_much_better.register
 def _(bound: NoBound) -> str:
-    counted = bound.counted if bound.k > 1 else bound.counted.removesuffix("s")
+    counted = bound.counted if bound.k != 1 else bound.counted.removesuffix("s")
     said = f"without a ridge there is no bound on other models of {bound.k} {counted}"
     return said if bound.ridge is None else f"{said}; a ridge of {bound.ridge:.1g} would give one"
 

@@ -44,6 +44,8 @@ def _by_feature(model: Model, most: int) -> Table:
         bar = "█" * (max(1, round(BAR * min(abs(size) / largest, 1.0))) if math.isfinite(largest) else 1)
         effect = f"{text:>{width}} [{'green' if size > 0 else 'red'}]{bar}[/]"
         table.add_row(escape(name), *(column[row] for column in coefs), effect)
+    if not ranked:
+        table.add_row("[dim]none: the model is its intercept[/]", *[""] * len(model.intercept), "")
     if len(ranked) > most:
         table.add_row(f"[dim]and {len(ranked) - most} more[/]", *[""] * len(model.intercept), "")
     return table

@@ -1,13 +1,14 @@
 """How good a model is, on a terminal: its scores beside those of a model without features."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich.table import Table
 
+from riata.model import Model
 from riata.model.quality import ClassQuality, NumberQuality
 from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
+from riata.reporting.baseline import what_it_predicts
 from riata.reporting.terminal.aligned import aligned
 from riata.reporting.terminal.user_text import escape
 
@@ -49,17 +50,17 @@ def _unsigned(text: str) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def explained(found: Mapping[str, Quality], baseline: Sequence[float] | None, target: str, classes: Any) -> str:
+def explained(found: Mapping[str, Quality], model: Model) -> str:
     """What the baseline is, and what errors are measured in."""
-    rows = "the training rows" if baseline is not None else "these rows"
+    baseline, classes = model.training.baseline, model.classes
     if any(isinstance(one, ClassQuality) for one in found.values()):
         if baseline is None or not classes:
             return "The baseline always says the most frequent class of these rows."
         most = max(range(len(baseline)), key=lambda i: baseline[i])
-        often = f"{classes[most]}, {100 * baseline[most]:.4g} % of {rows}"
+        often = f"{classes[most]}, {100 * baseline[most]:.4g} % of the training rows"
         return f"The baseline always says {often}; its probabilities are the shares of the classes."
-    mean = "" if baseline is None else f", {baseline[0]:.4g}"
-    return f"The baseline always predicts the mean of {rows}{mean}. RMSE and MAE are in the unit of {target}."
+    does = what_it_predicts(None if baseline is None else baseline[0], model.offset, "{:.4g}".format)
+    return f"The baseline {does}. RMSE and MAE are in the unit of {model.target or 'the target'}."
 
 
 def class_table(found: Mapping[str, Quality]) -> Table | None:

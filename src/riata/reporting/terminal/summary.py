@@ -104,7 +104,7 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
 
 def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) -> None:
     console.print(scores_table(found))
-    text = explained(found, model.training.baseline, model.target or "the target", model.classes)
+    text = explained(found, model)
     console.print(f"[dim]{escape(text)}[/]\n")
     if (classes := class_table(found)) is not None:
         console.print(classes)

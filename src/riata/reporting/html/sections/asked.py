@@ -39,6 +39,7 @@ def asked_section(facts: Facts) -> Section:
         ridge=parameters.get("ridge", 0.0),
         scaled=parameters.get("standardize", True),
         intercept=parameters.get("fit_intercept", True),
+        offset=facts.model.offset is not None,
         minimised=facts.model.objective,
         options=facts_list(options),
     )

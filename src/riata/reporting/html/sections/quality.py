@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
 from riata.model.quality import ClassQuality, NumberQuality
+from riata.reporting.baseline import what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -93,13 +94,10 @@ def _share_of(value: float | None) -> Any:
 def _baseline(facts: Facts) -> str:
     """What the baseline is, in a sentence."""
     known, classes = facts.training.baseline, facts.model.classes
-    rows = "these rows" if known is None else "the training rows"
     if classes is None:
-        mean = "" if known is None else f", {short(known[0])}"
-        return (
-            f"The baseline predicts the mean of {rows}{mean}, whatever the features. RMSE and MAE are in the unit of "
-            f"{facts.target}."
-        )
+        does = what_it_predicts(None if known is None else known[0], facts.model.offset, short)
+        return f"The baseline {does}, whatever the features. RMSE and MAE are in the unit of {facts.target}."
+    rows = "these rows" if known is None else "the training rows"
     most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
     positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""
     return (
