@@ -165,7 +165,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("hash_text", False, Section.COLUMNS, Kind.FLAG,
               "Number words by a hash and keep no list of them: less memory.",
               commands=ANY_DATA),
-    Parameter("hash_bits", 16, Section.COLUMNS, Kind.WHOLE, "Bits of the numbers of --hash-text.", commands=ANY_DATA),
+    Parameter("hash_bits", None, Section.COLUMNS, Kind.WHOLE,
+              "Bits of hashes of levels, words and names [default: 16; of Vowpal Wabbit's 20].", commands=ANY_DATA),
     Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
               choices=("auto", "classification", "regression"), commands=ANY_DATA),
     # How data is read.
