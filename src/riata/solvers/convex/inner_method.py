@@ -14,8 +14,9 @@ from riata.objective import Problem
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.outputs_curvature import OutputsCurvature
 
-InnerModel = ColumnCopy | GatheredColumns | Curvature
+InnerModel = ColumnCopy | GatheredColumns | Curvature | OutputsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
@@ -26,6 +27,8 @@ FASTER = 10.0  # so many times as many operations a second has a product of matr
 def without_curvature(problem: Problem, features: np.ndarray) -> ColumnCopy | GatheredColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
+    if problem.loss.n_outputs > 1:
+        return None
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
