@@ -74,8 +74,7 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     if len(in_comment) == len(rows[0]):  # as NumPy writes it
         header = in_comment
         notes.append(
-            "the names of the columns are those of the comment before the rows (csv={'header': 'no'}, or "
-            "--csv header=no, says otherwise)"
+            "the names of the columns are those of the comment before the rows (csv={'header': 'no'} says otherwise)"
         )
     else:
         in_comment = []
@@ -90,8 +89,7 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
         if options.units is None:
             said_as = ", ".join(cell for cell in rows[1] if cell.strip())
             notes.append(
-                f"line {_n_lines(prefix)} looks like units ({said_as}): left out (csv={{'units': 'no'}}, or "
-                "--csv units=no, makes it a row)"
+                f"line {_n_lines(prefix)} looks like units ({said_as}): left out (csv={{'units': 'no'}} makes it a row)"
             )
         del rows[1]
     if not has_header and not in_comment and options.header is None:

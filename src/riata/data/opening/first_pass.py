@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from riata.data.column_names import listed, typed
+from riata.data.column_names import listed
 from riata.data.columns.arrow_values import values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
@@ -190,8 +190,8 @@ class FirstPass:
                 return DateLearner(name)
             if look_like_prose(strings):
                 self.notes.append(
-                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}], or "
-                    f"--categorical {typed(name)}, makes levels of it)"
+                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}] makes levels "
+                    "of it)"
                 )
                 return self._words(name)
             return self._categories(name)
@@ -320,7 +320,7 @@ def no_feature(name: str, kind: pa.DataType) -> str:
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
         return (
             f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
-            f"no for every name, or join them to one text and declare it (text=[{name!r}], or --text {typed(name)})"
+            f"no for every name, or join them to one text and declare it (text=[{name!r}])"
         )
     return f"column {name!r} is {kind}, which is no feature: dropped"
 
