@@ -286,8 +286,8 @@ class Csv(FileSource):
         if "straddling" in reason:
             return (
                 f"{file.path} has a row of more than {in_words(longest_row(self._block_bytes))}: is there a quote that "
-                "is not closed? (csv={'quote': 'none'} reads quotes as letters; a row may take a 16th of the memory, up "
-                "to 16 MB)"
+                "is not closed? (csv={'quote': 'none'} reads quotes as letters; a row may take a 16th of the memory, "
+                "up to 16 MB)"
             )
         return f"{place} cannot be read as CSV ({reason.strip()})"
 

@@ -1,8 +1,8 @@
 """Sentences of the library in the words of a command line: its parameters as the options that people type.
 
 `max_passes=30` becomes `--max-passes 30`, `cache=True` becomes `--cache`, `drop=['a', 'b']` becomes `--drop a,b`,
-`csv={'decimal': ','}` becomes `--csv decimal=,`, and `alpha_reach` alone `--alpha-reach`. What stands in quotes otherwise is a
-name of the user's, and stays.
+`csv={'decimal': ','}` becomes `--csv decimal=,`, and `alpha_reach` alone `--alpha-reach`. What stands in quotes
+otherwise is a name of the user's, and stays.
 """
 
 import ast
