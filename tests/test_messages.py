@@ -84,7 +84,7 @@ def test_errors_are_neither_rude_nor_vague(word):
     [
         ("drop it (drop=['a', 'b'])", "drop it (--drop a,b)"),
         ("drop it (drop=['my, own'])", "drop it (--drop '\"my, own\"')"),
-        ("say (csv={'decimal': ','} or csv={'dates': 'day first'})", "say (--csv decimal=, or --csv 'dates=day first')"),
+        ("or (csv={'decimal': ','} or csv={'dates': 'day first'})", "or (--csv decimal=, or --csv 'dates=day first')"),
         ("as missing (csv={'missing': ['a]}']})", "as missing (--csv 'missing=a]}')"),
         ("(csv={...} says otherwise)", "(--csv KEY=VALUE says otherwise)"),
         ("another folder (cache='/folder'), or (cache=False)", "another folder (--cache-dir /folder), or (--no-cache)"),

@@ -15,4 +15,4 @@ def no_column(name: str, names: Sequence[str], which: str = "") -> str:
     inside = (other for other in map(str, names) if other.rpartition(".")[2] == name)  # of a nested record
     close = next(inside, None) or nearest(name, map(str, names))
     hint = "" if close is None else f"did you mean {close!r}? "
-    return f"there is no column {name!r}{which}; {hint}it has {listed(names)}"
+    return f"there is no column {name!r}{which}; {hint}there are {listed(names)}"

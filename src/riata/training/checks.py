@@ -187,7 +187,9 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
             "group-lasso": "alpha and groups",
         }
         return [
-            (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
+            (penalty not in PENALTIES,
+             f"there is no penalty {penalty!r}; take 'mcp' or 'scad', or leave it out: "
+             "alpha asks for the elastic net, k for that many features"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
              f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
         ]  # fmt: skip

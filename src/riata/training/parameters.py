@@ -276,8 +276,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "After so many rows a row counts half, in a world that changes (solver online)."),
     # Where the work is done.
     Parameter("memory", None, Section.WORK, Kind.TEXT, "Budget of the solver, such as 512MB.", option=None),
-    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU (exact, best-k, paths).",
-              choices=("cuda",), commands=FITS),
+    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU: cuda (exact, best-k, paths).",
+              choices=("cpu", "cuda"), commands=FITS),
     Parameter("checkpoint", None, Section.WORK, Kind.FOLDER, "Folder in which a long fit saves itself, to be resumed."),
     Parameter("every", "60s", Section.WORK, Kind.TEXT, "Time between two checkpoints."),
     Parameter("resume", False, Section.WORK, Kind.FLAG, "Go on from the checkpoint, if there is one."),

@@ -140,11 +140,16 @@ def open_data(
     check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in FROM_MEMORY])
     if is_statistics(source):
         return _open_statistics(source, asked)
-    if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
+    if is_data_set(source):
         return _open_by_name(source, asked)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return _open_array(source, asked)
     return open_rows(source, asked, remote_opener)
+
+
+def is_data_set(source: Any) -> bool:
+    """Whether this is the name of a data set, such as "digits49:test"."""
+    return isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists()
 
 
 def _open_statistics(source: Any, asked: Asked) -> Dataset:
