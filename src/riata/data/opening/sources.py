@@ -19,10 +19,13 @@ from riata.data.formats.excel import Excel
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.json import Json
+from riata.data.formats.kinds import TEXTS
 from riata.data.formats.live_files import Followed, StandardInput
+from riata.data.formats.named_lines import Libffm, VowpalWabbit
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
+from riata.data.formats.parsed_lines import ParsedLines
 from riata.data.formats.source import NOTHING, OFFSET, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
@@ -30,7 +33,7 @@ from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch
 from riata.data.opened import is_arrow_dataset
 from riata.errors import DataError, MissingFileError, OptionError
 
-TEXTS = ("csv", "svmlight", "json")
+LINES: dict[str, type[ParsedLines]] = {"svmlight": Svmlight, "vowpal wabbit": VowpalWabbit, "libffm": Libffm}
 
 
 class Reading(NamedTuple):
@@ -80,7 +83,8 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
     if reading.follow:
         if kind not in TEXTS or len(files) > 1 or files[0].compression:
             raise OptionError(
-                "only a single file of CSV, svmlight or JSON lines, not compressed, can be followed as it grows"
+                "only a single file of CSV, JSON lines, svmlight, Vowpal Wabbit or libffm, not compressed, can be "
+                "followed as it grows"
             )
         files = [Followed(**vars(files[0]))]
     if kind == "npy":
@@ -107,7 +111,9 @@ def _stdin(reading: Reading) -> Source:
     file = StandardInput()
     kind = sniff(file.head(), file.path)
     if kind not in TEXTS:
-        raise DataError("standard input must be CSV, svmlight or JSON text; give other formats as files")
+        raise DataError(
+            "standard input must be text: CSV, JSON, svmlight, Vowpal Wabbit or libffm; give other formats as files"
+        )
     rows = _text([file], kind, reading)
     rows.single_pass = True
     return rows
@@ -122,7 +128,7 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
         )  # fmt: skip
     if kind == "json":
         return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
-    return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
+    return LINES[kind](files, block_bytes=block, skip_bad=reading.skip_bad)
 
 
 def with_roles(
@@ -149,8 +155,8 @@ def with_roles(
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
-    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
-        roles["weight"] = WEIGHT  # of tuples (X, y, weight)
+    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream | VowpalWabbit) and rows.bare:
+        roles["weight"] = WEIGHT  # of tuples (X, y, weight), or an importance
     if (
         roles.get("offset", roles.get("exposure")) is None
         and OFFSET in names
