@@ -18,9 +18,11 @@ separately, gives a valid bound whatever the factors turn out to be.
 Several margins. With `loss.n_outputs` = K > 1, w is features x K, b has K entries, and z_i = x_i . w + b is a row of
 K margins, for each of which the loss has a derivative. Slopes come in the shape of w.
 
-Rows that go together. With `loss.couples_rows` the mean is not one over single rows: chunks are visited in order, each
-with a carry from the rows before it (`riata.losses.coupled` says how one pass still gives the slopes). In both cases
-`FirstOrder` does not separate the two signs of u: everything is on its positive side.
+There `FirstOrder` does not separate the two signs of u: everything is on its positive side.
+
+Rows that go together. With `loss.couples_rows` the loss is f(z) of all margins, in place of a sum over rows, and u_i its
+slope in z_i. All that was said holds for it: u is shrunk as a whole, and f is convex and never negative. Two passes
+give its means, see `riata.losses.coupled`. An intercept changes nothing, so that sum s u = 0 everywhere.
 """
 
 from collections.abc import Callable
@@ -31,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.arrays import Array, namespace, to_host
-from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
+from riata.coupled_passes import Slopes, by_rows, coupled_losses, outputs_part
 from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
@@ -145,8 +147,8 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     """The mean loss: one pass. w = None stands for w = 0."""
     value = problem.loss.value  # `part` may be sent to workers: it must not refer to the problem, which has the data
     if isinstance(problem.loss, CoupledLoss):
-        sums = ordered_slopes(problem.data, problem.loss, np.zeros(problem.data.n_features) if w is None else w, b)
-        return sums.loss / sums.weight
+        point = np.zeros(problem.data.n_features) if w is None else w, b
+        return float(coupled_losses(problem.data, problem.loss, [point])[0])
 
     def part(chunk: Chunk) -> tuple[float, float]:
         z = _constant_margins(chunk.weight, b) if w is None else chunk.X.margins(w, b)
@@ -169,11 +171,10 @@ def objective(problem: Problem, w: np.ndarray, b: Any) -> float:
 def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
     data, loss = problem.data, problem.loss
-    if isinstance(loss, CoupledLoss):
-        return _on_one_side(ordered_slopes(data, loss, w, b), w, b)
     if loss.n_outputs > 1:
         return _on_one_side(data.sum(outputs_part(loss, w, b)), w, b)
-    return summarise(data.sum(first_order_part(loss, w, b)))
+    [of_rows] = by_rows(data, loss, [(w, b)])
+    return summarise(data.sum(first_order_part(of_rows, w, b)))
 
 
 def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
@@ -206,7 +207,7 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     """F(w, b) minus a lower bound on the minimum, from the pass at (w, b)."""
     penalty = problem.penalty
     shrink_positive = shrink_negative = 1.0
-    if problem.fit_intercept:
+    if problem.fit_intercept and not problem.loss.couples_rows:
         up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = _share(down, up), _share(up, down)
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate

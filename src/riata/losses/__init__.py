@@ -1,7 +1,7 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
 from riata.losses.catalogue import LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
-from riata.losses.coupled import ChunkValue, CoupledLoss
+from riata.losses.coupled import CoupledLoss, SettledLoss
 from riata.losses.link import LINKS, Link, probabilities
 from riata.losses.loss import Loss
 from riata.losses.with_offset import WithOffset, paired
@@ -10,10 +10,10 @@ __all__ = [
     "LINKS",
     "LOSSES",
     "USUAL",
-    "ChunkValue",
     "CoupledLoss",
     "Link",
     "Loss",
+    "SettledLoss",
     "WithOffset",
     "known_loss",
     "loss_for",

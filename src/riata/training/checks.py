@@ -34,7 +34,7 @@ def check_request(spec: Spec, task: str) -> None:
     loss_for(task, spec.loss)
     if spec.checkpoint is not None:
         check_folder(spec.checkpoint)
-    if spec.class_weight is not None and task == "regression":
+    if spec.class_weight is not None and task != "classification":
         raise OptionError("class_weight is for classes, and the target holds numbers")
     check_class_weight(spec.class_weight)
     _check_threshold(spec, task)
@@ -44,7 +44,7 @@ def _check_threshold(spec: Spec, task: str) -> None:
     """Refuse a threshold that no probability can meet, or where there are none."""
     if spec.threshold is None:
         return
-    if task == "regression":
+    if task != "classification":
         raise OptionError("threshold is for classes, and the target holds numbers")
     if not (isinstance(spec.threshold, Real) and 0 < float(spec.threshold) < 1):
         raise OptionError(f"threshold must be a probability between 0 and 1, not {spec.threshold!r}")

@@ -15,12 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
+from riata.solvers.convex.term_products import within_terms
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -205,9 +207,13 @@ def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:
     """The first-order means at each model, and its curvature over these features, if any: one pass for all."""
     features = features if features is not None and len(features) else None
     data, loss = points[0].problem.data, points[0].problem.loss
-    parts = [pass_part(loss, point.w, point.b, features, features) for point in points]
+    of_rows = by_rows(data, loss, [(point.w, point.b) for point in points])
+    parts = [
+        pass_part(its_loss, point.w, point.b, features, features)
+        for point, its_loss in zip(points, of_rows, strict=True)
+    ]
     sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
     for point, its_sums in zip(points, sums, strict=True):
         point.at = summarise(its_sums[:2])
         if features is not None:
-            point.curvature = NOTHING.grown(features, its_sums[-1], data.total_weight)
+            point.curvature = NOTHING.grown(features, within_terms(its_sums[-1]), data.total_weight)

@@ -26,7 +26,7 @@ FASTER = 10.0  # so many times as many operations a second has a product of matr
 def without_curvature(problem: Problem, features: np.ndarray) -> ColumnCopy | GatheredColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
-    if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
+    if "strengths" not in problem.penalty.has or problem.loss.couples_rows or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)

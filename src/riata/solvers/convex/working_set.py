@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import at_least
+from riata.coupled_passes import by_rows, coupled_losses
 from riata.data.chunk import Chunk
 from riata.errors import OptionError
-from riata.losses import Loss
+from riata.losses import CoupledLoss, Loss, SettledLoss
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.restricted import F_ROUNDING
+from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 from riata.units import whole_megabytes
@@ -109,10 +111,11 @@ def read(
         return None, None
     if second:
         _check_memory(len(features), len(state.w), memory)
-    part = pass_part(loss, state.w, state.b, left if second else None, features, first=first)
+    [of_rows] = by_rows(problem.data, loss, [(state.w, state.b)])
+    part = pass_part(of_rows, state.w, state.b, left if second else None, features, first=first)
     sums = problem.data.sum(part)
     at = summarise(sums[:2]) if first else None
-    return at, known.grown(features, sums[-1], problem.data.total_weight) if second else None
+    return at, known.grown(features, within_terms(sums[-1]), problem.data.total_weight) if second else None
 
 
 def pass_part(
@@ -131,12 +134,14 @@ def pass_part(
 
 def _products_part(
     loss: Loss, w: np.ndarray, b: float, left: np.ndarray, features: np.ndarray
-) -> Callable[[Chunk], Products]:
+) -> Callable[[Chunk], Products | TermProducts]:
     """What a chunk adds to the products of some features with all features of the working set."""
     right = left if len(left) == len(features) else features
 
-    def part(chunk: Chunk) -> Products:
+    def part(chunk: Chunk) -> Products | TermProducts:
         X, y, weight, _ = chunk
+        if isinstance(loss, SettledLoss):
+            return term_products(chunk, loss, X.margins(w, b), features)
         if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
         return X.products(weight, left, right)
@@ -213,15 +218,23 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
     """The best of some fractions of the step from `good` to `bad`, which raised F: one pass."""
     (w, b), (w_far, b_far) = good, bad
+    points = [(w + t * (w_far - w), b + t * (b_far - b)) for t in STEP_FRACTIONS]
+    losses = _losses_on_the_way(problem, good, bad, points)
+    values = [loss + problem.penalty.value(point[0]) for loss, point in zip(losses, points, strict=True)]
+    return points[np.argmin(np.nan_to_num(values, nan=np.inf))]
+
+
+def _losses_on_the_way(problem: Problem, good: Point, bad: Point, points: list[Point]) -> np.ndarray:
+    """The mean losses at these points, which are STEP_FRACTIONS of the way from `good` to `bad`."""
     loss = problem.loss  # `part` may be sent to workers: it must not refer to the problem, which has the data
+    if isinstance(loss, CoupledLoss):
+        return coupled_losses(problem.data, loss, points)
 
     def part(chunk: Chunk) -> np.ndarray:
-        z, z_far = chunk.X.margins(w, b), chunk.X.margins(w_far, b_far)
+        z, z_far = chunk.X.margins(*good), chunk.X.margins(*bad)
         with np.errstate(over="ignore", invalid="ignore"):
             values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in STEP_FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])
 
-    losses = problem.data.sum(part) / problem.data.total_weight
-    values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, STEP_FRACTIONS, strict=True)]
-    t = STEP_FRACTIONS[np.argmin(np.nan_to_num(values, nan=np.inf))]
-    return w + t * (w_far - w), b + t * (b_far - b)
+    losses: np.ndarray = problem.data.sum(part) / problem.data.total_weight
+    return losses
