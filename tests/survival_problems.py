@@ -1,4 +1,4 @@
-"""Times to events of several shapes: tied or not, weighted, rare, of columns that differ in scale and are far from 0."""
+"""Times to events of several shapes: tied or not, weighted, of columns that differ in scale and are far from 0."""
 
 from typing import NamedTuple
 

@@ -20,7 +20,7 @@ K margins, for each of which the loss has a derivative. Slopes come in the shape
 
 There `FirstOrder` does not separate the two signs of u: everything is on its positive side.
 
-Rows that go together. With `loss.couples_rows` the loss is f(z) of all margins, in place of a sum over rows, and u_i its
+Rows that go together. With `loss.couples_rows` the loss is f(z) of all margins and no sum over rows, and u_i is its
 slope in z_i. All that was said holds for it: u is shrunk as a whole, and f is convex and never negative. Two passes
 give its means, see `riata.losses.coupled`. An intercept changes nothing, so that sum s u = 0 everywhere.
 """

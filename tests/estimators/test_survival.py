@@ -1,4 +1,4 @@
-"""SparseSurvival: the minimum against a slow reference, its curves and its concordance, and targets that are refused."""
+"""SparseSurvival: the minimum against a slow reference, its curves and its concordance, and what is refused."""
 
 import numpy as np
 import pytest
@@ -28,18 +28,25 @@ def reference(rows, efron, alpha, l1_ratio, scale):
 
 @pytest.mark.parametrize(
     ("loss", "l1_ratio", "standardize", "ties"),
-    [("cox", 1.0, True, True), ("cox", 0.5, False, False), ("cox-efron", 1.0, False, True), ("cox-efron", 0.5, True, True)],
+    [
+        ("cox", 1.0, True, True),
+        ("cox", 0.5, False, False),
+        ("cox-efron", 1.0, False, True),
+        ("cox-efron", 0.5, True, True),
+    ],
 )
 def test_reaches_the_minimum_and_certifies_it(loss, l1_ratio, standardize, ties):
     rows = make(60, 5, ties=ties)
     options = {"loss": loss, "l1_ratio": l1_ratio, "standardize": standardize, "tol": 1e-9}
     model = riata.SparseSurvival(alpha_ratio=0.1, **options).fit(rows.X, rows.y, rows.weight)
-    assert model.converged_ and 0.0 <= model.gap_ <= 1e-9
+    assert model.converged_
+    assert 0.0 <= model.gap_ <= 1e-9
     least = reference(rows, loss == "cox-efron", model.alpha_, l1_ratio, model.scale_ if standardize else 1.0)
     assert_allclose(model.objective_, least, rtol=1e-6)
     assert model.objective_ <= least + 1e-9
     empty = riata.SparseSurvival(alpha=1.0001 * model.alpha_ / 0.1, **options).fit(rows.X, rows.y, rows.weight)
-    assert not empty.coef_.any() and np.all(empty.predict(rows.X) == 0.0)
+    assert not empty.coef_.any()
+    assert np.all(empty.predict(rows.X) == 0.0)
 
 
 def test_weights_are_copies_of_rows_and_order_does_not_count():
@@ -57,7 +64,8 @@ def test_columns_far_from_zero_and_features_always_in():
     options = {"alpha_ratio": 0.2, "penalty_factors": [0, 1, 1, 1, 1, 2], "tol": 1e-8}
     here = riata.SparseSurvival(**options).fit(rows.X, rows.y)
     far = riata.SparseSurvival(**options).fit(rows.X + 1e5, rows.y)
-    assert here.coef_[0] != 0.0 and far.converged_
+    assert here.coef_[0] != 0.0
+    assert far.converged_
     assert_allclose(far.predict(rows.X + 1e5), here.predict(rows.X), atol=1e-5)
 
 
@@ -96,7 +104,8 @@ def test_a_model_of_a_file_predicts_the_same(tmp_path):
     loaded = riata.load_model(tmp_path / "model.json")
     assert_allclose(loaded.predict(rows.X), model.predict(rows.X))
     assert_allclose(
-        loaded.hazard.survival(loaded.predict(rows.X[:3])), model.predict_survival_function(rows.X[:3], return_array=True)
+        loaded.hazard.survival(loaded.predict(rows.X[:3])),
+        model.predict_survival_function(rows.X[:3], return_array=True),
     )
 
 
@@ -113,7 +122,7 @@ def test_wrong_targets_get_a_sentence():
     for wrong, sentence in (
         (structured(event, time - 1), "row 1: the time is 0, and times to an event are positive"),
         (structured(event, time - 2), "row 1: the time is -1"),
-        (structured(event, np.where(time == 3, np.nan, time)), "row 3: the time is nan"),
+        (structured(event, np.where(time == 3, np.nan, time)), "y has no value in row 3"),
         (structured(2 * event, time), "row 1: the event is .*2.*, and must be 1"),
         (structured(event & False, time), "no row has an event"),
         (time, "y must be times with their events"),

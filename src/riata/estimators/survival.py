@@ -22,8 +22,8 @@ class SparseSurvival(SparseLinear):
     """Proportional hazards (Cox) with few non-zero coefficients, for times to an event that may not have happened yet.
 
     Minimises half the deviance of the partial likelihood, divided by the number (or the weight) of all rows,
-    ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, with a certified gap. Rows may come in any order, and
-    from files of any size; follows scikit-survival's conventions.
+    ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, with a certified gap. Rows may come in any order,
+    and from files of any size; follows scikit-survival's conventions.
 
     Takes the parameters of `SparseRegressor` that go with ``alpha``. Models of ``k`` features, solvers for streams and
     GPUs are not there for this loss.
@@ -88,7 +88,7 @@ class SparseSurvival(SparseLinear):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def fit(
+    def fit(  # type: ignore[override]  # there are no offsets
         self,
         X: Any,
         y: Any = None,

@@ -34,7 +34,7 @@ class CoupledLoss(Loss):
 
     @abstractmethod
     def sums(self, y: Array, z: Array, weight: Array) -> Any:
-        """What some rows add to the sums over all of them: a tuple of numbers and arrays, which are added one by one."""
+        """What some rows add to the sums over all: a tuple of numbers and arrays, which are added one by one."""
 
     @abstractmethod
     def total(self, sums: Any) -> float:

@@ -3,11 +3,13 @@
 Time is divided into slots that end with an event each, in order; slot 0 is before the first one. A row is at risk in
 the slots after that of its entry, up to that of its own time. Its target is a code: the slot of its time if nothing had
 happened by then (it is censored), or `n_slots` more if that is its event. Where rows enter late, y has the slot of the
-entry beside the code, in its last axis; strata lie one after the other on one line of slots, and rows enter with theirs.
+entry beside the code, in its last axis; strata lie one after the other on one line of slots, and rows enter each
+with its own.
 
 The loss is minus the log partial likelihood, above that of a model that knows the order of all events:
 
-    f(z) = sum over slots k of d_k log(S_k / d_k) - sum over events of s_i z_i,    S_k = sum over rows at risk s_j exp(z_j)
+    f(z) = sum over slots k of d_k log(S_k / d_k) - sum over events of s_i z_i,
+    S_k = sum over the rows at risk of s_j exp(z_j),
 
 with the weight d_k of the events of slot k, for ties as Breslow has them. With Efron's, the events of a slot leave its
 risk set one after the other: each of m of them has S_k - (l / m) T_k, l = 0 ... m - 1, in place of S_k, where T_k is

@@ -2,8 +2,8 @@
 higher risk (Harrell, 1982). Rows of equal risk count half.
 
 A row with an event is compared with all rows of later times, and with those of the same time that are censored. In the
-order of time that is a run of rows to the end, which consists of blocks of 1, 2, 4, ... rows, one of a size at most. The
-risks of the rows of each block are sorted, so that a search tells how many of them are lower: n log^2 n steps in all.
+order of time that is a run of rows to the end, which consists of blocks of 1, 2, 4, ... rows, one of a size at most.
+The risks of the rows of each block are sorted, so that a search tells how many of them are lower: n log^2 n steps.
 """
 
 from typing import Any

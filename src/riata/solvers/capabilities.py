@@ -38,8 +38,8 @@ SENTENCES = {
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row, and loss {loss!r} does not",
-    "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha and "
-    "solver 'exact'",
+    "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
+    "and solver 'exact'",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",

@@ -39,12 +39,16 @@ class RiskSets:
         return BaselineHazard.of(self.times, settled.cumulative[1:])
 
 
-def risk_sets(data: Dataset, spec: Spec, validation: Dataset | None = None) -> RiskSets:
-    """The risk sets of some rows, and of those that choose among models: one pass over each."""
+def check_risks(data: Dataset, spec: Spec) -> None:
+    """Refuse what is not there for losses of risk sets."""
     if spec.device is not None:
         raise OptionError(f"loss {spec.loss_function.name!r} is not there on a GPU: leave device out")
     if data.facts.offset is not None:
         raise OptionError(f"loss {spec.loss_function.name!r} has no offset yet: make it a feature, or leave it out")
+
+
+def risk_sets(data: Dataset, spec: Spec, validation: Dataset | None = None) -> RiskSets:
+    """The risk sets of some rows, and of those that choose among models: one pass over each."""
     times = event_times(data)
     if not len(times):
         raise DataError("no row has an event: there is nothing to learn from")
@@ -52,8 +56,8 @@ def risk_sets(data: Dataset, spec: Spec, validation: Dataset | None = None) -> R
     need = ARRAYS * 8 * len(times)
     if memory is not None and need > memory:
         raise OptionError(
-            f"there are {len(times)} different times of events, which need {whole_megabytes(need)}, more than the budget "
-            f"of {memory / 1e6:.0f} MB: round the times, or give it more memory"
+            f"there are {len(times)} different times of events, which need {whole_megabytes(need)}, more than the "
+            f"budget of {memory / 1e6:.0f} MB: round the times, or give it more memory"
         )
     if validation is not None:
         times = np.union1d(times, event_times(validation))

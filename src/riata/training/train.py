@@ -31,7 +31,7 @@ from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
-from riata.training.risk_sets import centred, risk_sets
+from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
@@ -98,6 +98,7 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
 
 def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
     """A model of the times of events."""
+    check_risks(data, spec)
     passes_before, folds = data.passes, _folds(data, spec)
     data = rows_or_statistics(data, spec, folds)
     others = None if validation is None else rows_seen(validation, spec)

@@ -2,8 +2,8 @@
 
     H = sum_b sum_i c_ib (x_i - mean_b)(x_i - mean_b)' = sum_i D_i (x_i - mean)(x_i - mean)' - sum_b c_b t_b t_b'
 
-with the shares c_ib of the terms b in D_i (`SettledLoss.shares`), c_b their sum, and t_b = mean_b - mean. So the products
-of any other loss are enough, with the sums of the columns by terms beside them.
+with the shares c_ib of the terms b in D_i (`SettledLoss.shares`), c_b their sum, and t_b = mean_b - mean. So the
+products of any other loss are enough, with the sums of the columns by terms beside them.
 """
 
 from typing import NamedTuple
