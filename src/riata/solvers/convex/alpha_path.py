@@ -164,7 +164,7 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Inne
     The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
-    columns = without_curvature(problem, state.features)
+    columns = without_curvature(problem, state.features, many_minima=True)
     if columns is not None:
         return columns
     if problem.loss.quadratic or not len(state.curvature.features):

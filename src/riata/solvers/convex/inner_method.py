@@ -23,14 +23,16 @@ NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvatu
 FASTER = 10.0  # so many times as many operations a second has a product of matrices as a sweep
 
 
-def without_curvature(problem: Problem, features: np.ndarray) -> ColumnCopy | GatheredColumns | None:
+def without_curvature(
+    problem: Problem, features: np.ndarray, many_minima: bool = False
+) -> ColumnCopy | GatheredColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
     if "strengths" not in problem.penalty.has or problem.loss.couples_rows or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)
-    return column_copy(problem, features)
+    return column_copy(problem, features, many_minima)
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:
