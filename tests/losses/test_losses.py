@@ -9,16 +9,13 @@ from scipy.optimize import minimize_scalar
 
 from chunked import Chunked
 from problems import targets
-from riata.arrays import namespace
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.errors import OptionError
 from riata.kernels import losses as compiled
-from riata.losses import LOSSES, Loss, loss_of, recalled_loss
+from riata.losses import LOSSES, Softmax, loss_of, recalled_loss
 from riata.objective import Problem, elastic_net, first_order, mean_loss
-from riata.training.fitting import fit
-from riata.training.spec import Spec
 
 Z = np.linspace(-4.0, 4.0, 23)  # meets no kink of the second derivatives
 
@@ -115,29 +112,7 @@ def test_parameters_that_make_no_loss_are_refused(name, sentence):
         loss_of(name)
 
 
-# Several margins per row. No family uses them yet; this one stands for those to come.
-
-
-class Softmax(Loss):
-    """-log of the share of exp(z_y) among exp(z), y = 0, 1, 2."""
-
-    name = "softmax"
-    n_outputs = 3
-
-    def value(self, y, z):
-        xp = namespace(z)
-        top = xp.max(z, axis=1)
-        mine = xp.sum(self._mine(y, z) * z, axis=1)
-        return top + xp.log(xp.sum(xp.exp(z - top[:, None]), axis=1)) - mine
-
-    def derivative(self, y, z):
-        xp = namespace(z)
-        e = xp.exp(z - xp.max(z, axis=1)[:, None])
-        return e / xp.sum(e, axis=1)[:, None] - self._mine(y, z)
-
-    def _mine(self, y, z):
-        xp = namespace(z)
-        return xp.astype(y[:, None] == xp.asarray([0.0, 1.0, 2.0])[None, :], z.dtype)
+# Several margins per row.
 
 
 LAYOUTS = {"dense": np.asarray, "csr": sp.csr_array}
@@ -175,9 +150,3 @@ def test_several_margins_on_the_stand_in_for_a_gpu():
     )
     assert_allclose(there.by_w, here.by_w, rtol=1e-12)
     assert_allclose(there.by_b, here.by_b, rtol=1e-12)
-
-
-def test_solvers_refuse_what_they_cannot_take_yet():
-    data = InMemory(np.eye(4), np.ones(4))
-    with pytest.raises(OptionError, match="takes one margin for each row, and loss 'softmax' does not"):
-        fit(data, Spec(alpha=0.1, loss=Softmax()))

@@ -11,23 +11,24 @@ first guesses are good enough.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
-from riata.solvers.convex.term_products import within_terms
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
     STEP_PRECISION,
+    AnyCurvature,
     WorkingSetState,
+    curvature_of,
     cut_back,
     grown,
     local_problem,
@@ -64,7 +65,7 @@ class AlphaModel(NamedTuple):
     """The model of one alpha: no more than that is kept of it, for slopes are as long as the model."""
 
     w: np.ndarray
-    b: float
+    b: Any  # a number, or one for each output
     loss: float  # the mean loss, without the penalty
     gap: float
 
@@ -75,12 +76,12 @@ class PathPoint:
 
     problem: Problem
     w: np.ndarray
-    b: float
+    b: Any
     best: float = np.inf  # F where it was last accepted, at (w_best, b_best)
     w_best: np.ndarray | None = None
-    b_best: float = 0.0
+    b_best: Any = 0.0
     at: FirstOrder | None = None  # after its first pass
-    curvature: Curvature | None = None  # there, where the loss is not quadratic
+    curvature: AnyCurvature | None = None  # there, where the loss is not quadratic
     gap: float = np.inf
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
@@ -209,11 +210,11 @@ def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:
     data, loss = points[0].problem.data, points[0].problem.loss
     of_rows = by_rows(data, loss, [(point.w, point.b) for point in points])
     parts = [
-        pass_part(its_loss, point.w, point.b, features, features)
+        pass_part(replace(point.problem, loss=its_loss), point.w, point.b, features, features)
         for point, its_loss in zip(points, of_rows, strict=True)
     ]
     sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
     for point, its_sums in zip(points, sums, strict=True):
-        point.at = summarise(its_sums[:2])
+        point.at = summarise(its_sums[0], point.w, point.b)
         if features is not None:
-            point.curvature = NOTHING.grown(features, within_terms(its_sums[-1]), data.total_weight)
+            point.curvature = curvature_of(point.problem, NOTHING, features, its_sums[-1])

@@ -14,8 +14,9 @@ from riata.objective import Problem
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.outputs_curvature import OutputsCurvature
 
-InnerModel = ColumnCopy | GatheredColumns | Curvature
+InnerModel = ColumnCopy | GatheredColumns | Curvature | OutputsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
@@ -28,7 +29,9 @@ def without_curvature(
 ) -> ColumnCopy | GatheredColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
-    if "strengths" not in problem.penalty.has or problem.loss.couples_rows or not isinstance(data, InMemory):
+    if problem.loss.n_outputs > 1 or problem.loss.couples_rows:
+        return None
+    if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)
