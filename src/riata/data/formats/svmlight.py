@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import in_words
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.source import INDICES, TARGET, VALUES
@@ -64,7 +65,7 @@ class Svmlight(FileSource):
             block, start, stop, self._skip_bad, y, indptr, indices, values
         )
         offsets = indptr[: rows + 1]
-        arrays = [pa.array(y[:rows]), list_column(offsets, indices[:nnz]), list_column(offsets, values[:nnz])]
+        arrays = [arrow_of(y[:rows]), list_column(offsets, indices[:nnz]), list_column(offsets, values[:nnz])]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema), lines, skipped, problem, line
 
 
