@@ -1,6 +1,7 @@
 """Passes for losses that are not a number for each row's one margin: several margins per row, or rows that go together.
 
-They are made of array functions, and give sums over the rows: W is features x outputs, b a number for each output.
+They are made of array functions, and give sums over the rows. W is features x outputs, or the same as one long vector
+(`riata.losses.several_margins`), and slopes come in its shape; b is a number for each output.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,7 +12,7 @@ import numpy as np
 from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk, joined
 from riata.data.dataset import Dataset
-from riata.losses import CoupledLoss, Loss
+from riata.losses import CoupledLoss, Loss, SeveralMargins
 
 
 class Slopes(NamedTuple):
@@ -26,14 +27,35 @@ class Slopes(NamedTuple):
 def outputs_part(loss: Loss, W: np.ndarray, b: np.ndarray) -> Callable[[Chunk], Slopes]:
     """What one chunk adds, where rows have several margins."""
 
+    shape, W = np.shape(W), by_output(loss, W)
+
     def part(chunk: Chunk) -> Slopes:
         z = chunk.X.margins(W, b)
         xp = namespace(z)
         u = chunk.weight[:, None] * loss.derivative(chunk.y, z)
         value = float(chunk.weight @ loss.value(chunk.y, z))
-        return Slopes(float(xp.sum(chunk.weight)), value, chunk.X.slopes(u), to_host(xp.sum(u, axis=0)))
+        by_w = chunk.X.slopes(u).reshape(shape)
+        return Slopes(float(xp.sum(chunk.weight)), value, by_w, to_host(xp.sum(u, axis=0)))
 
     return part
+
+
+def by_output(loss: Loss, w: np.ndarray) -> np.ndarray:
+    """Coefficients as features x outputs; of a loss of one margin as they are."""
+    return w if loss.n_outputs == 1 else np.ascontiguousarray(np.reshape(w, (-1, loss.n_outputs)))
+
+
+def mean_targets(data: Dataset, loss: SeveralMargins) -> np.ndarray:
+    """The weighted mean of the targets of each output: a pass, or none over data in memory."""
+
+    def sums(y: Any, weight: Any) -> tuple[float, np.ndarray]:
+        xp = namespace(weight)
+        each = loss.indicators(y, xp.zeros((weight.shape[0], loss.n_outputs), dtype=weight.dtype))
+        return float(xp.sum(weight)), to_host(weight @ each)
+
+    total, of_each = sums(*data.targets()) if data.cheap_passes else data.sum(lambda part: sums(part.y, part.weight))
+    means: np.ndarray = of_each / total
+    return means
 
 
 def ordered_slopes(data: Dataset, loss: CoupledLoss, w: np.ndarray, b: float) -> Slopes:

@@ -22,6 +22,7 @@ from riata.data.columns.crosses import Combination, Cross
 from riata.data.columns.dates import Date
 from riata.data.columns.hashed import SPACE, Levels, Words, side_by_side
 from riata.data.columns.lists import Dense, Sparse
+from riata.data.columns.maps import AnyNames, HashedMap, Map
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
@@ -34,7 +35,8 @@ from riata.scipy_later import sparse as sp
 KINDS: dict[str, Any] = {
     encoder.kind: encoder
     for encoder in (
-        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Levels, Words, Combination, Cross
+        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Map, HashedMap, Levels, Words,
+        AnyNames, Combination, Cross,
     )
 }  # fmt: skip
 MATRICES = (Dense.kind, Sparse.kind)

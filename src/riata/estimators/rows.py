@@ -18,7 +18,7 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
-from riata.engines.cuda.transfers import place_named
+from riata.engines.cuda.transfers import HERE, place_named
 from riata.engines.known_rows import has_columns
 from riata.engines.open import is_distributed, open_data
 from riata.errors import DataError, OptionError
@@ -149,6 +149,8 @@ class TakesRows(Parameters):
         reset: bool = True,
     ) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
+        if self.device == HERE:
+            raise OptionError("X is on a GPU, where passes over it run: leave device='cpu' out, or bring X here")
         place = place_named(self.device or "cuda")
         check_device(self._spec().solver_name)
         if self.normalize is not None:

@@ -14,6 +14,8 @@ from riata.losses.loss import Loss
 from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
+from riata.losses.several_margins import SeveralMargins
+from riata.losses.softmax import Softmax
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
 from riata.losses.tweedie import Tweedie
@@ -31,6 +33,9 @@ LOSSES: dict[str, Loss] = {
         Tweedie(),
     )
 }
+SEVERAL_MARGINS: dict[str, SeveralMargins] = {
+    Softmax.name: Softmax()
+}  # as many as there are classes, once that is known
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
 USUAL = {"regression": Squared.name, "classification": Logistic.name}  # the defaults
 
@@ -41,7 +46,7 @@ def loss_of(loss: str | Loss) -> Loss:
         return loss
     found = known_loss(loss) if isinstance(loss, str) else None
     if found is None:
-        names = ", ".join(one.name for one in LOSSES.values())
+        names = ", ".join(one.name for one in (*LOSSES.values(), *SEVERAL_MARGINS.values()))
         raise OptionError(
             f"there is no loss {loss!r}; there are {names}, where a number behind a colon is yours to set"
         )
@@ -51,7 +56,7 @@ def loss_of(loss: str | Loss) -> Loss:
 def known_loss(name: str) -> Loss | None:
     """The loss of the catalogue that has this name and parameter; None if there is none."""
     family, colon, parameter = name.partition(":")
-    usual = LOSSES.get(family)
+    usual = LOSSES.get(family, SEVERAL_MARGINS.get(family))
     if usual is None or not colon:
         return usual
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
@@ -61,7 +66,7 @@ def known_loss(name: str) -> Loss | None:
 
 def loss_for(task: str, loss: str | Loss) -> Loss:
     """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
-    names = [name for name, one in LOSSES.items() if task in one.tasks]
+    names = [name for name, one in (LOSSES | SEVERAL_MARGINS).items() if task in one.tasks]
     if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:
         raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")
     if task not in loss_of(loss).tasks:

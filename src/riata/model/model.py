@@ -208,7 +208,9 @@ class Model:
         """Probabilities of the classes, a column each."""
         link = self.link_function
         if self.classes is None or not link.probabilities:
-            raise OptionError(f"only a logistic classifier has probabilities, and this is a {self.loss} {self.task}")
+            raise OptionError(
+                f"only a logistic or softmax classifier has probabilities, and this is a {self.loss} {self.task}"
+            )
         return probabilities(link, self.margins(X, feature_names, offset=offset, exposure=exposure))
 
     def score(

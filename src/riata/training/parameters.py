@@ -165,7 +165,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("hash_text", False, Section.COLUMNS, Kind.FLAG,
               "Number words by a hash and keep no list of them: less memory.",
               commands=ANY_DATA),
-    Parameter("hash_bits", 16, Section.COLUMNS, Kind.WHOLE, "Bits of the numbers of --hash-text.", commands=ANY_DATA),
+    Parameter("hash_bits", None, Section.COLUMNS, Kind.WHOLE,
+              "Bits of hashes of levels, words and names [default: 16; of Vowpal Wabbit's 20].", commands=ANY_DATA),
     Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
               choices=("auto", "classification", "regression"), commands=ANY_DATA),
     # How data is read.
@@ -215,6 +216,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("group_ratio", 1.0, Section.STRENGTH, Kind.NUMBER,
               "Share of the group Lasso beside --groups and --alpha; the rest is L1 within groups.",
               commands=SEARCHES),
+    Parameter("shared_support", False, Section.STRENGTH, Kind.FLAG,
+              "Of --loss softmax: let a feature be in the model for all classes, or for none.", commands=SEARCHES),
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
               commands=SEARCHES),
     Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,
@@ -222,7 +225,7 @@ PARAMETERS: tuple[Parameter, ...] = (
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson, negative-binomial, gamma, tweedie; for classes logistic, squared-hinge.",
+              "squared, huber, poisson, negative-binomial, gamma, tweedie; logistic, softmax or squared-hinge classes.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
@@ -276,8 +279,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "After so many rows a row counts half, in a world that changes (solver online)."),
     # Where the work is done.
     Parameter("memory", None, Section.WORK, Kind.TEXT, "Budget of the solver, such as 512MB.", option=None),
-    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU (exact, best-k, paths).",
-              choices=("cuda",), commands=FITS),
+    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU: cuda (exact, best-k, paths).",
+              choices=("cpu", "cuda"), commands=FITS),
     Parameter("checkpoint", None, Section.WORK, Kind.FOLDER, "Folder in which a long fit saves itself, to be resumed."),
     Parameter("every", "60s", Section.WORK, Kind.TEXT, "Time between two checkpoints."),
     Parameter("resume", False, Section.WORK, Kind.FLAG, "Go on from the checkpoint, if there is one."),

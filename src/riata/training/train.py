@@ -35,7 +35,7 @@ from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import Search, search_of
-from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
+from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
@@ -110,6 +110,19 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     folds = _folds(data, spec)
     data = rows_seen(data, spec)
+    shares = (counts / counts.sum()).tolist()
+    loss = spec.loss_function.of_classes(len(classes))
+    if loss.n_outputs > 1:
+        fitted = _fit_margin(
+            weighted(data, weights),
+            replace(spec, loss=loss),
+            None if others is None else weighted(others, weights),
+            folds,
+            warn,
+        )
+        return replace(_trained([fitted], data, spec, passes_before, classes), class_count=counts, baseline=shares)
+    if loss != spec.loss_function:
+        spec = replace(spec, loss=loss.name, shared_support=False)
     shared = ClassMoments(data, weights)
     moments = shared if shared.worth_sharing else None
     fits = []
@@ -121,7 +134,6 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
         chosen_by = None if others is None else one_against_rest(others, position, weights)
         of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
         fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
-    shares = (counts / counts.sum()).tolist()
     return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 
 
@@ -205,7 +217,7 @@ def _trained(
         spec,
         fits[0].solver,
         coefficients(results, data.n_features),
-        np.array([result.intercept for result in results]),
+        np.concatenate([np.atleast_1d(result.intercept) for result in results]),
         max(sum(record.end_of_pass for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,

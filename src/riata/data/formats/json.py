@@ -19,7 +19,7 @@ from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.json_array import LONGEST_RECORD, lines_of_array
 from riata.data.formats.kinds import BOM
-from riata.data.formats.svmlight import whole_lines
+from riata.data.formats.parsed_lines import whole_lines
 from riata.data.formats.tables import flat, flat_schema, owners
 from riata.errors import DataError
 

@@ -119,7 +119,7 @@ def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa
 
 def _column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
     """One value per row."""
-    rows = OneColumn(role_values(given, role, [], reading), role)
+    rows = OneColumn(role_values(given, role, reading), role)
     column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
     if len(column) != n_rows:
         raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")

@@ -6,6 +6,7 @@
 | CSV, JSON, Excel, DuckDB      | the same                                  | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
+| Vowpal Wabbit, libffm         | by their names                            | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
 | .npy, NumPy, SciPy            | all columns                               | a column number, an array, or a file     |
 | what riata statistics wrote   | those that were read                      | the one that was read                    |
@@ -121,8 +122,10 @@ def open_data(
         The rows that a word is in, at least, to be a feature: 5 by default, or 1 % of few rows.
     tfidf : bool, default=False
         Whether words count less the more rows have them, and rows of words have length 1.
-    hash_text, hash_bits : bool, default=False, and int, default=16
-        Whether words are numbered by a hash of so many bits, without a list of them.
+    hash_text : bool, default=False
+        Whether words are numbered by a hash, without a list of them.
+    hash_bits : int, optional
+        Bits of hashes of levels, words and names: 16 by default, and 20 of rows of named features (Vowpal Wabbit).
     hashed : bool, default=False
         Whether all features are numbered by hashes of their names, for solver "sketch".
     remote_opener : callable, optional
@@ -140,11 +143,16 @@ def open_data(
     check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in FROM_MEMORY])
     if is_statistics(source):
         return _open_statistics(source, asked)
-    if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
+    if is_data_set(source):
         return _open_by_name(source, asked)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return _open_array(source, asked)
     return open_rows(source, asked, remote_opener)
+
+
+def is_data_set(source: Any) -> bool:
+    """Whether this is the name of a data set, such as "digits49:test"."""
+    return isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists()
 
 
 def _open_statistics(source: Any, asked: Asked) -> Dataset:

@@ -136,7 +136,7 @@ def _time_note(given: Any, options: ColumnOptions) -> list[str]:
     """A note on a column of times that would have been a feature, had it not been named as such."""
     if options.time is None or options.time != given or options.features is not None or options.time in options.drop:
         return []
-    keeps = "naming it among the features keeps it (features=..., or --features)"
+    keeps = "naming it among the features keeps it"
     return [f"{options.time!r} orders the folds and is no feature; {keeps}"]
 
 

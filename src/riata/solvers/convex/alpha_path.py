@@ -11,13 +11,13 @@ first guesses are good enough.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
@@ -25,7 +25,9 @@ from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
     STEP_PRECISION,
+    AnyCurvature,
     WorkingSetState,
+    curvature_of,
     cut_back,
     grown,
     local_problem,
@@ -62,7 +64,7 @@ class AlphaModel(NamedTuple):
     """The model of one alpha: no more than that is kept of it, for slopes are as long as the model."""
 
     w: np.ndarray
-    b: float
+    b: Any  # a number, or one for each output
     loss: float  # the mean loss, without the penalty
     gap: float
 
@@ -73,12 +75,12 @@ class PathPoint:
 
     problem: Problem
     w: np.ndarray
-    b: float
+    b: Any
     best: float = np.inf  # F where it was last accepted, at (w_best, b_best)
     w_best: np.ndarray | None = None
-    b_best: float = 0.0
+    b_best: Any = 0.0
     at: FirstOrder | None = None  # after its first pass
-    curvature: Curvature | None = None  # there, where the loss is not quadratic
+    curvature: AnyCurvature | None = None  # there, where the loss is not quadratic
     gap: float = np.inf
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
@@ -162,7 +164,7 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Inne
     The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
-    columns = without_curvature(problem, state.features)
+    columns = without_curvature(problem, state.features, many_minima=True)
     if columns is not None:
         return columns
     if problem.loss.quadratic or not len(state.curvature.features):
@@ -204,10 +206,10 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
 def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:
     """The first-order means at each model, and its curvature over these features, if any: one pass for all."""
     features = features if features is not None and len(features) else None
-    data, loss = points[0].problem.data, points[0].problem.loss
-    parts = [pass_part(loss, point.w, point.b, features, features) for point in points]
+    data = points[0].problem.data
+    parts = [pass_part(point.problem, point.w, point.b, features, features) for point in points]
     sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
     for point, its_sums in zip(points, sums, strict=True):
-        point.at = summarise(its_sums[:2])
+        point.at = summarise(its_sums[0], point.w, point.b)
         if features is not None:
-            point.curvature = NOTHING.grown(features, its_sums[-1], data.total_weight)
+            point.curvature = curvature_of(point.problem, NOTHING, features, its_sums[-1])

@@ -21,7 +21,7 @@ import numpy as np
 from riata.data.sample import sample_rows
 from riata.objective import FirstOrder, Problem, empty_start, first_order, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -29,6 +29,7 @@ from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
     STEP_PRECISION,
+    AnyCurvature,
     Known,
     WorkingSetState,
     cut_back,
@@ -54,7 +55,7 @@ STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
 def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate after every first-order pass, each with its certified gap."""
     if options.resume is not None:
-        state, known = WorkingSetState.resumed(options.resume, problem.data.n_features)
+        state, known = WorkingSetState.resumed(options.resume, problem.n_coefficients, problem.loss.n_outputs)
         judge = Judge(options.resume.facts["slope_unit"])
         return (yield from newton(problem, options, state, judge, known, options.resume))
     start = problem.start or empty_start(problem)
@@ -68,14 +69,16 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     if sample is None:
         _advance(problem, options, state, at, gap)
     else:
-        steps = newton(replace(problem, data=sample), options, state, judge)
+        on_sample = replace(problem, data=sample, empty=None)
+        on_sample = on_sample if problem.empty is None else replace(on_sample, empty=empty_start(on_sample))
+        steps = newton(on_sample, options, state, judge)
         for point in islice(steps, SAMPLE_STEPS):
             if judge.near(point, F):
                 break
         if problem.loss.quadratic:
             state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
         if not problem.data.cheap_passes:
-            state.features = _near_sample_minimum(replace(problem, data=sample), state)
+            state.features = _near_sample_minimum(on_sample, state)
     return (yield from newton(problem, options, state, judge, known=(F, w, b)))
 
 
@@ -123,7 +126,7 @@ def _read_no_worse(
     known: Known | None,
     least_gap: float,
     both_orders: bool,
-) -> tuple[FirstOrder, Curvature | None, float, float] | None:
+) -> tuple[FirstOrder, AnyCurvature | None, float, float] | None:
     """(slopes, curvature, F, gap) at the state, whose step is cut back while F is worse than at the point `known`.
 
     Where F rose by no more than a sum may by rounding, the least gap so far tells a good step. None, with the state
@@ -160,7 +163,7 @@ def _advance(
     state: WorkingSetState,
     at: FirstOrder,
     gap: float,
-    second: Curvature | None = None,
+    second: AnyCurvature | None = None,
     keep: bool = False,
 ) -> None:
     """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""

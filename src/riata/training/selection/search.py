@@ -139,7 +139,7 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
-         "select='validation' needs rows to choose by: give them as validation (to fit, or --validation DATA)"),
+         "select='validation' needs rows to choose by: give a validation set"),
         (search.rule != "validation" and validation is not None,
          f"select={search.rule!r} has no use for a validation set; take select='validation'"),
         (validation is not None and validation.n_features != n_features,
