@@ -32,8 +32,8 @@ def parse_memory(memory: int | str | None) -> int:
 def return_memory_early(memory: int | str | None = None) -> None:
     """Let Arrow and NumPy return memory to the system at once: for riata's own processes (the command line).
 
-    Of a small budget that is said of smaller arrays, too: what malloc keeps of those that are freed, for others of their
-    size, would be a share of it that counts. It costs time, since memory from the system is cleared first.
+    With a small budget that goes for smaller arrays, too: what malloc keeps of those that are freed, for others of
+    their size, would be a share of it that counts. It costs time, since the system clears memory first.
     """
     if "jemalloc" in pa.supported_memory_backends():
         pa.set_memory_pool(pa.jemalloc_memory_pool())
