@@ -14,6 +14,7 @@ from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
 from riata.data.column_names import no_column
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.beside import Part, dense, sparse
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
@@ -115,7 +116,7 @@ class Encoding:
         """
         y, weight, keep = self.roles(batch)
         if not keep.all():
-            batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
+            batch, y, weight = batch.filter(arrow_of(keep)), y[keep], weight[keep]
             matrix = None if matrix is None else matrix[keep]
         try:
             offset = offsets_of(batch, self.offset)
@@ -143,7 +144,7 @@ class Encoding:
             return y, weight, keep & ~np.isnan(y)
         y = np.full(batch.num_rows, np.nan)
         try:
-            counted = batch.select(self.target.columns).filter(pa.array(keep))
+            counted = batch.select(self.target.columns).filter(arrow_of(keep))
             y[keep] = self.target.encode(self.target.of(counted))  # rows that do not count may have any label
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row])

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import arrow_of, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.dates import as_instants, days_of
 from riata.data.encoding import Encoding
@@ -96,7 +96,7 @@ class MarksGiven(Marks):
                 raise DataError(f"there are {n_rows} rows of data but {table.num_rows} values of {role}")
             column = table.column(0).combine_chunks()
             if kept is not None:
-                column = column.filter(pa.array(kept))
+                column = column.filter(arrow_of(kept))
             try:
                 numbers = RowNumbers(TYPES[role], [numbers_of(role, column, role)])
             except BadRow as bad:
@@ -152,7 +152,7 @@ def marks_in(source: Source, encoding: Encoding, columns: Mapping[str, str]) -> 
         kept, row = np.empty(0, dtype=np.int64), 0
         try:
             kept = np.flatnonzero(encoding.roles(batch)[2])
-            rows = batch.take(pa.array(kept))
+            rows = batch.take(arrow_of(kept))
             yield {role: numbers_of(role, rows.column(name), name) for role, name in columns.items()}
         except BadRow as bad:
             row = int(kept[bad.row]) if len(kept) else bad.row

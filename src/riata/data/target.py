@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
-from riata.data.columns.arrow_values import filled, string_array, values_of
+from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
@@ -105,7 +105,7 @@ def target_column(batch: pa.RecordBatch, column: str, event: str | None) -> pa.A
         return batch.column(column)
     time, happened = as_floats(batch.column(column), column), as_events(batch.column(event), event)
     check_times(time, happened)
-    return pa.array(np.where(happened == 1.0, time, -time))  # NaN where either is missing: no target
+    return arrow_of(np.where(happened == 1.0, time, -time))  # NaN where either is missing: no target
 
 
 def classes_fault(classes: Sequence[Any]) -> str | None:

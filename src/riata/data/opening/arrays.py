@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import parse_memory
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.lists import check_numbers, check_values
 from riata.data.csr import canonical
@@ -90,7 +91,7 @@ def open_array(
 
 def _with_events(column: pa.Array, events: np.ndarray) -> pa.Array:
     """Times with the signs that events give them."""
-    rows = pa.RecordBatch.from_arrays([column, pa.array(events)], names=[TARGET, "event"])
+    rows = pa.RecordBatch.from_arrays([column, arrow_of(events)], names=[TARGET, "event"])
     try:
         return target_column(rows, TARGET, "event")
     except BadRow as bad:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.column_names import listed
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import arrow_of, values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -121,7 +121,7 @@ class FirstPass:
             self.without_target += int((keep & ~has_target).sum())
             keep &= has_target
             if not keep.all():
-                batch, weight = batch.filter(pa.array(keep)), weight[keep]
+                batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
             y = self.target.add(self.target.of(batch), weight) if self.target else None
