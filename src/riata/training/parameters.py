@@ -125,6 +125,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
     Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
               listed=Heading.FIRST),
+    Parameter("event", None, Section.COLUMNS, Kind.TEXT,
+              "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
+              metavar="COLUMN", commands=ANY_DATA),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
     Parameter("offset", None, Section.COLUMNS, Kind.TEXT, "Column of numbers that are added to the margins of rows.",
               metavar="COLUMN", commands=ANY_ROWS),
@@ -168,7 +171,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("hash_bits", None, Section.COLUMNS, Kind.WHOLE,
               "Bits of hashes of levels, words and names [default: 16; of Vowpal Wabbit's 20].", commands=ANY_DATA),
     Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
-              choices=("auto", "classification", "regression"), commands=ANY_DATA),
+              choices=("auto", "classification", "regression", "survival"), commands=ANY_DATA),
     Parameter("sample_negatives", None, Section.COLUMNS, Kind.NUMBER,
               "Keep this share of the rows whose target is not above 0, with weights that make up for the others.",
               metavar="SHARE", commands=FITS),
@@ -228,7 +231,7 @@ PARAMETERS: tuple[Parameter, ...] = (
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson, negative-binomial, gamma, tweedie; logistic, softmax or squared-hinge classes.",
+              "squared, huber, poisson, negative-binomial, gamma, tweedie; logistic, softmax, squared-hinge; cox.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),
@@ -282,8 +285,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "After so many rows a row counts half, in a world that changes (solver online)."),
     # Where the work is done.
     Parameter("memory", None, Section.WORK, Kind.TEXT, "Budget of the solver, such as 512MB.", option=None),
-    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU (exact, best-k, paths).",
-              choices=("cuda",), commands=FITS),
+    Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU: cuda (exact, best-k, paths).",
+              choices=("cpu", "cuda"), commands=FITS),
     Parameter("checkpoint", None, Section.WORK, Kind.FOLDER, "Folder in which a long fit saves itself, to be resumed."),
     Parameter("every", "60s", Section.WORK, Kind.TEXT, "Time between two checkpoints."),
     Parameter("resume", False, Section.WORK, Kind.FLAG, "Go on from the checkpoint, if there is one."),

@@ -179,7 +179,9 @@ def _resolve(source: str, filesystem: Any) -> tuple[fs.FileSystem, str]:
         path = path if separator else source
         return filesystem if isinstance(filesystem, fs.FileSystem) else _wrapped(filesystem), path
     if not separator:
-        return fs.LocalFileSystem(), Path(source).expanduser().as_posix()  # Arrow joins by / everywhere
+        local = Path(source).expanduser()
+        path = local.as_posix()  # Arrow joins by / everywhere, and takes a: at the beginning for a scheme
+        return fs.LocalFileSystem(), f"./{path}" if ":" in path.partition("/")[0] and not local.is_absolute() else path
     path, _, query = path.partition("?") if "=" in path.rpartition("?")[2] else (path, "", "")
     # a URI has no wildcards: ask for the file system of the folder before the first one
     start = min((path.find(c) for c in WILDCARDS if c in path), default=None)

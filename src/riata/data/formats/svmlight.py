@@ -7,6 +7,7 @@ as written, and the profile decides. Features are named by the numbers in the fi
 import numpy as np
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.formats.parsed_lines import Parsed, ParsedLines
 from riata.data.formats.source import INDICES, TARGET, VALUES
 from riata.data.formats.tables import list_column
@@ -30,5 +31,5 @@ class Svmlight(ParsedLines):
             block, start, stop, self._skip_bad, y, indptr, indices, values
         )
         offsets = indptr[: rows + 1]
-        arrays = [pa.array(y[:rows]), list_column(offsets, indices[:nnz]), list_column(offsets, values[:nnz])]
+        arrays = [arrow_of(y[:rows]), list_column(offsets, indices[:nnz]), list_column(offsets, values[:nnz])]
         return Parsed(pa.RecordBatch.from_arrays(arrays, schema=self.schema), lines, skipped, problem, line)

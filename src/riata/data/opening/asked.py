@@ -32,6 +32,7 @@ class Asked:
     """What is asked of one opening, see `riata.open`."""
 
     target: Any
+    event: Any
     weight: Any
     offset: Any
     exposure: Any
@@ -59,6 +60,9 @@ class Asked:
         one_of(self.offset, self.exposure)
         if self.sample_negatives is not None:
             as_share(self.sample_negatives)
+            refuse_given({"event": self.event}, "sample_negatives is for rows of which some are positive, not for times")
+        if self.event is not None and self.task not in ("auto", "survival"):
+            raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -68,7 +72,7 @@ class Asked:
     @property
     def beside(self) -> dict[str, Any]:
         """What is given for every row beside its features and its target."""
-        return {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
+        return {"event": self.event, "weight": self.weight, "offset": self.offset, "exposure": self.exposure}
 
     @property
     def growing(self) -> dict[str, Any]:

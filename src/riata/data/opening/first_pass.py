@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from riata.data.column_names import listed, typed
-from riata.data.columns.arrow_values import values_of
+from riata.data.column_names import listed
+from riata.data.columns.arrow_values import arrow_of, values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -84,7 +84,9 @@ class FirstPass:
         self.notes: list[str] = []
         self.target: TargetLearner | None = None
         if options.target is not None:
-            self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
+            self.target = TargetLearner(
+                source.schema.field(options.target), options.task, options.categorical, options.event
+            )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
     def begin(self, batch: pa.RecordBatch) -> None:
@@ -119,10 +121,10 @@ class FirstPass:
             self.without_target += int((keep & ~has_target).sum())
             keep &= has_target
             if not keep.all():
-                batch, weight = batch.filter(pa.array(keep)), weight[keep]
+                batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
-            y = self.target.add(batch.column(self.options.target), weight) if self.target else None
+            y = self.target.add(self.target.of(batch), weight) if self.target else None
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
         except BadRow as bad:
@@ -134,11 +136,10 @@ class FirstPass:
         """Which rows have a target."""
         if self.target is None:
             return np.ones(batch.num_rows, dtype=bool)
-        name = self.target.column
-        column = batch.column(name)
+        column = self.target.of(batch)
         if self.target.text:
             return values_of(as_strings(column).is_valid())
-        has_target: np.ndarray = ~np.isnan(as_floats(column, name))
+        has_target: np.ndarray = ~np.isnan(as_floats(column, self.target.column))
         return has_target
 
     def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
@@ -202,8 +203,8 @@ class FirstPass:
                 return DateLearner(name)
             if look_like_prose(strings):
                 self.notes.append(
-                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}], or "
-                    f"--categorical {typed(name)}, makes levels of it)"
+                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}] makes levels "
+                    "of it)"
                 )
                 return self._words(name)
             return self._categories(name)
@@ -332,7 +333,7 @@ def no_feature(name: str, kind: pa.DataType) -> str:
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
         return (
             f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
-            f"no for every name, or join them to one text and declare it (text=[{name!r}], or --text {typed(name)})"
+            f"no for every name, or join them to one text and declare it (text=[{name!r}])"
         )
     return f"column {name!r} is {kind}, which is no feature: dropped"
 

@@ -96,7 +96,7 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
     if kind == "excel":
         sheet = None if book is None else book[2]
         return Excel(
-            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
+            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv,
             known=reading.cells, labels=reading.labels,
         )  # fmt: skip
     if kind in ("npz", "parquet"):
@@ -142,7 +142,7 @@ def with_roles(
         given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
-        elif isinstance(given, str) and not need_target:
+        elif isinstance(given, str) and role == "target" and not need_target:
             roles[role] = None  # it is optional, and not there
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
@@ -151,7 +151,7 @@ def with_roles(
         else:
             while name in names:  # the rows have a column of that name
                 name = f"_{name}"
-            others.append(OneColumn(role_values(given, role, names, reading), name))
+            others.append(OneColumn(role_values(given, role, reading, rows), name))
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
@@ -174,11 +174,16 @@ def _names_a_column(given: Any, rows: Source) -> bool:
     return isinstance(given, int | np.integer | tuple) and not rows.bare and str(given) in rows.schema.names
 
 
-def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
-    """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
+def role_values(given: Any, role: str, reading: Reading, rows: Source | None = None) -> Source:
+    """A target or weight that is not one of the columns of the rows, if these have any: an array, or a file."""
     if not isinstance(given, str | Path):
         return Table(column_table(given, role))
     try:
         return open_source(given, reading)
     except MissingFileError:
-        raise DataError(f"{no_column(str(given), names)}, and there is no such file") from None
+        if rows is None:
+            raise DataError(
+                f"there is no file {given!r} for the {role}, and an array has no names of columns: give one value for "
+                "each row, or a file of them"
+            ) from None
+        raise DataError(no_column(str(given), rows.schema.names, f"{rows.place()}, nor a file of that name")) from None
