@@ -11,6 +11,7 @@ from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.formats.sampled_negatives import as_share
 from riata.data.offset import one_of
+from riata.data.opening.checks import refuse_given
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
