@@ -61,7 +61,7 @@ class Encoding:
     def columns(self) -> list[str]:
         """The columns that are read, each once."""
         offset = None if self.offset is None else self.offset.column
-        roles = [self.target.column if self.target else None, self.weight, offset]
+        roles = [*(self.target.columns if self.target else ()), self.weight, offset]
         names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
         return list(dict.fromkeys(names))
 
@@ -139,13 +139,13 @@ class Encoding:
         keep = weight > 0
         if self.target is None:
             return np.zeros(batch.num_rows), weight, keep
-        column = batch.column(self.target.column)
         if keep.all():
-            y = self.target.encode(column)
+            y = self.target.encode(self.target.of(batch))
             return y, weight, keep & ~np.isnan(y)
         y = np.full(batch.num_rows, np.nan)
         try:
-            y[keep] = self.target.encode(column.filter(arrow_of(keep)))  # rows that do not count may have any label
+            counted = batch.select(self.target.columns).filter(arrow_of(keep))
+            y[keep] = self.target.encode(self.target.of(counted))  # rows that do not count may have any label
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row])
             raise

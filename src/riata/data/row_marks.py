@@ -145,7 +145,7 @@ def marks_of(
 
 def marks_in(source: Source, encoding: Encoding, columns: Mapping[str, str]) -> Iterator[dict[str, np.ndarray]]:
     """The numbers of all roles for the rows that an encoding keeps, a batch at a time."""
-    beside = [encoding.target.column if encoding.target else None, encoding.weight]
+    beside = [*(encoding.target.columns if encoding.target else ()), encoding.weight]
     names = list(dict.fromkeys([*columns.values(), *(name for name in beside if name is not None)]))
     first_row = 0
     for batch in source.batches(names, ROWS):

@@ -60,7 +60,7 @@ class TakesRows(Parameters):
         reset: bool = True,
     ) -> Dataset:
         """The rows as they come: arrays checked, columns that are no complete numbers encoded."""
-        numeric = self._task == "regression"
+        numeric = self._task != "classification"
         beside = {"weight": sample_weight, "offset": offset, "exposure": exposure}
         if isinstance(X, Dataset):
             check_alone(y, *beside.values())
@@ -82,7 +82,9 @@ class TakesRows(Parameters):
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
         target, classes = self._coded(values, weight)
         offsets, names = self._offsets(offset, exposure, len(target)), getattr(self, "feature_names_in_", None)
-        return with_origin(InMemory(numbers, target, weight, names, classes, offset=offsets), exposure)
+        rows = InMemory(numbers, target, weight, names, classes, offset=offsets)
+        rows.facts = rows.facts.but(survival=self._task == "survival")
+        return with_origin(rows, exposure)
 
     def _offsets(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray | None:
         """The offsets of rows, from what is given beside X; an exposure is for losses of a logarithmic link."""
@@ -113,7 +115,7 @@ class TakesRows(Parameters):
                 self.n_features_in_ = len(self.feature_names_in_)
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
-        values = checked_values(y, table.num_rows, numeric=self._task == "regression")
+        values = checked_values(y, table.num_rows, numeric=self._task != "classification")
         table, target, roles = with_roles(table, values, getattr(y, "name", None), beside)
         weight = None if beside["weight"] is None else np.asarray(plain_target(beside["weight"]))
         _, labels = self._coded(values, weight)

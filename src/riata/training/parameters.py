@@ -125,6 +125,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
     Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
               listed=Heading.FIRST),
+    Parameter("event", None, Section.COLUMNS, Kind.TEXT,
+              "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
+              metavar="COLUMN", commands=ANY_DATA),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
     Parameter("offset", None, Section.COLUMNS, Kind.TEXT, "Column of numbers that are added to the margins of rows.",
               metavar="COLUMN", commands=ANY_ROWS),
@@ -168,7 +171,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("hash_bits", None, Section.COLUMNS, Kind.WHOLE,
               "Bits of hashes of levels, words and names [default: 16; of Vowpal Wabbit's 20].", commands=ANY_DATA),
     Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
-              choices=("auto", "classification", "regression"), commands=ANY_DATA),
+              choices=("auto", "classification", "regression", "survival"), commands=ANY_DATA),
     # How data is read.
     Parameter("memory", None, Section.READING, Kind.TEXT,
               "Memory to keep to, such as 2GB [default: 512MB].", commands=ANY_ROWS,
@@ -225,7 +228,7 @@ PARAMETERS: tuple[Parameter, ...] = (
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson, negative-binomial, gamma, tweedie; logistic, softmax or squared-hinge classes.",
+              "squared, huber, poisson, negative-binomial, gamma, tweedie; logistic, softmax, squared-hinge; cox.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),

@@ -27,6 +27,7 @@ class ColumnOptions:
     """What the user says about columns, see `riata.open`."""
 
     target: str | None = None
+    event: str | None = None  # of times, whether they are those of an event
     weight: str | None = None
     offset: str | None = None
     exposure: str | None = None  # of which the logarithm is the offset
@@ -80,8 +81,8 @@ class ColumnOptions:
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns of target, weight and offset, by what they are."""
-        given = {role: getattr(self, role) for role in ("target", "weight", "offset", "exposure")}
+        """The columns of target, event, weight and offset, by what they are."""
+        given = {role: getattr(self, role) for role in ("target", "event", "weight", "offset", "exposure")}
         return {role: name for role, name in given.items() if name is not None}
 
     @property

@@ -84,7 +84,9 @@ class FirstPass:
         self.notes: list[str] = []
         self.target: TargetLearner | None = None
         if options.target is not None:
-            self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
+            self.target = TargetLearner(
+                source.schema.field(options.target), options.task, options.categorical, options.event
+            )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
     def begin(self, batch: pa.RecordBatch) -> None:
@@ -122,7 +124,7 @@ class FirstPass:
                 batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
-            y = self.target.add(batch.column(self.options.target), weight) if self.target else None
+            y = self.target.add(self.target.of(batch), weight) if self.target else None
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
         except BadRow as bad:
@@ -134,11 +136,10 @@ class FirstPass:
         """Which rows have a target."""
         if self.target is None:
             return np.ones(batch.num_rows, dtype=bool)
-        name = self.target.column
-        column = batch.column(name)
+        column = self.target.of(batch)
         if self.target.text:
             return values_of(as_strings(column).is_valid())
-        has_target: np.ndarray = ~np.isnan(as_floats(column, name))
+        has_target: np.ndarray = ~np.isnan(as_floats(column, self.target.column))
         return has_target
 
     def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:

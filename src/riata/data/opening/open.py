@@ -29,6 +29,7 @@ from riata.data.opening.checks import check_as_encoded, check_known, check_width
 from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
 from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
+from riata.data.survival import from_structured, is_structured
 from riata.scipy_later import is_sparse
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
@@ -38,6 +39,7 @@ def open_data(
     source: Any,
     target: Any = None,
     *,
+    event: Any = None,
     weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -70,7 +72,11 @@ def open_data(
     source : path, glob, URL, array, frame, generator of chunks, or the name of a data set
         What to read; "-" is standard input.
     target, weight : str, int, array or path
-        A column by name (by number in a bare array), an array of one value per row, or a file of its own.
+        A column by name (by number in a bare array), an array of one value per row, or a file of its own. A structured
+        array of booleans and numbers is of events and their times, as scikit-survival has them.
+    event : str, array or path
+        Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
+        it had not happened by then. The task is then "survival".
     offset : str, array or path
         Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
         with them needs them for every row it predicts.
@@ -87,8 +93,9 @@ def open_data(
         Columns whose values are levels, even if they are numbers, and columns of free text.
     crosses : sequence of sequences of columns
         Columns whose levels are also features in combination, such as ("carrier", "dest").
-    task : {"auto", "classification", "regression"}
-        What the target is. "auto": classes if it is text or boolean, or has exactly two values.
+    task : {"auto", "classification", "regression", "survival"}
+        What the target is; for "survival" without `event`, times that are negative where no event happened. "auto":
+        classes if it is text or boolean, or has exactly two values.
     memory : str or int, default="512MB"
         Budget. Data that needs less than a quarter of it is loaded into memory.
     cache : bool or folder, default=True
@@ -131,9 +138,11 @@ def open_data(
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     """
+    if is_structured(target):
+        target, task = from_structured(target), "survival"
     marks = {"groups": groups, "time": time, "folds": folds}
     asked = Asked(
-        target=target, weight=weight, offset=offset, exposure=exposure,
+        target=target, event=event, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
         memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,

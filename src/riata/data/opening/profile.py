@@ -85,8 +85,12 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:
-        classes = encoding.target.classes if encoding.target else None
-        known = Target(target, None if classes is None else tuple(classes))
+        learnt = encoding.target or Target(target)
+        if learnt.event is not None and learnt.event not in names:
+            raise DataError(
+                no_column(learnt.event, names, f"{source.place()}: it says which times are those of events")
+            )
+        known = replace(learnt, column=target, classes=None if learnt.classes is None else tuple(learnt.classes))
     return replace(encoding, target=known, weight=weight)
 
 

@@ -111,6 +111,8 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
         rows.judge_by(columns)
         rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
     encoding = asked.encoding
+    if encoding is not None and encoding.target is not None and roles["event"] is not None:
+        encoding = replace(encoding, target=replace(encoding.target, event=roles["event"], survival=True))
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
     if encoding is not None and options.offset_role is not None:
