@@ -91,22 +91,22 @@ def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
         return row_starts(file, n_spans, source.dialect(file))
     if isinstance(source, ParsedLines | Json):
         return _line_starts(file, n_spans)
-    with file.seekable() as handle:
-        groups = _group_count(source, handle)
+    groups = _group_count(source, file)
     return _even(groups, min(n_spans, groups))
 
 
-def _group_count(source: FileSource, handle: pa.NativeFile) -> int:
+def _group_count(source: FileSource, file: File) -> int:
     """How many row groups, stripes or record batches a file has."""
+    if isinstance(source, Orc):
+        return source.n_stripes(file)
     count: int
-    if isinstance(source, Parquet):
-        with pq.ParquetFile(handle) as parquet:
-            count = parquet.num_row_groups
-    elif isinstance(source, Orc):
-        count = source.n_stripes(handle)
-    else:
-        with pa.ipc.open_file(handle) as reader:
-            count = reader.num_record_batches
+    with file.seekable() as handle:
+        if isinstance(source, Parquet):
+            with pq.ParquetFile(handle) as parquet:
+                count = parquet.num_row_groups
+        else:
+            with pa.ipc.open_file(handle) as reader:
+                count = reader.num_record_batches
     return count
 
 
