@@ -61,7 +61,9 @@ class Asked:
         one_of(self.offset, self.exposure)
         if self.sample_negatives is not None:
             as_share(self.sample_negatives)
-            refuse_given({"event": self.event}, "sample_negatives is for rows of which some are positive, not for times")
+            refuse_given(
+                {"event": self.event}, "sample_negatives is for rows of which some are positive, not for times"
+            )
         if self.event is not None and self.task not in ("auto", "survival"):
             raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
