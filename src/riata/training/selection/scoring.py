@@ -39,7 +39,8 @@ def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
     K, value = path.n_outputs, loss.value
     by_feature = path.coefs.reshape(len(path), -1, K)
     used = np.flatnonzero(np.any(by_feature != 0, axis=(0, 2)))
-    W = np.ascontiguousarray(by_feature[:, used].transpose(1, 0, 2).reshape(len(used), -1))  # a column for every margin
+    columns = by_feature[:, used].transpose(1, 0, 2).reshape(len(used), len(path) * K)  # one for every margin
+    W = np.ascontiguousarray(columns)
     intercepts, n_models = path.intercepts.ravel(), len(path)
 
     def part(chunk: Chunk) -> tuple[np.ndarray, float]:

@@ -303,9 +303,10 @@ def _one_standard_error(
     """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
     best = int(np.argmin(scores))
     i = int(np.argmax(scores <= scores[best] + errors[best]))
+    gives_up_most = bool(i < best and 2 * (scores[0] - scores[i]) < scores[0] - scores[best])
     choice = WithinOneStandardError(
         path.model(i), of, float(scores[i]), float(errors[best]), path.model(best), float(scores[best]),
-        _could_go_on(path, best),
+        _could_go_on(path, best), gives_up_most,
     )  # fmt: skip
     return Selection("cv-1se", of.name, scores, errors, fold_scores, i, choice)
 
