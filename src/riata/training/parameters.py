@@ -172,6 +172,9 @@ PARAMETERS: tuple[Parameter, ...] = (
               "Bits of hashes of levels, words and names [default: 16; of Vowpal Wabbit's 20].", commands=ANY_DATA),
     Parameter("task", "auto", Section.COLUMNS, Kind.TEXT, "auto: classes if the target is text or has two values.",
               choices=("auto", "classification", "regression", "survival"), commands=ANY_DATA),
+    Parameter("sample_negatives", None, Section.COLUMNS, Kind.NUMBER,
+              "Keep this share of the rows whose target is not above 0, with weights that make up for the others.",
+              metavar="SHARE", commands=FITS),
     # How data is read.
     Parameter("memory", None, Section.READING, Kind.TEXT,
               "Memory to keep to, such as 2GB [default: 512MB].", commands=ANY_ROWS,

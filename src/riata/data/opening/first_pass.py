@@ -272,7 +272,7 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if target is not None and self.options.task == "auto":
+        if target is not None and self.options.task == "auto" and not target.survival:
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
