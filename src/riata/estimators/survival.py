@@ -104,9 +104,10 @@ class SparseSurvival(SparseLinear):
         long nothing had happened), as scikit-survival has it. `groups`, `time` and `validation` are those of
         `SparseRegressor.fit`: they say which rows folds keep together, or choose ``alpha``.
         """
-        if isinstance(validation, tuple | list):
-            validation = validation[0], _times(validation[1]), *validation[2:]
-        return super().fit(X, _times(y), sample_weight, groups=groups, time=time, validation=validation)
+        return super().fit(X, y, sample_weight, groups=groups, time=time, validation=validation)
+
+    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Dataset:
+        return super()._dataset(X, y if y is None or is_distributed(X) else from_structured(y), sample_weight, **more)
 
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         return y, None
@@ -153,11 +154,6 @@ class SparseSurvival(SparseLinear):
         if y is not None and not isinstance(X, Dataset | str | Path):
             return concordance(from_structured(y), self.predict(X), sample_weight)
         return self.to_model().score(X, y, sample_weight)
-
-
-def _times(y: Any) -> Any:
-    """Signed times of a structured array; what else is given, such as nothing beside a dataset, as it is."""
-    return y if y is None or isinstance(y, str) else from_structured(y)
 
 
 def _functions(times: np.ndarray, values: np.ndarray, first: float, as_array: bool) -> np.ndarray:

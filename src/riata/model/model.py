@@ -192,6 +192,12 @@ class Model:
         labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
 
+    def survival(self, X: Any, times: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+        """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
+        if self.hazard is None:
+            raise OptionError(f"survival is of times to an event, and this is a {self.task}")
+        return self.hazard.survival(self.margins(X, feature_names), times)
+
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""
         return decide(z, self.link_function, self.threshold)
@@ -218,10 +224,10 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
+        """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column."""
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
-        found = scores["r2" if self.classes is None else "accuracy"]
+        found = scores[{"regression": "r2", "classification": "accuracy", "survival": "concordance"}[self.task]]
         return np.nan if found is None else found
 
     def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:

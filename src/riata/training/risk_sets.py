@@ -10,7 +10,7 @@ from riata.coupled_passes import by_rows
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError, OptionError
-from riata.losses.cox import Cox, GivenHazard
+from riata.losses.cox import Cox, GivenHazard, codes_of
 from riata.model.hazard import BaselineHazard
 from riata.training.fitting import Fit
 from riata.training.selection.fits import SelectedFit
@@ -88,14 +88,7 @@ def event_times(data: Dataset) -> np.ndarray:
 
 def _coding(times: np.ndarray) -> Callable[[Chunk], Chunk]:
     """What makes codes of signed times."""
-    n_slots = len(times) + 1
-
-    def coded(chunk: Chunk) -> Chunk:
-        y = to_host(chunk.y)
-        slot = np.searchsorted(times, np.abs(y), side="right")
-        return chunk._replace(y=(slot + n_slots * (y > 0.0)).astype(np.float64))
-
-    return coded
+    return lambda chunk: chunk._replace(y=codes_of(to_host(chunk.y), times))
 
 
 def centred(fitted: Fit, mean: np.ndarray) -> Fit:

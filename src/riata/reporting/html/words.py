@@ -11,7 +11,8 @@ from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
 SCORES = SCORE_NAMES | {
-    "r2": "R²", "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
+    "concordance": "concordance (1: risks are in the order of events)", "r2": "R²",
+    "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
     "loss": "loss", "features": "features",
 }  # fmt: skip
 
@@ -20,6 +21,8 @@ def lead(facts: Facts) -> str:
     """What this page is about."""
     model, n_rows = facts.model, facts.training.n_rows
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
+    if model.task == "survival":
+        what = f"predicts whose event comes sooner, by {facts.target},"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
     return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
 

@@ -9,12 +9,12 @@ from rich.table import Table
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.dataset import Dataset
 from riata.model.model import Model
-from riata.model.quality import ClassQuality
+from riata.model.quality import ClassQuality, Quality
 from riata.outcome.folds_used import folds_in_words
 from riata.outcome.plain import bound_to_json, proof_to_json
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.terminal.features import about_separated, about_unlimited, features_table
-from riata.reporting.terminal.quality import Quality, class_table, explained, scores_table
+from riata.reporting.terminal.quality import class_table, explained, scores_table
 from riata.reporting.terminal.user_text import escape
 from riata.reporting.terminal.wording import as_typed
 from riata.training.selection.stability import Stability
@@ -114,6 +114,8 @@ def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) 
 def _target(model: Model) -> str:
     """What is predicted, by name; of two classes, which one is the positive one."""
     name = model.target or "the target"
+    if model.task == "survival":
+        return f"{name}, the time of an event; positive coefficients speak for an early one"
     if model.classes is None:
         return f"{name}, a number"
     shares: Sequence[float | None] = model.training.baseline or [None] * len(model.classes)
