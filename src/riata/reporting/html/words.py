@@ -131,6 +131,7 @@ def _each(value: PerClass) -> str:
     """A number, or one per class; of many classes their range."""
     if not isinstance(value, list):
         return short(value)
-    if len(value) > MOST_LISTED:
-        return f"{short(min(value))} to {short(max(value))} (by class)"
+    known = [one for one in value if one is not None]
+    if len(known) > MOST_LISTED:
+        return f"{short(min(known))} to {short(max(known))} (by class)"
     return " / ".join(short(v) for v in value)
