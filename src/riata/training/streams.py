@@ -191,6 +191,11 @@ class Learner:
             part = chunk.rows(rows)
             self.margins.learn(part._replace(weight=part.weight * weights), targets_of(codes, len(known)))
 
+    def n_chosen(self, n_features: int) -> int:
+        """How many features the model has as of now."""
+        streams = self.margins.streams
+        return streams[0].n_chosen if len(streams) == 1 else len(self.trained(n_features).support)
+
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
         models, classes = self._in_order([stream.model for stream in self.margins.streams])
@@ -240,14 +245,14 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
             for chunk in rows.visit():
                 _learn_chunk(learner, chunk, data)
                 if history.due(learner.steps):
-                    history.note(learner, learner.trained(data.n_features))
+                    history.note(learner, learner.n_chosen(data.n_features))
         except KeyboardInterrupt:
             data.close()
             reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
-        history.note(learner, found, last=True)
+        history.note(learner, len(found.support), last=True)
     if learner.order.is_sorted:
         warn(
             "the rows are sorted by class, and a stream learns most from those that come last: bring them in random "
@@ -304,12 +309,12 @@ class StreamHistory:
     def _before(self) -> int:
         return self.records[-1].steps if self.records else 0
 
-    def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
-        """Add a record of the model as it is now."""
+    def note(self, learner: Learner, n_chosen: int, last: bool = False) -> None:
+        """Add a record of the model as it is now, of so many features."""
         self._looked = time.perf_counter()
         seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
         record = with_progressive(
-            Record(1.0, steps, seconds, None, None, len(found.support), end_of_pass=last), progressive, progressive.rows
+            Record(1.0, steps, seconds, None, None, n_chosen, end_of_pass=last), progressive, progressive.rows
         )
         if self._progress is not None:
             self._progress(record)
