@@ -77,7 +77,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
-        return learn_stream(rows_seen(data, spec), data, spec)
+        return learn_stream(rows_seen(data, spec), data, spec, warn)
     if validation is not None:
         if data.encoding is not None:
             validation = with_encoding(validation, data.encoding, data.n_features)
