@@ -95,8 +95,8 @@ def from_file(X, y, alpha, found):
         apart = np.abs(trained.coef[0] - found).max()
         return (
             f"From Parquet ({size:.0f} MB) with memory=64MB: {seconds:.1f} s of the processor, "
-            f"{trained.course.passes:.0f} passes, gap {trained.course.gap:.0e}, coefficients within {apart:.0e} of those in memory "
-            f"(peak of the process {before:.0f} MB before, {peak_rss_mb():.0f} MB after)."
+            f"{trained.course.passes:.0f} passes, gap {trained.course.gap:.0e}, coefficients within {apart:.0e} "
+            f"of those in memory (peak of the process {before:.0f} MB before, {peak_rss_mb():.0f} MB after)."
         )
 
 
