@@ -19,9 +19,11 @@ Several margins. With `loss.n_outputs` = K > 1, w is features x K, as one long v
 w + b is a row of K margins, for each of which the loss has a derivative. Slopes come in the shape of w. To make the
 sums of u over the rows 0 the loss knows a way of its own, from the empty model (`SeveralMargins.balanced`).
 
-Rows that go together. With `loss.couples_rows` the mean is not one over single rows: chunks are visited in order, each
-with a carry from the rows before it (`riata.losses.coupled` says how one pass still gives the slopes). In both cases
-`FirstOrder` does not separate the two signs of u: everything is on its positive side.
+There `FirstOrder` does not separate the two signs of u: everything is on its positive side.
+
+Rows that go together. With `loss.couples_rows` the loss is f(z) of all margins and no sum over rows, and u_i is its
+slope in z_i. All that was said holds for it: u is shrunk as a whole, and f is convex and never negative. Two passes
+give its means, see `riata.losses.coupled`. An intercept changes nothing, so that sum s u = 0 everywhere.
 """
 
 from collections.abc import Callable
@@ -32,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.arrays import Array, namespace, to_host
-from riata.coupled_passes import Slopes, by_output, mean_targets, ordered_slopes, outputs_part
+from riata.coupled_passes import Slopes, by_output, by_rows, coupled_losses, mean_targets, outputs_part
 from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
@@ -152,8 +154,8 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     """The mean loss: one pass. w = None stands for w = 0."""
     value = problem.loss.value  # `part` may be sent to workers: it must not refer to the problem, which has the data
     if isinstance(problem.loss, CoupledLoss):
-        sums = ordered_slopes(problem.data, problem.loss, np.zeros(problem.data.n_features) if w is None else w, b)
-        return sums.loss / sums.weight
+        point = np.zeros(problem.data.n_features) if w is None else w, b
+        return float(coupled_losses(problem.data, problem.loss, [point])[0])
     W = None if w is None else by_output(problem.loss, w)
 
     def part(chunk: Chunk) -> tuple[float, float]:
@@ -177,9 +179,8 @@ def objective(problem: Problem, w: np.ndarray, b: Any) -> float:
 def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
     data, loss = problem.data, problem.loss
-    if isinstance(loss, CoupledLoss):
-        return _on_one_side(ordered_slopes(data, loss, w, b), w, b)
-    return summarise(data.sum(first_order_part(loss, w, b)), w, b)
+    [of_rows] = by_rows(data, loss, [(w, b)])
+    return summarise(data.sum(first_order_part(of_rows, w, b)), w, b)
 
 
 def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
@@ -219,7 +220,7 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     F = at.loss + penalty.value(w)
     if isinstance(problem.loss, SeveralMargins):
         at = _balanced(problem, problem.loss, at) if problem.fit_intercept else at
-    elif problem.fit_intercept:
+    elif problem.fit_intercept and not problem.loss.couples_rows:
         up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = _share(down, up), _share(up, down)
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate

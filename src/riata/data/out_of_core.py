@@ -124,8 +124,11 @@ class OutOfCore(Dataset):
     def _read(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers: from the file of encoded rows where there is one, else from the source."""
         if self._rows is not None:
-            for i in range(self.n_chunks) if order is None else order:
-                yield int(i), self._rows.chunk(int(i))
+            try:
+                for i in range(self.n_chunks) if order is None else order:
+                    yield int(i), self._rows.chunk(int(i))
+            finally:
+                self._rows.let_go()
         elif order is None:
             yield from enumerate(ahead(self._first_pass() if self._caching else self._sequential()))
         else:
@@ -216,4 +219,5 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         memory=memory,
         single_pass=single_pass,
         offset=encoding.offset,
+        survival=encoding.target is not None and encoding.target.survival,
     )

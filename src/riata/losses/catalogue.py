@@ -6,6 +6,7 @@ A loss with a parameter is named with it, such as `tweedie:1.7`; its name alone 
 import re
 
 from riata.errors import OptionError
+from riata.losses.cox import Cox, Efron
 from riata.losses.gamma import Gamma
 from riata.losses.huber import Huber
 from riata.losses.link import Link
@@ -33,11 +34,12 @@ LOSSES: dict[str, Loss] = {
         Tweedie(),
     )
 }
+COUPLED: dict[str, Loss] = {loss.name: loss for loss in (Cox(), Efron())}  # those of rows that go together
 SEVERAL_MARGINS: dict[str, SeveralMargins] = {
     Softmax.name: Softmax()
 }  # as many as there are classes, once that is known
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
-USUAL = {"regression": Squared.name, "classification": Logistic.name}  # the defaults
+USUAL = {"regression": Squared.name, "classification": Logistic.name, "survival": Cox.name}  # the defaults
 
 
 def loss_of(loss: str | Loss) -> Loss:
@@ -46,7 +48,7 @@ def loss_of(loss: str | Loss) -> Loss:
         return loss
     found = known_loss(loss) if isinstance(loss, str) else None
     if found is None:
-        names = ", ".join(one.name for one in (*LOSSES.values(), *SEVERAL_MARGINS.values()))
+        names = ", ".join(one.name for one in (LOSSES | SEVERAL_MARGINS | COUPLED).values())
         raise OptionError(
             f"there is no loss {loss!r}; there are {names}, where a number behind a colon is yours to set"
         )
@@ -56,7 +58,7 @@ def loss_of(loss: str | Loss) -> Loss:
 def known_loss(name: str) -> Loss | None:
     """The loss of the catalogue that has this name and parameter; None if there is none."""
     family, colon, parameter = name.partition(":")
-    usual = LOSSES.get(family, SEVERAL_MARGINS.get(family))
+    usual = LOSSES.get(family) or SEVERAL_MARGINS.get(family) or COUPLED.get(family)
     if usual is None or not colon:
         return usual
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
@@ -66,7 +68,9 @@ def known_loss(name: str) -> Loss | None:
 
 def loss_for(task: str, loss: str | Loss) -> Loss:
     """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
-    names = [name for name, one in (LOSSES | SEVERAL_MARGINS).items() if task in one.tasks]
+    names = [name for name, one in (LOSSES | SEVERAL_MARGINS | COUPLED).items() if task in one.tasks]
+    if str(loss) in COUPLED and task != "survival":
+        raise OptionError(f"loss {loss!r} is of times to an event: name the column that says which happened (event)")
     if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:
         raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")
     if task not in loss_of(loss).tasks:

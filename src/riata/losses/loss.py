@@ -135,8 +135,8 @@ class Loss(ABC):
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,
-            "one margin a row": self.n_outputs == 1 and not self.couples_rows,
-            "several": self.n_outputs > 1 and not self.couples_rows,
+            "one margin a row": self.n_outputs == 1,
+            "sum over rows": not self.couples_rows,
         }
         return frozenset(name for name, there in facts.items() if there)
 

@@ -25,6 +25,7 @@ from riata.files import replacing
 from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
+from riata.model.hazard import BaselineHazard
 from riata.model.model_checks import faults
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
@@ -38,7 +39,7 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 class Model:
     """A sparse linear model: margins z = x . coef + intercept, one per class if there are three or more."""
 
-    task: str  # "regression" or "classification"
+    task: str  # "regression", "classification" or "survival"
     loss: str
     objective: str  # what was minimised, in a formula
     classes: list[Any] | None
@@ -52,6 +53,7 @@ class Model:
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
+    hazard: BaselineHazard | None = None  # of times to an event
     threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
 
     @property
@@ -190,6 +192,12 @@ class Model:
         labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
 
+    def survival(self, X: Any, times: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+        """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
+        if self.hazard is None:
+            raise OptionError(f"survival is of times to an event, and this is a {self.task}")
+        return self.hazard.survival(self.margins(X, feature_names), times)
+
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""
         return decide(z, self.link_function, self.threshold)
@@ -216,10 +224,10 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
+        """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column."""
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
-        found = scores["r2" if self.classes is None else "accuracy"]
+        found = scores[{"regression": "r2", "classification": "accuracy", "survival": "concordance"}[self.task]]
         return np.nan if found is None else found
 
     def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:
@@ -253,13 +261,9 @@ class Model:
         ]
         content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
-        for name in (
-            "names",
-            "indices",
-            "coef",
-            "deviations",
-            *(() if self.threshold is not None else ("threshold",)),
-        ):
+        content["hazard"] = self.hazard and self.hazard.to_json()
+        unknown = [name for name in ("threshold", "hazard") if content[name] is None]
+        for name in ("names", "indices", "coef", "deviations", *unknown):
             del content[name]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
@@ -318,6 +322,7 @@ def load_model(path: str | Path) -> Model:
             training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
             threshold=document.get("threshold"),
+            hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
         )
     except (SchemaError, ModelFileError) as error:
         raise ModelFileError(f"{path} is a damaged riata model: {error}") from None

@@ -3,7 +3,7 @@
 SCORE_NAMES = {
     "r2": "R2", "rmse": "RMSE", "mae": "MAE", "mse": "mean squared error",
     "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
-    "deviance_explained": "deviance explained",
+    "concordance": "concordance", "deviance_explained": "deviance explained",
     "aic": "AIC", "bic": "BIC", "ebic": "EBIC",
 }  # fmt: skip
 

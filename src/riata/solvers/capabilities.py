@@ -16,8 +16,8 @@ Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
-    "one margin a row"     one margin for each row, and a loss that is a sum over rows
-    "several"              several margins for each row, and a loss that is a sum over rows
+    "sum over rows"        a loss that is one: all solvers but 'exact' need it
+    "one margin a row"     one margin for each row: all solvers but 'exact' need it
 
 A need may be met in one of two ways: "strengths or cardinality".
 """
@@ -37,7 +37,8 @@ SENTENCES = {
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
-    "one margin a row or several": "solver {solver!r} takes losses that are sums over rows, and {loss!r} is none",
+    "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
+    "and solver 'exact'",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",

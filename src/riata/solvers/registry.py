@@ -14,11 +14,11 @@ from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.method import Method
 
-ALIKE = frozenset({"uniform", "no bounds", "one margin a row"})  # the same penalty for every feature
+ALIKE = frozenset({"uniform", "no bounds", "one margin a row", "sum over rows"})  # the same penalty for every feature
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
-WORKING_SET = frozenset({"separable step or block step", "second derivative", "one margin a row or several"})
+WORKING_SET = frozenset({"separable step or block step", "second derivative"})
 SWEEPS = frozenset({"compiled"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}

@@ -35,7 +35,7 @@ def check_request(spec: Spec, task: str) -> None:
     loss_for(task, spec.loss)
     if spec.checkpoint is not None:
         check_folder(spec.checkpoint)
-    if spec.class_weight is not None and task == "regression":
+    if spec.class_weight is not None and task != "classification":
         raise OptionError("class_weight is for classes, and the target holds numbers")
     check_class_weight(spec.class_weight)
     _check_threshold(spec, task)
@@ -45,7 +45,7 @@ def _check_threshold(spec: Spec, task: str) -> None:
     """Refuse a threshold that no probability can meet, or where there are none."""
     if spec.threshold is None:
         return
-    if task == "regression":
+    if task != "classification":
         raise OptionError("threshold is for classes, and the target holds numbers")
     if not (isinstance(spec.threshold, Real) and 0 < float(spec.threshold) < 1):
         raise OptionError(f"threshold must be a probability between 0 and 1, not {spec.threshold!r}")
@@ -87,6 +87,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         *_certify_checks(spec),
+        (spec.debias and spec.loss_function.couples_rows,
+         f"debias is for losses of single rows, and {spec.loss_function.name!r} is one of rows together"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.width_free,
@@ -191,7 +193,9 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
             "group-lasso": "alpha and groups",
         }
         return [
-            (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
+            (penalty not in PENALTIES,
+             f"there is no penalty {penalty!r}; take 'mcp' or 'scad', or leave it out: "
+             "alpha asks for the elastic net, k for that many features"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
              f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
         ]  # fmt: skip

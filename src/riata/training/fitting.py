@@ -119,6 +119,8 @@ def describe(fitted: Fit) -> str:
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
     text += ", no coefficient negative" if spec.nonnegative else ""
     text += ", coefficients within their bounds" if spec.bounds is not None else ""
+    if spec.loss_function.couples_rows:
+        return text  # an intercept would make no difference
     return text + (", intercept not penalised" if spec.fit_intercept else ", no intercept")
 
 

@@ -32,6 +32,7 @@ from riata.training.origin import far_origin
 from riata.training.path import ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
+from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
@@ -71,20 +72,20 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     >>> trained.to_model().names
     ['x4', 'x7']
     """
-    check_request(spec, "regression" if data.classes is None else "classification")
+    check_request(spec, data.task)
     check_width(data, spec)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
-        return learn_stream(rows_seen(data, spec), data, spec)
+        return learn_stream(rows_seen(data, spec), data, spec, warn)
     if validation is not None:
         if data.encoding is not None:
             validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
         check_same_offsets(data, validation)
-    fit_margins = _one_margin if data.classes is None else _one_margin_per_class
-    return fit_margins(data, spec, validation, warn)
+    fit_margins = {"regression": _one_margin, "classification": _one_margin_per_class, "survival": _one_risk}
+    return fit_margins[data.task](data, spec, validation, warn)
 
 
 def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -94,6 +95,19 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
     return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
+
+
+def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """A model of the times of events."""
+    check_risks(data, spec)
+    passes_before, folds = data.passes, _folds(data, spec)
+    data = rows_or_statistics(data, spec, folds)
+    others = None if validation is None else rows_seen(validation, spec)
+    sets = risk_sets(data, spec, others)
+    coded = replace(spec, loss=sets.loss, fit_intercept=True)  # which keeps margins near 0
+    fitted = _fit_margin(sets.rows(data), coded, others and sets.rows(others), folds, warn)
+    trained = _trained([centred(fitted, data.moments.mean)], data, spec, passes_before)
+    return replace(trained, baseline=None, hazard=sets.baseline(data, trained.coef[0], float(trained.intercept[0])))
 
 
 def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:

@@ -10,6 +10,7 @@ from riata.data.encoding import Encoding
 from riata.data.offset import Offset
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
+from riata.model.hazard import BaselineHazard
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
 from riata.outcome.choice_sentences import why_all_chosen
@@ -19,6 +20,7 @@ from riata.outcome.proofs import Bound
 from riata.outcome.sentences import all_bounds, why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
+from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_CLASSES, OF_SPEC
@@ -45,6 +47,7 @@ class Course:
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
     bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
+    progressive: ProgressiveScores | None = None  # of a stream: how good probabilities of rows not learnt yet were
 
     @property
     def folds(self) -> FoldsUsed | None:
@@ -88,10 +91,13 @@ class Trained:
     course: Course | None = None  # None: rows are still to come
     baseline: list[float] | None = None  # what a model without features knows, where it is known
     offset: Offset | None = None  # where offsets of rows came from, if they had any
+    hazard: BaselineHazard | None = None  # of times to an event
     learner: Any = None  # of a stream, which can go on from here
 
     @property
     def task(self) -> str:
+        if self.spec.loss_function.tasks == ("survival",):
+            return "survival"
         return "regression" if self.classes is None else "classification"
 
     @property
@@ -161,6 +167,7 @@ class Trained:
             encoding=None if encoding is None else encoding.to_json(),
             training=self._training(),
             threshold=spec.threshold,
+            hazard=self.hazard,
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:
@@ -197,6 +204,7 @@ class Trained:
             counted=course.counted,
             bound=course.bounds if any(course.bounds) else [],
             how_much_better=course.how_much_better,
+            progressive=None if course.progressive is None else course.progressive._asdict(),
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
             baseline=self.baseline,

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from riata.data.column_names import listed, typed
-from riata.data.columns.arrow_values import values_of
+from riata.data.column_names import listed
+from riata.data.columns.arrow_values import arrow_of, values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -16,6 +16,7 @@ from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
+from riata.data.columns.maps import AnyNamesLearner, MapLearner
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.columns.unfit import leak, unfit, without_values
@@ -41,6 +42,7 @@ from riata.errors import DataError
 
 LOOKING = "looking at the columns"
 MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
+ROWS_THAT_TELL = 100  # such as whether strings are free text: some formats begin with a few rows
 MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
@@ -83,7 +85,9 @@ class FirstPass:
         self.notes: list[str] = []
         self.target: TargetLearner | None = None
         if options.target is not None:
-            self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
+            self.target = TargetLearner(
+                source.schema.field(options.target), options.task, options.categorical, options.event
+            )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
     def begin(self, batch: pa.RecordBatch) -> None:
@@ -93,7 +97,7 @@ class FirstPass:
 
     def over(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Learn from these batches, which are all rows of the source."""
-        for batch in batches:
+        for batch in _first_joined(batches):
             self.begin(batch)
             self._add(batch)
             self.n_read += batch.num_rows
@@ -118,10 +122,10 @@ class FirstPass:
             self.without_target += int((keep & ~has_target).sum())
             keep &= has_target
             if not keep.all():
-                batch, weight = batch.filter(pa.array(keep)), weight[keep]
+                batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
-            y = self.target.add(batch.column(self.options.target), weight) if self.target else None
+            y = self.target.add(self.target.of(batch), weight) if self.target else None
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
         except BadRow as bad:
@@ -133,11 +137,10 @@ class FirstPass:
         """Which rows have a target."""
         if self.target is None:
             return np.ones(batch.num_rows, dtype=bool)
-        name = self.target.column
-        column = batch.column(name)
+        column = self.target.of(batch)
         if self.target.text:
             return values_of(as_strings(column).is_valid())
-        has_target: np.ndarray = ~np.isnan(as_floats(column, name))
+        has_target: np.ndarray = ~np.isnan(as_floats(column, self.target.column))
         return has_target
 
     def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
@@ -164,9 +167,18 @@ class FirstPass:
         options = self.options
         if options.hashed:
             return LevelsLearner(name)
-        if self.source.partial:  # later rows bring other levels
-            return CategoryLearner(name, min(options.max_levels, MOST_LEVELS_OF_FIRST_ROWS), options.hash_bits, True)
-        return CategoryLearner(name, options.max_levels, options.hash_bits)
+        return CategoryLearner(name, self._most_levels, options.level_bits, self.source.partial)
+
+    def _names(self, name: str) -> Learner:
+        if self.options.hashed:
+            return AnyNamesLearner(name)
+        return MapLearner(name, self._most_levels, self.options.name_bits, self.source.partial)
+
+    @property
+    def _most_levels(self) -> int:
+        """How many levels of a column are kept apart; later rows of a stream bring others."""
+        most = self.options.max_levels
+        return min(most, MOST_LEVELS_OF_FIRST_ROWS) if self.source.partial else most
 
     def _words(self, name: str) -> Learner:
         asked = self.options.vocabulary
@@ -184,14 +196,16 @@ class FirstPass:
             return self._categories(name)
         if is_list(kind):
             return DenseLearner(name, self.source.feature_names)
+        if is_map(kind):
+            return self._names(name)
         if is_text(kind):
             strings = as_strings(column)
             if look_like_dates(strings):
                 return DateLearner(name)
             if look_like_prose(strings):
                 self.notes.append(
-                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}], or "
-                    f"--categorical {typed(name)}, makes levels of it)"
+                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}] makes levels "
+                    "of it)"
                 )
                 return self._words(name)
             return self._categories(name)
@@ -204,6 +218,8 @@ class FirstPass:
 
     def profile(self) -> Profile:
         """The profile of all rows seen."""
+        if self.n_read == 0:
+            raise DataError(f"there are no rows to learn from{self.source.place()}, but the names of its columns")
         if self.n_rows == 0:
             raise DataError(
                 f"there are no rows to learn from: of {self.n_read} rows {self.without_target} have no target "
@@ -259,7 +275,7 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if target is not None and self.options.task == "auto":
+        if target is not None and self.options.task == "auto" and not target.survival:
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
@@ -279,6 +295,17 @@ class FirstPass:
         if target is not None:
             others = {name: found for name, found in columns.items() if name != target.column}
             yield from leaks(others, target.column)
+
+
+def _first_joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, the first of them joined until there are rows enough to tell what the columns hold."""
+    rest, first = iter(batches), []
+    for batch in rest:
+        first.append(batch)
+        if sum(one.num_rows for one in first) >= ROWS_THAT_TELL:
+            break
+    yield from first if len(first) < 2 else pa.Table.from_batches(first).combine_chunks().to_batches()
+    yield from rest
 
 
 def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:
@@ -320,7 +347,7 @@ def no_feature(name: str, kind: pa.DataType) -> str:
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
         return (
             f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
-            f"no for every name, or join them to one text and declare it (text=[{name!r}], or --text {typed(name)})"
+            f"no for every name, or join them to one text and declare it (text=[{name!r}])"
         )
     return f"column {name!r} is {kind}, which is no feature: dropped"
 
@@ -329,6 +356,13 @@ def is_list(kind: pa.DataType) -> bool:
     """Whether values are lists of numbers."""
     a_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     return bool(a_list) and is_number(kind.value_type)
+
+
+def is_map(kind: pa.DataType) -> bool:
+    """Whether values are maps from names, or whole numbers, to numbers."""
+    if not pa.types.is_map(kind):
+        return False
+    return bool(is_text(kind.key_type) or pa.types.is_integer(kind.key_type)) and is_number(kind.item_type)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.coupled_passes import by_rows
 from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.curvature import NOTHING
@@ -206,8 +207,12 @@ def _certify(points: list[PathPoint], judge: Judge, features: np.ndarray | None)
 def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:
     """The first-order means at each model, and its curvature over these features, if any: one pass for all."""
     features = features if features is not None and len(features) else None
-    data = points[0].problem.data
-    parts = [pass_part(point.problem, point.w, point.b, features, features) for point in points]
+    data, loss = points[0].problem.data, points[0].problem.loss
+    of_rows = by_rows(data, loss, [(point.w, point.b) for point in points])
+    parts = [
+        pass_part(replace(point.problem, loss=its_loss), point.w, point.b, features, features)
+        for point, its_loss in zip(points, of_rows, strict=True)
+    ]
     sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
     for point, its_sums in zip(points, sums, strict=True):
         point.at = summarise(its_sums[0], point.w, point.b)

@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import at_least
-from riata.coupled_passes import by_output
+from riata.coupled_passes import by_output, by_rows, coupled_losses
 from riata.data.chunk import Chunk
 from riata.errors import OptionError
-from riata.losses import Loss, SeveralMargins
+from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
+from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 from riata.units import whole_megabytes
@@ -128,7 +129,8 @@ def read(
         return _read_by_sample(problem, state.sample, state, first, memory)
     if second:
         _check_memory(len(features), len(state.w), memory)
-    part = pass_part(problem, state.w, state.b, left if second else None, features, first=first)
+    [of_rows] = by_rows(problem.data, problem.loss, [(state.w, state.b)])
+    part = pass_part(replace(problem, loss=of_rows), state.w, state.b, left if second else None, features, first=first)
     sums = problem.data.sum(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None
@@ -159,7 +161,7 @@ def curvature_of(problem: Problem, known: Curvature, features: np.ndarray, sums:
     """The curvature of these features, of which some are known, from what `pass_part` adds up."""
     if isinstance(problem.loss, SeveralMargins):
         return OutputsCurvature.of(problem, features, sums)
-    return known.grown(features, sums, problem.data.total_weight)
+    return known.grown(features, within_terms(sums), problem.data.total_weight)
 
 
 def pass_part(
@@ -183,12 +185,14 @@ def pass_part(
 
 def _products_part(
     loss: Loss, w: np.ndarray, b: float, left: np.ndarray, features: np.ndarray
-) -> Callable[[Chunk], Products]:
+) -> Callable[[Chunk], Products | TermProducts]:
     """What a chunk adds to the products of some features with all features of the working set."""
     right = left if len(left) == len(features) else features
 
-    def part(chunk: Chunk) -> Products:
+    def part(chunk: Chunk) -> Products | TermProducts:
         X, y, weight, _ = chunk
+        if isinstance(loss, SettledLoss):
+            return term_products(chunk, loss, X.margins(w, b), features)
         if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
         return X.products(weight, left, right)
@@ -265,7 +269,18 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
     """The best of some fractions of the step from `good` to `bad`, which raised F: one pass."""
     (w, b), (w_far, b_far) = good, bad
+    points = [(w + t * (w_far - w), b + t * (b_far - b)) for t in STEP_FRACTIONS]
+    losses = _losses_on_the_way(problem, good, bad, points)
+    values = [loss + problem.penalty.value(point[0]) for loss, point in zip(losses, points, strict=True)]
+    return points[np.argmin(np.nan_to_num(values, nan=np.inf))]
+
+
+def _losses_on_the_way(problem: Problem, good: Point, bad: Point, points: list[Point]) -> np.ndarray:
+    """The mean losses at these points, which are STEP_FRACTIONS of the way from `good` to `bad`."""
     loss = problem.loss  # `part` may be sent to workers: it must not refer to the problem, which has the data
+    if isinstance(loss, CoupledLoss):
+        return coupled_losses(problem.data, loss, points)
+    (w, b), (w_far, b_far) = good, bad
     W, W_far = by_output(loss, w), by_output(loss, w_far)
 
     def part(chunk: Chunk) -> np.ndarray:
@@ -274,7 +289,5 @@ def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
             values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in STEP_FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])
 
-    losses = problem.data.sum(part) / problem.data.total_weight
-    values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, STEP_FRACTIONS, strict=True)]
-    t = STEP_FRACTIONS[np.argmin(np.nan_to_num(values, nan=np.inf))]
-    return w + t * (w_far - w), b + t * (b_far - b)
+    losses: np.ndarray = problem.data.sum(part) / problem.data.total_weight
+    return losses

@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.arrays import namespace, to_host
+from riata.coupled_passes import coupled_losses
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.losses import Loss
+from riata.losses import CoupledLoss, Loss
 from riata.training.path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
@@ -32,10 +33,14 @@ class HeldOut(NamedTuple):
 
 def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
+    if isinstance(loss, CoupledLoss):  # of these rows alone, as if there were no others
+        points = list(zip(path.coefs, path.intercepts.tolist(), strict=True))
+        return scored_loss(loss, coupled_losses(data, loss, points), data.total_weight)
     K, value = path.n_outputs, loss.value
     by_feature = path.coefs.reshape(len(path), -1, K)
     used = np.flatnonzero(np.any(by_feature != 0, axis=(0, 2)))
-    W = np.ascontiguousarray(by_feature[:, used].transpose(1, 0, 2).reshape(len(used), -1))  # a column for every margin
+    columns = by_feature[:, used].transpose(1, 0, 2).reshape(len(used), len(path) * K)  # one for every margin
+    W = np.ascontiguousarray(columns)
     intercepts, n_models = path.intercepts.ravel(), len(path)
 
     def part(chunk: Chunk) -> tuple[np.ndarray, float]:
