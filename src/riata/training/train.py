@@ -17,6 +17,7 @@ from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import (
     check_exposure,
+    check_marks,
     check_request,
     check_same_features,
     check_same_offsets,
@@ -73,6 +74,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     ['x4', 'x7']
     """
     check_request(spec, data.task)
+    check_marks(data)
     check_width(data, spec)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
@@ -100,10 +102,11 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
 def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
     """A model of the times of events."""
     check_risks(data, spec)
+    marks = data.facts.marks
     passes_before, folds = data.passes, _folds(data, spec)
     data = rows_or_statistics(data, spec, folds)
     others = None if validation is None else rows_seen(validation, spec)
-    sets = risk_sets(data, spec, others)
+    sets = risk_sets(data, spec, marks, others)
     coded = replace(spec, loss=sets.loss, fit_intercept=True)  # which keeps margins near 0
     fitted = _fit_margin(sets.rows(data), coded, others and sets.rows(others), folds, warn)
     trained = _trained([centred(fitted, data.moments.mean)], data, spec, passes_before)
