@@ -14,6 +14,7 @@ from riata.losses.loss import Loss
 from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
+from riata.losses.quantile import Quantile
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
 from riata.losses.tweedie import Tweedie
@@ -25,6 +26,7 @@ LOSSES: dict[str, Loss] = {
         Logistic(),
         SquaredHinge(),
         Huber(),
+        Quantile(),
         Poisson(),
         NegativeBinomial(),
         Gamma(),

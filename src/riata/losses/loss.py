@@ -66,6 +66,17 @@ class Loss(ABC):
         """Its second derivative in z, for Newton steps."""
         raise NotImplementedError(f"loss {self.name!r} has no second derivative")
 
+    def smoothed(self, width: float) -> "Loss":
+        """Of a loss with a kink, one with a second derivative that differs from it by a few widths, for Newton steps.
+
+        Its slopes must be slopes of this loss.
+        """
+        raise NotImplementedError(f"loss {self.name!r} has no kink to smooth")
+
+    def ahead(self, width: float) -> "Loss":
+        """Of a smoothed loss: the one whose derivatives make the first step to this smaller width."""
+        return self
+
     def conjugate(self, y: Array, u: Array) -> Array:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
 
@@ -128,6 +139,7 @@ class Loss(ABC):
         own = type(self)
         facts = {
             "second derivative": own.second_derivative is not Loss.second_derivative,
+            "smoothing": own.smoothed is not Loss.smoothed,
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,

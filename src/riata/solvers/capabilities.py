@@ -14,6 +14,7 @@ Of a penalty (`Penalty.has`):
 
 Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
+    "smoothing"            a kink, which is smoothed for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
     "one margin a row"     one margin for each row, and a loss that is a sum over rows: every solver needs it
@@ -37,6 +38,7 @@ SENTENCES = {
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
+    "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
