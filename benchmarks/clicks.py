@@ -249,6 +249,7 @@ def learners(environment, vw):
         Riata("riata online", online),
         Riata("riata online --k 500", [*online, "--k", "500"]),
         Riata("riata online from TSV", online, "tsv", "x0"),
+        Riata("riata online from Vowpal Wabbit's text", online, "vw", "y"),
         Riata("riata ftrl", ["--solver", "ftrl", "--alpha", "1e-5", "--no-standardize", "--one-pass"]),
         Riata("riata sketch --k 500", ["--solver", "sketch", "--k", "500", "--one-pass"]),
         Riata("riata online, all rows first profiled", ["--solver", "online"]),

@@ -71,3 +71,45 @@ def full_subgradient(A, y, l1, eta, steps):
         if best is None or F(x) < F(best):
             best = x
     return best
+
+
+def cox_loss(z, time, event, weight, efron, entry=None, stratum=None):
+    """Half the mean deviance of the partial likelihood: risk set by risk set, from its definition."""
+    n = len(z)
+    entry = np.zeros(n) if entry is None else entry
+    stratum = np.zeros(n) if stratum is None else stratum
+    total = 0.0
+    for at, of in {(t, g) for t, g, happened in zip(time, stratum, event, strict=True) if happened}:
+        dying = (time == at) & (stratum == of) & event
+        risk = (time >= at) & (entry < at) & (stratum == of)
+        d, m = weight[dying].sum(), dying.sum()
+        S, T = (weight[rows] @ np.exp(z[rows]) for rows in (risk, dying))
+        saturated = d * np.log(d)
+        for share in np.arange(m) / m if efron else np.zeros(m):
+            total += d / m * np.log(S - share * T)
+            saturated += d / m * np.log(1.0 - share)
+        total -= weight[dying] @ z[dying] + saturated
+    return total / weight.sum()
+
+
+def softmax_proximal_gradient(A, y, s, penalty, n_classes, learn_b, steps):
+    """W <- prox(W - eta gradient), with momentum; W is features x classes, in a row."""
+    d = A.shape[1]
+    s = s / s.sum()
+    eta = 2.0 / np.linalg.eigvalsh((A.T * s) @ A + np.eye(d))[-1]  # the curvature of the loss is at most 1/2
+    one_of = np.eye(n_classes)[y]
+    w, b = np.zeros(d * n_classes), np.zeros(n_classes)
+    ahead_w, ahead_b, t = w, b, 1.0
+    for _ in range(steps):
+        z = A @ ahead_w.reshape(d, n_classes) + ahead_b
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        u = s[:, None] * (p / p.sum(axis=1, keepdims=True) - one_of)
+        w_new = penalty.prox(ahead_w - eta * (A.T @ u).ravel(), eta)
+        b_new = ahead_b - eta * u.sum(axis=0) * learn_b
+        t_new = 0.5 + np.sqrt(0.25 + t * t)
+        if (ahead_w - w_new) @ (w_new - w) > 0.0:  # momentum in the wrong direction starts anew
+            t_new = 1.0
+        move = (t - 1.0) / t_new if t_new > 1.0 else 0.0
+        ahead_w, ahead_b = w_new + move * (w_new - w), b_new + move * (b_new - b)
+        w, b, t = w_new, b_new, t_new
+    return w, b

@@ -138,17 +138,29 @@ def test_what_only_some_systems_have_is_in_one_module():
     assert where == {}
 
 
-def test_free_memory_is_no_more_than_a_container_leaves(tmp_path, monkeypatch):
+GROUPS = {  # the files of a control group, by version, that leave 3000 bytes and 400 of pages of files
+    "second": {"memory.max": "10000", "memory.current": "7000",
+               "memory.stat": "anon 6600\nactive_file 100\ninactive_file 300"},
+    "first": {"memory/memory.limit_in_bytes": "10000", "memory/memory.usage_in_bytes": "7000",
+              "memory/memory.stat": "active_file 1\ninactive_file 2\ntotal_active_file 100\ntotal_inactive_file 300"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("version", GROUPS)
+def test_free_memory_is_no_more_than_a_container_leaves(version, tmp_path, monkeypatch):
     known = machine.memory_mb()
     if known is None:
         pytest.skip("this system does not tell")
     assert 0 <= machine.free_memory() <= known["total"] * 1_000_000
-    (tmp_path / "memory.max").write_text("5000\n")
-    (tmp_path / "memory.current").write_text("2000\n")
+    (tmp_path / "memory").mkdir()
+    for name, content in GROUPS[version].items():
+        (tmp_path / name).write_text(content, "ascii")
     monkeypatch.setattr(machine, "Path", lambda path: tmp_path if path == "/sys/fs/cgroup" else Path(path))
+    assert machine.free_memory() == 3400
+    (tmp_path / next(name for name in GROUPS[version] if name.endswith("stat"))).unlink()
     assert machine.free_memory() == 3000
-    (tmp_path / "memory.max").write_text("max\n")
-    assert machine.free_memory() > 3000
+    (tmp_path / next(iter(GROUPS[version]))).write_text("max", "ascii")
+    assert machine.free_memory() > 3400
 
 
 def test_free_memory_is_unknown_where_the_system_does_not_tell(monkeypatch):

@@ -30,7 +30,7 @@ WHAT_TO_DO = re.compile(
 
 def typed(text: str) -> str:
     """A sentence as a command says it, with a word for what is filled in."""
-    return as_typed(text.replace("{}", "k"))
+    return as_typed(text.replace("[{}]", "['k']").replace("': {}}", "': 1}").replace("{}", "k"))
 
 
 def spoken(message) -> bool:
@@ -82,12 +82,21 @@ def test_errors_are_neither_rude_nor_vague(word):
 @pytest.mark.parametrize(
     ("python", "command"),
     [
-        ("drop it (drop=['a'], or --drop a)", "drop it (--drop a)"),
-        ("say (csv={'decimal': ','} or csv={'thousands': ','}; --csv decimal=, or --csv thousands=,)",
-         "say (--csv decimal=, or --csv thousands=,)"),
+        ("drop it (drop=['a', 'b'])", "drop it (--drop a,b)"),
+        ("drop it (drop=['my, own'])", "drop it (--drop '\"my, own\"')"),
+        ("or (csv={'decimal': ','} or csv={'dates': 'day first'})", "or (--csv decimal=, or --csv 'dates=day first')"),
+        ("as missing (csv={'missing': ['a]}']})", "as missing (--csv 'missing=a]}')"),
+        ("(csv={...} says otherwise)", "(--csv KEY=VALUE says otherwise)"),
         ("another folder (cache='/folder'), or (cache=False)", "another folder (--cache-dir /folder), or (--no-cache)"),
-        ("how many (n_features, or --n-features)", "how many (--n-features)"),
+        ("how many (n_features)", "how many (--n-features)"),
+        ("no list: drop=[a", "no list: drop=[a"),
     ],
 )  # fmt: skip
-def test_of_two_ways_to_say_it_a_command_names_its_own(python, command):
+def test_commands_name_what_is_typed(python, command):
     assert as_typed(python) == command
+
+
+def test_python_is_not_told_what_to_type():
+    """But by what is said on the command line alone."""
+    typed_alone = ("cli/", "reproduce/", "reporting/terminal/", "training/parameters.py")
+    assert [str(m) for m in ALL if "--" in m.text and not m.file.startswith(typed_alone)] == []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from riata.data.statistics import load_statistics, statistics_of
     from riata.engines.open import open_data as open
-    from riata.estimators import SparseClassifier, SparseRegressor
+    from riata.estimators import SparseClassifier, SparseRegressor, SparseSurvival
     from riata.estimators.stability import stability_selection
     from riata.losses import Loss
     from riata.model.model import load_model
@@ -28,6 +28,7 @@ __all__ = [
     "Penalty",
     "SparseClassifier",
     "SparseRegressor",
+    "SparseSurvival",
     "Spec",
     "datasets",
     "errors",
@@ -49,6 +50,7 @@ _HOMES = {
     "Penalty": "riata.penalties",
     "SparseClassifier": "riata.estimators",
     "SparseRegressor": "riata.estimators",
+    "SparseSurvival": "riata.estimators",
     "Spec": "riata.training.spec",
     "k_path": "riata.training.opened_paths",
     "load_model": "riata.model.model",

@@ -23,7 +23,6 @@ try:
 except ImportError:  # Windows
     resource = None  # type: ignore[assignment]  # a module everywhere else
 
-LARGE_ARRAY = 4 << 20  # bytes from which malloc maps an array on its own, and so returns it to the system when freed
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # from malloc.h
 
 
@@ -70,12 +69,27 @@ def free_memory() -> int | None:
 
 
 def _left_to_the_group() -> Iterator[int]:
-    """The bytes that Linux's control groups leave, as their second version and their first write them."""
+    """The bytes that Linux's control groups leave, as their second version and their first write them.
+
+    Pages of files count as used, which the system takes back as soon as somebody needs them.
+    """
     groups = Path("/sys/fs/cgroup")
-    names = (("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"))
-    for limit, used in names:
+    for folder, limit, used in (
+        (groups, "memory.max", "memory.current"),
+        (groups / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"),
+    ):
         with suppress(OSError, ValueError):  # "max" is no number
-            yield int((groups / limit).read_text("ascii")) - int((groups / used).read_text("ascii"))
+            left = int((folder / limit).read_text("ascii")) - int((folder / used).read_text("ascii"))
+            yield left + _pages_of_files(folder / "memory.stat")
+
+
+def _pages_of_files(statistics: Path) -> int:
+    """The bytes of files that a control group holds in memory, those of groups below it among them."""
+    with suppress(OSError, ValueError):
+        sizes = dict(line.split(" ", 1) for line in statistics.read_text("ascii").splitlines())
+        prefix = "total_" if "total_inactive_file" in sizes else ""  # which the first version writes beside its own
+        return sum(int(sizes.get(f"{prefix}{name}_file", 0)) for name in ("active", "inactive"))
+    return 0
 
 
 def peak_rss_mb() -> float | None:
@@ -89,15 +103,15 @@ def peak_rss_mb() -> float | None:
     return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)  # bytes on macOS, kilobytes on Linux
 
 
-def free_arrays_at_once() -> None:
-    """Let malloc return the memory of large arrays to the system as soon as they are freed (GNU libc only).
+def free_arrays_at_once(large: int) -> None:
+    """Let malloc return the memory of arrays of so many bytes to the system as soon as they are freed (GNU libc only).
 
     Smaller ones are in one heap, and not in one for every thread, which nobody else can use once the thread has ended.
     """
     with suppress(AttributeError, OSError, TypeError):
         libc = ctypes.CDLL(None)
-        libc.mallopt(M_MMAP_THRESHOLD, LARGE_ARRAY)  # setting it also stops malloc from raising it by itself
-        libc.mallopt(M_TRIM_THRESHOLD, 2 * LARGE_ARRAY)
+        libc.mallopt(M_MMAP_THRESHOLD, large)  # setting it also stops malloc from raising it by itself
+        libc.mallopt(M_TRIM_THRESHOLD, 2 * large)
         libc.mallopt(M_ARENA_MAX, 1)
 
 

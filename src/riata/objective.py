@@ -15,15 +15,21 @@ balances their sums, then all of it until every |g_j| <= l1_j. A conjugate is co
 value is negative), so that conjugate(t u) <= t conjugate(u) for 0 <= t <= 1: one pass, which sums over the two parts
 separately, gives a valid bound whatever the factors turn out to be.
 
-Several margins. With `loss.n_outputs` = K > 1, w is features x K, b has K entries, and z_i = x_i . w + b is a row of
-K margins, for each of which the loss has a derivative. Slopes come in the shape of w.
+Several margins. With `loss.n_outputs` = K > 1, w is features x K, as one long vector, b has K entries, and z_i = x_i .
+w + b is a row of K margins, for each of which the loss has a derivative. Slopes come in the shape of w. To make the
+sums of u over the rows 0 the loss knows a way of its own, from the empty model (`SeveralMargins.balanced`).
 
-Rows that go together. With `loss.couples_rows` the mean is not one over single rows: chunks are visited in order, each
-with a carry from the rows before it (`riata.losses.coupled` says how one pass still gives the slopes). In both cases
-`FirstOrder` does not separate the two signs of u: everything is on its positive side.
+There `FirstOrder` does not separate the two signs of u: everything is on its positive side.
+
+Rows that go together. With `loss.couples_rows` the loss is f(z) of all margins and no sum over rows, and u_i is its
+slope in z_i. All that was said holds for it: u is shrunk as a whole, and f is convex and never negative. Two passes
+give its means, see `riata.losses.coupled`. An intercept changes nothing, so that sum s u = 0 everywhere.
+
+A kink. With `loss.smoothed` the slopes are those of a smoothed loss, which are slopes of the loss itself, too. The
+bound is made with the conjugate of the loss itself, and so holds for it, however far it was smoothed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -31,12 +37,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.arrays import Array, namespace, to_host
-from riata.coupled_passes import Slopes, ordered_slopes, outputs_part
+from riata.coupled_passes import Slopes, by_output, by_rows, coupled_losses, mean_targets, outputs_part
 from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.kernels.certificate import CANCELLED, MOVING, cost_of_bounded, slope_checks
-from riata.losses import CoupledLoss, Loss
+from riata.losses import CoupledLoss, Loss, SeveralMargins
 from riata.matrices.moments import VARIES
 from riata.penalties import (
     Cardinality,
@@ -51,6 +57,9 @@ from riata.penalties.penalty import FEASIBLE, largest_ratio
 SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the sums of conjugates
 EQUAL_STRENGTHS = 1e-12  # strengths that differ by less, relative to the largest, count as equal
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
+KINK_NARROWINGS = 7  # where the loss has a kink, whose slopes change within the first width
+FIRST_WIDTH = 1e-9  # of the deviation of the targets: how far the kink of a loss is smoothed for the empty model
+WIDTHS = 0.3 ** np.arange(24)  # of the loss of the empty model, that are tried where it is not known which is best
 WIDENINGS = 20  # how often at most the interval is extended until it contains the best constant margin
 FREE_REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
@@ -65,7 +74,13 @@ class Problem:
     fit_intercept: bool = True
     scale: np.ndarray | float = 1.0  # of the columns, where the user asked to standardise
     start: "Start | None" = None  # the model of the largest alpha, where it has been found already
+    empty: "Start | None" = None  # the model without features, where it has been found already
     limit: float | None = None  # of coefficients of scaled columns: bounds on models of k features are for those within
+
+    @property
+    def n_coefficients(self) -> int:
+        """One for each feature and output."""
+        return self.data.n_features * self.loss.n_outputs
 
     @property
     def standardised_strengths(self) -> tuple[float, float]:
@@ -79,7 +94,7 @@ class Problem:
     @cached_property
     def strengths(self) -> Strengths:
         """Of all features, for solvers that need an elastic net."""
-        strengths = self.penalty.strengths(self.data.n_features)
+        strengths = self.penalty.strengths(self.n_coefficients)
         if strengths is None:
             raise OptionError(f"this solver needs an elastic net, not {self.penalty!r}")
         return strengths
@@ -130,7 +145,7 @@ class Start(NamedTuple):
     """A model, and the first-order pass there."""
 
     w: np.ndarray
-    b: float
+    b: Any  # a number, or one for each output
     at: FirstOrder
 
 
@@ -145,11 +160,12 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     """The mean loss: one pass. w = None stands for w = 0."""
     value = problem.loss.value  # `part` may be sent to workers: it must not refer to the problem, which has the data
     if isinstance(problem.loss, CoupledLoss):
-        sums = ordered_slopes(problem.data, problem.loss, np.zeros(problem.data.n_features) if w is None else w, b)
-        return sums.loss / sums.weight
+        point = np.zeros(problem.data.n_features) if w is None else w, b
+        return float(coupled_losses(problem.data, problem.loss, [point])[0])
+    W = None if w is None else by_output(problem.loss, w)
 
     def part(chunk: Chunk) -> tuple[float, float]:
-        z = _constant_margins(chunk.weight, b) if w is None else chunk.X.margins(w, b)
+        z = _constant_margins(chunk.weight, b) if W is None else chunk.X.margins(W, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
@@ -169,11 +185,44 @@ def objective(problem: Problem, w: np.ndarray, b: Any) -> float:
 def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
     """Loss, gradient and what the certificate needs at (w, b): one pass."""
     data, loss = problem.data, problem.loss
-    if isinstance(loss, CoupledLoss):
-        return _on_one_side(ordered_slopes(data, loss, w, b), w, b)
-    if loss.n_outputs > 1:
-        return _on_one_side(data.sum(outputs_part(loss, w, b)), w, b)
-    return summarise(data.sum(first_order_part(loss, w, b)))
+    [of_rows] = by_rows(data, loss, [(w, b)])
+    return summarise(data.sum(first_order_part(of_rows, w, b)), w, b)
+
+
+def smoothed_first_orders(problem: Problem, widths: Sequence[float], w: np.ndarray, b: float) -> list[FirstOrder]:
+    """Of a loss with a kink: loss and conjugates at the slopes that it has smoothed, by each width. One pass."""
+    loss = problem.loss
+    smooth = [loss.smoothed(width) for width in widths]
+    slopes = [first_order_part(one, w, b) for one in smooth]
+
+    def part(chunk: Chunk) -> tuple[Any, ...]:
+        z = chunk.X.margins(w, b)
+        own = [_conjugates(loss, chunk, one.derivative(chunk.y, z)) for one in smooth]
+        return float(chunk.weight @ loss.value(chunk.y, z)), *own, *(of_width(chunk) for of_width in slopes)
+
+    value, *sums = problem.data.sum(part)
+    weight = problem.data.total_weight
+    found = []
+    for (up, down), of_width in zip(sums[: len(widths)], sums[len(widths) :], strict=True):
+        at = summarise(of_width, w, b)
+        sides = at.positive._replace(conjugate=up / weight), at.negative._replace(conjugate=down / weight)
+        found.append(FirstOrder(value / weight, *sides))
+    return found
+
+
+def _conjugates(loss: Loss, chunk: Chunk, u: Array) -> np.ndarray:
+    """The sums of the conjugates at these slopes, over those above 0 and the others."""
+    xp = namespace(u)
+    conjugates, nothing = chunk.weight * loss.conjugate(chunk.y, u), xp.zeros_like(u)
+    return np.array([float(xp.sum(xp.where(side, conjugates, nothing))) for side in (u > 0.0, u <= 0.0)])
+
+
+def best_slopes(problem: Problem, w: np.ndarray, b: float) -> FirstOrder:
+    """The first-order pass at (w, b) whose slopes certify most: where the loss has a kink, there is a choice."""
+    if "smoothing" not in problem.loss.has:
+        return first_order(problem, w, b)
+    tried = smoothed_first_orders(problem, [float(width) for width in gap_unit(problem) * WIDTHS], w, b)
+    return min(tried, key=lambda at: duality_gap(problem, w, at))
 
 
 def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
@@ -184,17 +233,21 @@ def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
     return FirstOrder(loss / weight, everything, Side(np.zeros_like(by_w), np.zeros_like(by_b), 0.0))
 
 
-FirstOrderSums = tuple[np.ndarray, np.ndarray]  # totals and slopes, as `Matrix.first_order` returns them
+FirstOrderSums = tuple[np.ndarray, np.ndarray] | Slopes  # totals and slopes, as `Matrix.first_order` returns them
 
 
-def first_order_part(loss: Loss, w: np.ndarray, b: float) -> Callable[[Chunk], FirstOrderSums]:
+def first_order_part(loss: Loss, w: np.ndarray, b: Any) -> Callable[[Chunk], FirstOrderSums]:
     """What one chunk adds to the first-order pass at (w, b)."""
+    if loss.n_outputs > 1:
+        return outputs_part(loss, w, b)
     w, b = np.asarray(w, dtype=np.float64), float(b)
     return lambda chunk: chunk.X.first_order(loss, chunk.y, chunk.weight, w, b)
 
 
-def summarise(sums: FirstOrderSums) -> FirstOrder:
-    """Means from the sums of `first_order_part` over all chunks."""
+def summarise(sums: FirstOrderSums, w: np.ndarray, b: Any) -> FirstOrder:
+    """Means from the sums of `first_order_part` at (w, b) over all chunks."""
+    if isinstance(sums, Slopes):
+        return _on_one_side(sums, w, b)
     (weight, loss, *sides), slopes = sums
     by_b, conjugates = sides[0::2], sides[1::2]
     return FirstOrder(
@@ -206,7 +259,10 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     """F(w, b) minus a lower bound on the minimum, from the pass at (w, b)."""
     penalty = problem.penalty
     shrink_positive = shrink_negative = 1.0
-    if problem.fit_intercept:
+    F = at.loss + penalty.value(w)
+    if isinstance(problem.loss, SeveralMargins):
+        at = _balanced(problem, problem.loss, at) if problem.fit_intercept else at
+    elif problem.fit_intercept and not problem.loss.couples_rows:
         up, down = at.positive.by_b, abs(at.negative.by_b)
         shrink_positive, shrink_negative = _share(down, up), _share(up, down)
     rise = shrink_positive * at.positive.conjugate + shrink_negative * at.negative.conjugate
@@ -227,7 +283,19 @@ def duality_gap(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
         # slopes shrunk until |g_j| <= l1_j but for bounded coefficients, or the excess paid by l2
         bound = max(-feasible * rise - shrunk_cost, -rise - cost)
     rounded = SUM_ROUNDING * (abs(at.positive.conjugate) + abs(at.negative.conjugate))  # the two may nearly cancel
-    return float(at.loss + penalty.value(w) - bound + FREE_REACH * free + rounded)
+    return float(F - bound + FREE_REACH * free + rounded)
+
+
+def _balanced(problem: Problem, loss: SeveralMargins, at: FirstOrder) -> FirstOrder:
+    """Slopes u that are near those of this pass, and whose sums over the rows are 0."""
+    empty = problem.empty or empty_start(problem)
+    by = loss.balanced(at.by_b, empty.b, at.positive.conjugate)
+    by_w = by.keep * at.by_w
+    if by.empty:
+        by_w = by_w + by.empty * empty.at.by_w
+    if by.shift.any():
+        by_w = by_w + np.outer(problem.data.moments.mean, by.shift).reshape(by_w.shape)
+    return FirstOrder(at.loss, Side(by_w, np.zeros_like(at.by_b), by.rise), at.negative)
 
 
 def _share(part: float, whole: float) -> float:
@@ -243,7 +311,7 @@ def has_dual_bound(problem: Problem) -> bool:
 def stationarity(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
     """The largest violation of an optimality condition at (w, b), each slope in the units of the scaled columns."""
     violations = problem.penalty.violation(w, at.by_w) / problem.scale
-    return max(float(np.max(violations)), abs(at.by_b) if problem.fit_intercept else 0.0)
+    return max(float(np.max(violations)), float(np.max(np.abs(at.by_b))) if problem.fit_intercept else 0.0)
 
 
 def slope_unit(problem: Problem, start: Start) -> float:
@@ -251,8 +319,13 @@ def slope_unit(problem: Problem, start: Start) -> float:
     return max(float(np.max(np.abs(start.at.by_w) / problem.scale)), 1e-300)
 
 
-def empty_intercept(problem: Problem) -> float:
-    """The intercept of the model without features."""
+def empty_intercept(problem: Problem) -> Any:
+    """The intercept of the model without features, or that of each output."""
+    if problem.empty is not None:
+        return problem.empty.b
+    if isinstance(problem.loss, SeveralMargins):
+        loss = problem.loss
+        return loss.constant(mean_targets(problem.data, loss)) if problem.fit_intercept else np.zeros(loss.n_outputs)
     if not problem.fit_intercept:
         return 0.0
     y_mean = _target_mean(problem.data)
@@ -264,21 +337,27 @@ def empty_intercept(problem: Problem) -> float:
 
 def empty_loss(problem: Problem) -> float:
     """The mean loss of the model without features."""
+    if problem.empty is not None:
+        return problem.empty.at.loss
     return _constant_loss(problem, empty_intercept(problem))
 
 
 def gap_unit(problem: Problem) -> float:
     """The unit of relative gaps: the empty model's loss, unless that is mere rounding, as for a constant target."""
     if problem.loss.relative:  # residuals y - z have the rounding of the target
-        rounding = float(problem.loss.value(0.0, VARIES * abs(empty_intercept(problem))))
+        rounding = float(np.sum(problem.loss.value(0.0, VARIES * abs(empty_intercept(problem)))))
+    elif problem.loss.n_outputs > 1:
+        rounding = 0.0  # there are two classes at least
     else:
         rounding = 1e-9 * _constant_loss(problem, 0.0)
     return max(empty_loss(problem), rounding, 1e-300)
 
 
-def _constant_loss(problem: Problem, b: float) -> float:
+def _constant_loss(problem: Problem, b: Any) -> float:
     """The mean loss of a constant margin."""
     data = problem.data
+    if problem.loss.n_outputs > 1:
+        return mean_loss(problem, None, b)
     if problem.loss.labels and problem.loss.moments_tell_slopes:
         # the targets are -1 and +1, and their mean says how many are +1
         share = 0.5 * (1.0 + _target_mean(data))
@@ -314,6 +393,9 @@ def _balanced_constant(problem: Problem) -> Any:
 def _best_constant(problem: Problem, mean_y: float) -> float:
     """Where the mean slope of the loss is zero: a few passes, each of which evaluates it on a grid of margins."""
     data, loss, moments = problem.data, problem.loss, problem.data.target_moments
+    kinked = "smoothing" in loss.has
+    if kinked:
+        loss = loss.smoothed(_first_width(problem))
     spread = (
         np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0
     )  # else y is in other units than margins
@@ -326,13 +408,19 @@ def _best_constant(problem: Problem, mean_y: float) -> float:
         step = 2.0 * (high - low)
         low, high = low - step * (slopes[0] > 0.0), high + step * (slopes[-1] < 0.0)
         grid, slopes = _slopes_on_grid(data, loss, low, high)
-    for narrowing in range(NARROWINGS):
+    for narrowing in range(KINK_NARROWINGS if kinked else NARROWINGS):
         if narrowing:
             grid, slopes = _slopes_on_grid(data, loss, low, high)
         above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
         low, high = grid[above - 1], grid[above]
     rise = slopes[above] - slopes[above - 1]
     return float(low if not 0.0 < rise < np.inf else low - slopes[above - 1] * (high - low) / rise)
+
+
+def _first_width(problem: Problem) -> float:
+    """How far the kink of a loss is smoothed for the empty model."""
+    moments = problem.data.target_moments
+    return max(FIRST_WIDTH * float(np.sqrt(moments.y_squares / moments.weight)), 1e-300)
 
 
 def _slopes_on_grid(data: Dataset, loss: Loss, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -354,8 +442,12 @@ def _slopes_at(loss: Loss, grid: np.ndarray) -> Callable[[Chunk], np.ndarray]:
 
 def empty_start(problem: Problem) -> Start:
     """The model without features: from the moments, with a first-order pass where they are not enough."""
+    if problem.empty is not None:
+        return problem.empty
     data, loss = problem.data, problem.loss
-    w, b = np.zeros(data.n_features), empty_intercept(problem)
+    w, b = np.zeros(problem.n_coefficients), empty_intercept(problem)
+    if "smoothing" in loss.has:
+        return Start(w, b, smoothed_first_orders(problem, [_first_width(problem)], w, b)[0])
     from_moments = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if from_moments else first_order(problem, w, b))
 

@@ -42,7 +42,7 @@ CASES = {
     "broken npz": (["fit", "broken.npz", *FIT], "broken.npz"),
     "unknown format": (["fit", "unknown.xyz", *FIT], "ending"),
     "no such file": (["fit", "absent.csv", *FIT], "no file absent.csv"),
-    "no such column": (["fit", "good.csv", "--target", "z", "--alpha", "1"], "no column 'z'; it has 'a', 'b', 'y'"),
+    "no such column": (["fit", "good.csv", "--target", "z", "--alpha", "1"], "that name; there are 'a', 'b', 'y'"),
     "no target named": (["fit", "good.csv", "--alpha", "1"], "needs a target"),
     "k below 1": (["fit", "good.csv", "--target", "y", "--k", "0"], "k must lie between 1 and"),
     "k above d": (["fit", "good.csv", "--target", "y", "--k", "3"], "number of features, 2"),

@@ -205,6 +205,28 @@ def test_no_kind_of_column_imports_pandas(here, rng, options):
     assert shown.stdout.splitlines()[-1] == "False"
 
 
+def test_no_format_imports_pandas(here, rng):
+    table = pd.DataFrame({"x": rng.normal(size=300), "level": rng.integers(0, 50, 300).astype(str)})
+    table["y"] = rng.normal(size=300)
+    table.to_json("t.jsonl", orient="records", lines=True)
+    table.to_orc("t.orc")
+    table.to_parquet("t.parquet")
+    S = sp.random_array((300, 20), density=0.3, format="csr", rng=rng)
+    dump_svmlight_file(S, table["y"], "t.svm")
+    np.savez("t.npz", indptr=S.indptr, indices=S.indices, data=S.data, shape=S.shape, format=b"csr", y=table["y"])
+    np.save("t.npy", S.toarray())
+    fits = [["t.npy", "--target", "0"], ["t.npz"], ["t.svm"], ["t.jsonl", "--target", "y"], ["t.orc", "--target", "y"],
+            ["t.parquet", "--target", "y", "--max-levels", "10"]]  # fmt: skip
+    code = (
+        "import sys\nfrom riata.cli import main\n"
+        f"for words in {fits!r}:\n"
+        "    main(['fit', *words, '--alpha-ratio', '0.1', '--quiet', '--no-cache'], standalone_mode=False)\n"
+        "    print(words[0], 'pandas' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines() == [f"{words[0]} False" for words in fits]
+
+
 @pytest.mark.parametrize("strength", [["--k", "2"], ["--alpha-ratio", "0.1"]], ids=" ".join)
 @pytest.mark.parametrize("target", ["y", "label"])
 def test_a_small_fit_imports_neither_numba_nor_scipy(here, rng, strength, target):

@@ -57,6 +57,7 @@ def test_what_is_wrong_is_said(here):
     run(*FIT, "--k", "1")
     here.drop(columns="years").to_csv("new.csv", index=False)
     assert "no column 'years'" in run("predict", "m.json", "new.csv", code=2).stderr
+    assert "no column 'nope'" in run("predict", "m.json", FIT[1], "--exposure", "nope", code=2).stderr
     here.assign(years=0.0).to_csv("zero.csv", index=False)
     wrong = run("fit", "zero.csv", "--target", "claims", "--exposure", "years", "--loss", "poisson", code=2).stderr
     assert "zero.csv" in wrong

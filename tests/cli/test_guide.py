@@ -254,7 +254,7 @@ def test_every_option_is_known_to_the_words():
 
 
 def test_names_in_a_list_are_typed_with_commas():
-    assert as_typed("say text=['notes', 'my words'] for it") == "say --text notes,my words for it"
+    assert as_typed("say text=['notes', 'my words'] for it") == "say --text 'notes,my words' for it"
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("-o", "--out"), ("--save", "--out"), ("--lambda", "--alpha")])

@@ -77,6 +77,13 @@ def _svmlight(X, y, tmp, zero_based=True, compress=None):
     return f"{path}.{compress}"
 
 
+def _named(X, y, tmp, name, before, prefix):
+    pairs = [" ".join(f"{prefix}{j}:{value!r}" for j, value in enumerate(row) if value) for row in X.tolist()]
+    content = "".join(f"{target!r} {before}{row}\n" for target, row in zip(y.tolist(), pairs, strict=True)).encode()
+    (tmp / name).write_bytes(pa.compress(content, "zstd", asbytes=True) if name.endswith("zst") else content)
+    return str(tmp / name)
+
+
 def _npz(X, y, tmp):
     np.savez_compressed(tmp / "rows.npz", X=X, y=y)
     return str(tmp / "rows.npz")
@@ -183,6 +190,8 @@ SOURCES = {
     "svmlight.gz": lambda X, y, tmp: (_svmlight(X, y, tmp, compress="gz"), None),
     "svmlight.bz2": lambda X, y, tmp: (_svmlight(X, y, tmp, compress="bz2"), None),
     "svmlight.xz": lambda X, y, tmp: (_svmlight(X, y, tmp, compress="xz"), None),
+    "vowpal wabbit.zst": lambda X, y, tmp: (_named(X, y, tmp, "r.vw.zst", "| ", "x"), None),
+    "libffm": lambda X, y, tmp: (_named(X, y, tmp, "r.ffm", "", "0:"), None),
     "npy": lambda X, y, tmp: (_npy(X, y, tmp), str(tmp / "y.npy")),
     "npy by columns": lambda X, y, tmp: (_npy(X, y, tmp, order="F"), y),
     "npz": lambda X, y, tmp: (_npz(X, y, tmp), None),

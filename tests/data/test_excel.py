@@ -59,6 +59,25 @@ def test_a_sheet_by_its_name(tmp_path):
         riata.open(f"{path}#third", "y")
 
 
+def test_sheets_that_are_not_read_are_said(tmp_path):
+    path = book(tmp_path / "a.xlsx", [["note"], ["see the other"]], other=[["a", "y"], *([i, i] for i in range(20))])
+    with pytest.raises(DataError, match=r"no column 'y' in .*a\.xlsx \(it has sheets 'other', too\).*there are 'note'"):
+        riata.open(path, "y")
+    assert any(
+        "the first sheet is read, and not 'other'" in note for note in riata.open(path, need_target=False).profile.notes
+    )
+    assert not any("sheet" in note for note in riata.open(f"{path}#other", "y").profile.notes)
+
+
+def test_columns_without_a_name_of_their_own_are_named_as_those_of_text_files(tmp_path):
+    header = [None, "a", "a", None, "y"]
+    data = riata.open(book(tmp_path / "a.xlsx", [header, *([i, i % 7, i % 5, i % 3, i] for i in range(40))]), "y")
+    assert list(data.feature_names) == ["a", "a.1", "column 4"]
+    said = "; ".join(data.profile.notes)
+    for note in ("has no name and numbers the rows", "are called 'column 4'", "a number behind them: 'a.1'"):
+        assert note in said
+
+
 def test_several_workbooks_are_one_table(tmp_path):
     for i in range(3):
         book(tmp_path / f"{i}.xlsx", rows(20))
@@ -114,8 +133,11 @@ def test_text_is_read_as_that_of_csv_files_is(tmp_path):
 def test_what_is_no_table_is_said(tmp_path, monkeypatch):
     with pytest.raises(DataError, match="empty sheet"):
         riata.open(book(tmp_path / "a.xlsx", []), "y")
-    with pytest.raises(DataError, match="more than one column called 'a'"):
-        riata.open(book(tmp_path / "b.xlsx", [["a", "a"], [1, 2]]), "y")
+    with pytest.raises(DataError, match=r"row 1 has 1 name for 2 columns: if the header is row 3 .*csv=\{'skip': 2\}"):
+        riata.open(book(tmp_path / "b.xlsx", [["Sales"], [], ["a", "y"], *[[i, i * i] for i in range(30)]]), "y")
+    assert riata.open(tmp_path / "b.xlsx", "y", csv={"skip": 2}).n_rows == 30
+    no_names = riata.open(book(tmp_path / "e.xlsx", [[i, i * i] for i in range(30)]), "x1", csv={"header": "no"})
+    assert no_names.n_rows == 30
     path = tmp_path / "c.xlsx"
     content = (tmp_path / "a.xlsx").read_bytes()
     path.write_bytes(content[: len(content) // 2])

@@ -244,4 +244,4 @@ def test_lists_of_names_are_dropped_with_advice(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text("".join(f'{{"tags": ["u", "v"], "a": {i % 5}, "y": {i}}}\n' for i in range(30)))
     notes = riata.open(path, target="y").profile.notes
-    assert any("'tags' holds lists of names" in note and "--text tags" in note for note in notes)
+    assert any("'tags' holds lists of names" in note and "text=['tags']" in note for note in notes)

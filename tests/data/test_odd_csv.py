@@ -66,7 +66,7 @@ REFUSED = {
     ),
     "lines before the header": (odd("made by a machine\n" + text()), "most rows have 3 cells, and line 1 has 1 names"),
     "a title and an empty line before the header": (
-        odd("Sales report\nexported in 2024\n\n" + text()), r"if the header is line 4 .*--csv skip=3\)"
+        odd("Sales report\nexported in 2024\n\n" + text()), r"if the header is line 4 .*csv={'skip': 3}\)"
     ),
     "a row of words that is no row of units": (
         odd(text().replace("\n", "\nm,kg,EUR\n", 1), csv={"units": "no"}), "'y' looks like numbers but for 'EUR'"
@@ -122,7 +122,9 @@ def test_what_the_model_and_a_later_file_tell_differently_is_refused(asked, tmp_
     path = tmp_path / "later.csv"
     path.write_text("a,b\n0.500,1.250\n0.700,2.250\n")
     if asked is None:
-        with pytest.raises(DataError, match=r"'b' has numbers such as '1.250'.*--csv decimal=, or --csv decimal=\."):
+        with pytest.raises(
+            DataError, match=r"'b' has numbers such as '1.250'.*csv={'decimal': ','} or csv={'decimal': '\.'}"
+        ):
             model.predict(path)
     path.write_text("a;b\n1;1.250\n2;2.250\n")
     known = Encoding.from_json(model.encoding).cells
@@ -233,7 +235,7 @@ def test_rows_with_newlines_are_not_skipped_as_bad_ones(tmp_path):
 def test_letters_of_another_encoding_beyond_the_first_look_are_a_sentence(tmp_path):
     path = tmp_path / "late.csv"
     path.write_bytes(b"c,y\n" + b"plain,1\nother,2\n" * 300_000 + "Köln,3\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"not UTF-8.*--csv encoding=latin-1"):
+    with pytest.raises(DataError, match=r"not UTF-8.*csv={'encoding': 'latin-1'}"):
         riata.open(path, target="y")
     assert "c=(rare)" in riata.open(path, target="y", csv={"encoding": "latin-1"}).feature_names
 
@@ -253,7 +255,7 @@ def test_a_column_of_dollars_with_a_word_is_not_called_an_identifier(tmp_path):
     path.write_text("n;m;y\n" + "".join(f"${1000 + i:,.2f};{i % 7};{i}\n" for i in range(60)) + "$many;1;60\n")
     said = " | ".join(riata.open(path, target="y").profile.notes)
     assert said.count("'n' looks like numbers but for '$many' (1) of 61 values") == 1
-    assert "--csv 'missing=$many'); until then it is left out" in said
+    assert "csv={'missing': ['$many']}); until then it is left out" in said
     assert "identifier" not in said
 
 
@@ -280,7 +282,7 @@ def test_files_that_are_written_in_two_ways_are_read_together(tmp_path):
 def test_free_text_is_suspected(tmp_path):
     reviews = [f"this is the review number {i} of a very long day" for i in range(60)]
     data = opened(tmp_path, odd(text(more={"review, long": reviews})))
-    assert any("'review, long' looks like free text" in note and "--categorical '\"review, long\"'" in note
+    assert any("'review, long' looks like free text" in note and "categorical=['review, long']" in note
                for note in data.profile.notes)  # fmt: skip
     assert "review, long:review" in data.feature_names
 

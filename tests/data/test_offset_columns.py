@@ -142,7 +142,7 @@ def test_a_column_has_one_role(claims):
         riata.open(claims, "claims", exposure="years", crosses=[("years", "area")])
     with pytest.raises(OptionError, match="give an offset or an exposure"):
         riata.open(claims, "claims", exposure="years", offset="log_years")
-    with pytest.raises(DataError, match="there is no column 'year'; did you mean 'years'"):
+    with pytest.raises(DataError, match="there is no column 'year', nor a file of that name; did you mean 'years'"):
         riata.open(claims, "claims", exposure="year")
 
 

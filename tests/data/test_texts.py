@@ -121,7 +121,7 @@ def test_prose_is_taken_for_text_and_said(rng):
     data = riata.open(frame, target="y")
     assert "review:good" in data.feature_names
     assert any(
-        "looks like free text: its words are counted (categorical=['review'], or --categorical review" in n
+        "looks like free text: its words are counted (categorical=['review'] makes levels of it)" in n
         for n in data.profile.notes
     )
     assert "review:good" not in riata.open(frame, target="y", categorical=["review"]).feature_names

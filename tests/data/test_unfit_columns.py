@@ -78,7 +78,7 @@ def test_kept_with_a_note(name):
     data = riata.open(frame_with(**{name: KEPT_WITH_A_NOTE[name]}), target="y")
     assert any(feature.startswith(name) for feature in data.feature_names)
     assert len(notes_on(data, name)) == 1
-    assert f"--drop {name}" in notes_on(data, name)[0]
+    assert f"drop=[{name!r}]" in notes_on(data, name)[0]
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -146,7 +146,7 @@ def test_a_column_that_gives_the_answer_away_is_said_whatever_its_kind(name, row
     parts = [frame[start : start + rows] for start in range(0, N, rows)]
     data = riata.open((part for part in parts), target="y")
     (note,) = [note for note in notes_on(data, name) if "explains" in note or "copy" in note]
-    assert f"--drop {name}" in note
+    assert f"drop=[{name!r}]" in note
     if name == "one_class":
         assert "of whether 'y' is 'a'" in note
     assert not notes_on(data, "noise")

@@ -250,6 +250,13 @@ def test_device_is_for_solvers_that_sum():
         SparseRegressor(alpha=0.1, solver="fobos", device="cuda").fit(X, y)
 
 
+def test_the_processor_here_may_be_named():
+    X, y = np.arange(20.0).reshape(-1, 1), np.arange(20.0)
+    assert SparseRegressor(alpha=0.1, device="cpu").fit(X, y).coef_ == SparseRegressor(alpha=0.1).fit(X, y).coef_
+    with pytest.raises(OptionError, match="device must be 'cuda' or 'cpu', not 'gpu'"):
+        SparseRegressor(alpha=0.1, device="gpu").fit(X, y)
+
+
 def test_without_cupy_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "cupy", None)
     cupy.cache_clear()

@@ -109,6 +109,8 @@ def catalogue(workshop: Path) -> list[Format]:
         Format("avro", "rows.avro", lambda rng: _avro(rng), by_y),
         Format("svmlight", "rows.svm", _text(csr), bare),
         Format("svmlight.gz", "rows.svm.gz", _compressed(COMPRESSIONS["gz"], csr), bare),
+        Format("vowpal wabbit", "rows.vw", _text(seeds.vowpal_wabbit()), bare),
+        Format("libffm", "rows.ffm", _text(seeds.libffm()), bare),
         Format("npy", "rows.npy", lambda rng: _npy(matrix, rng), fit_and_predict("--target", "4")),
         Format("npz", "rows.npz", lambda rng: _npz(seeds.dense_parts(), rng), bare),
         Format("sparse npz", "rows.npz", lambda rng: _npz(seeds.csr_parts(), rng), bare),

@@ -175,6 +175,24 @@ def svmlight() -> bytes:
     return "\n".join(lines).encode() + b"\n"
 
 
+def vowpal_wabbit() -> bytes:
+    """Lines with an importance, a tag, two namespaces and names of several bytes a letter."""
+    S, (_, y) = csr(), numbers()
+    lines = []
+    for i in range(N_ROWS):
+        at = slice(S.indptr[i], S.indptr[i + 1])
+        pairs = " ".join(f"é{j}:{v:.4g}" for j, v in zip(S.indices[at], S.data[at], strict=True))
+        lines.append(f"{y[i]:.4g} {1 + i % 2} 'row{i}|n:0.5 {pairs} |c level={i % 3} :{i % 5}")
+    return "\n".join(lines).encode() + b"\n"
+
+
+def libffm() -> bytes:
+    S, (_, y) = csr(), numbers()
+    rows = [slice(S.indptr[i], S.indptr[i + 1]) for i in range(N_ROWS)]
+    triples = [" ".join(f"{j % 2}:{j}:{v:.4g}" for j, v in zip(S.indices[at], S.data[at], strict=True)) for at in rows]
+    return "".join(f"{target:.4g} {row}\n" for target, row in zip(y, triples, strict=True)).encode()
+
+
 def npy(array: Any) -> bytes:
     out = io.BytesIO()
     np.save(out, array)

@@ -9,16 +9,13 @@ from scipy.optimize import minimize_scalar
 
 from chunked import Chunked
 from problems import targets
-from riata.arrays import namespace
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.errors import OptionError
 from riata.kernels import losses as compiled
-from riata.losses import LOSSES, ChunkValue, CoupledLoss, Loss, loss_of, recalled_loss
+from riata.losses import LOSSES, Softmax, loss_of, recalled_loss
 from riata.objective import Problem, elastic_net, first_order, mean_loss
-from riata.training.fitting import fit
-from riata.training.spec import Spec
 
 Z = np.linspace(-4.0, 4.0, 23)  # meets no kink of the second derivatives
 
@@ -115,58 +112,7 @@ def test_parameters_that_make_no_loss_are_refused(name, sentence):
         loss_of(name)
 
 
-# Several margins per row, and rows that go together. No family uses them yet; these two stand for those to come.
-
-
-class Softmax(Loss):
-    """-log of the share of exp(z_y) among exp(z), y = 0, 1, 2."""
-
-    name = "softmax"
-    n_outputs = 3
-
-    def value(self, y, z):
-        xp = namespace(z)
-        top = xp.max(z, axis=1)
-        mine = xp.sum(self._mine(y, z) * z, axis=1)
-        return top + xp.log(xp.sum(xp.exp(z - top[:, None]), axis=1)) - mine
-
-    def derivative(self, y, z):
-        xp = namespace(z)
-        e = xp.exp(z - xp.max(z, axis=1)[:, None])
-        return e / xp.sum(e, axis=1)[:, None] - self._mine(y, z)
-
-    def _mine(self, y, z):
-        xp = namespace(z)
-        return xp.astype(y[:, None] == xp.asarray([0.0, 1.0, 2.0])[None, :], z.dtype)
-
-
-class Breslow(CoupledLoss):
-    """Minus the log partial likelihood of events among all rows of at least their time, ties as Breslow has them.
-
-    Rows come in falling order of |y|, their time; y > 0 is an event, y < 0 the end of a row's observation.
-    """
-
-    name = "breslow"
-    n_carried = 1  # the sum of exp(z)
-
-    def group(self, y):
-        return np.abs(y)
-
-    def chunk_value(self, y, z, weight, carry):
-        e = weight * np.exp(z)
-        _, first, tie = np.unique(-np.abs(y), return_index=True, return_inverse=True)
-        last = np.append(first[1:], len(y)) - 1
-        at_risk = (carry[0] + np.cumsum(e))[last][tie]  # also those of the same time that come later
-        event = np.where(y > 0, weight, 0.0)
-        pull = event / at_risk
-        of_later = np.cumsum(pull[::-1])[::-1][first][tie]  # events in whose risk set a row is
-        return ChunkValue(
-            event @ (np.log(at_risk) - z),
-            e * of_later - event,
-            pull.sum(keepdims=True),
-            e.sum(keepdims=True),
-            e[:, None],
-        )
+# Several margins per row.
 
 
 LAYOUTS = {"dense": np.asarray, "csr": sp.csr_array}
@@ -204,35 +150,3 @@ def test_several_margins_on_the_stand_in_for_a_gpu():
     )
     assert_allclose(there.by_w, here.by_w, rtol=1e-12)
     assert_allclose(there.by_b, here.by_b, rtol=1e-12)
-
-
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_rows_that_go_together_slope_as_differences_say(layout):
-    rng = np.random.default_rng(1)
-    X, weight = rng.normal(size=(40, 4)) * (rng.random((40, 4)) < 0.6), rng.uniform(0.5, 2.0, 40)
-    times = -np.sort(-rng.integers(1, 12, 40))  # many ties
-    y = times * rng.choice([-1.0, 1.0], 40)
-    w, b = rng.normal(size=4), 0.3
-
-    def problem(chunk_rows):
-        return Problem(Chunked(LAYOUTS[layout](X), y, chunk_rows, weight), Breslow(), elastic_net(0.1))
-
-    z, events = X @ w + b, np.flatnonzero(y > 0)
-    risk = [weight[times >= times[i]] @ np.exp(z[times >= times[i]]) for i in events]
-    expected = weight[events] @ (np.log(risk) - z[events]) / weight.sum()
-    whole = first_order(problem(40), w, b)
-    assert_allclose(whole.loss, expected, rtol=1e-12)
-    assert_allclose(whole.by_w, slope_by_differences(lambda w: mean_loss(problem(40), w, b), w), atol=1e-8)
-    assert_allclose(whole.by_b, 0.0, atol=1e-14)  # an intercept is in every risk set
-    for chunk_rows in (1, 3, 17):
-        at = first_order(problem(chunk_rows), w, b)
-        assert_allclose([at.loss, mean_loss(problem(chunk_rows), w, b)], expected, rtol=1e-12)
-        assert_allclose(at.by_w, whole.by_w, rtol=1e-10)
-        assert_allclose(at.by_b, 0.0, atol=1e-14)
-
-
-@pytest.mark.parametrize("loss", [Softmax(), Breslow()], ids=lambda loss: loss.name)
-def test_solvers_refuse_what_they_cannot_take_yet(loss):
-    data = InMemory(np.eye(4), np.ones(4))
-    with pytest.raises(OptionError, match=f"one margin for each row by itself, and loss '{loss.name}' does not"):
-        fit(data, Spec(alpha=0.1, loss=loss))

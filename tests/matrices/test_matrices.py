@@ -2,7 +2,7 @@
 
 import ast
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -207,7 +207,12 @@ def test_moments(case, rng):
     assert_allclose(moments.cross, (weight * (y - y_mean)) @ (case.X - mean), atol=1e-9)
     assert_allclose([moments.y_mean, moments.y_squares], [y_mean, weight @ (y - y_mean) ** 2])
     halves = [case.rows[rows].moments(case.there(y[rows]), case.there(weight[rows])) for rows in HALVES]
-    assert_allclose((halves[0] + halves[1]).squares, moments.squares, atol=1e-9)
+    both = halves[0] + halves[1]
+    assert_allclose(both.squares, moments.squares, atol=1e-9)
+    in_place = replace(halves[0], **{name: getattr(halves[0], name).copy() for name in ("mean", "squares", "cross")})
+    in_place += halves[1]
+    for name, expected in vars(both).items():
+        assert_array_equal(getattr(in_place, name), expected)
 
 
 HALVES = slice(0, 100), slice(100, N)

@@ -77,6 +77,12 @@ def test_what_cannot_be_kept_is_refused(fitted):
     result = command("predict", "m.json", "clash.csv", "--keep", "prediction")
     assert result.exit_code == 2
     assert "of their own" in result.output
+    np.save("rows.npy", np.zeros((3, 2)))
+    for data, sentence in (("rows.npy", "an array without names"), ("digits49:test", "features and labels alone")):
+        result = command("predict", "m.json", data, "--keep", "id")
+        assert result.exit_code == 2
+        assert f"{sentence}: " in result.output
+        assert "no column 'id' to keep" in result.output
 
 
 @pytest.mark.parametrize("sizes", [[3, 4], [7], [1, 1, 5], [0, 7]])

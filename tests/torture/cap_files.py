@@ -51,6 +51,7 @@ TABLES: dict[str, tuple[Callable[[int, np.random.Generator], Columns], int]] = {
 WIDE, WIDE_TABLE = (400, 40_000), (400, 10_000)
 SPARSE_ROWS, SPARSE_WIDTH, PER_ROW = 100_000, 200_000, 60
 SMALL = 3_000  # rows: too many to be interpreted
+SMALL_TABLES = {"categories": 15_000}  # of which as many levels are hashed as of the large one
 KINDS = {
     "tall": ("npy", *TABLE, CONVERTED), "wide": ("npy", *TABLE, CONVERTED), "sparse": (*SPARSE, CONVERTED),
     "categories": (*TABLE, CONVERTED), "text": (*TABLE, CONVERTED),
@@ -80,7 +81,7 @@ def make(shape: str, kind: str, path: Path, small: bool, convert: Callable[[Path
         _table(path, kind, iter([{f"x{j}": X[:, j] for j in range(width)} | {"y": X[:, 0] + X[:, 1]}]))
     else:
         columns, n = TABLES[shape]
-        n = SMALL if small else n
+        n = SMALL_TABLES.get(shape, SMALL) if small else n
         _table(path, kind, (columns(min(STEP, n - i), rng) for i in range(0, n, STEP)))
 
 

@@ -160,6 +160,19 @@ def test_one_standard_error_goes_to_the_sparser_side(by):
     assert "is the sparsest" in chosen.reason
 
 
+def test_a_choice_that_gives_up_most_of_the_gain_says_so():
+    path, scores = path_of([0, 1, 2, 3]), np.array([1.0, 0.99, 0.97, 0.96])
+    for error, said in ((0.035, True), (0.015, False), (0.001, False)):
+        choice = _one_standard_error(path, MSE, scores, np.full(4, error), np.tile(scores, (5, 1)))
+        assert choice.choice.gives_up_most is said
+        assert ("select='cv' takes that one" in choice.reason) is said
+
+
+def test_models_without_features_are_scored():
+    X, y = make(n=20)
+    assert_allclose(held_out(InMemory(X, y), path_of([0, 0], d=8), LOSSES["squared"]).scores, np.mean(y**2))
+
+
 def test_of_equal_scores_the_sparsest_is_taken():
     assert _least(path_of([1, 2, 3]), "cv", MSE, np.array([2.0, 1.0, 1.0])).index == 1
 

@@ -18,8 +18,8 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
     """The options that say how any file is read, as `open_data` takes them."""
     from riata.data.budget import return_memory_early
 
-    return_memory_early()
     how = {name: options[name] for name in ANY_ROWS}
+    return_memory_early(how["memory"])
     how["cache"] = how["cache"] and (options["cache_dir"] or True)
     if how.pop("engine") is not None or options["scheduler"] is not None:
         how["engine"] = cluster(options["scheduler"])

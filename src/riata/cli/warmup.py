@@ -99,19 +99,21 @@ def _fit_both(solver: str, X: Any, y: Any) -> None:
 
 
 def _read_files(folder: Path, X: Any, y: Any) -> None:
-    """A fit from svmlight and from columns of numbers, levels and words."""
+    """A fit from svmlight, from named features, and from columns of numbers, levels and words."""
     from riata.engines.open import open_data
     from riata.estimators import SparseRegressor
 
-    svmlight, table = folder / "rows.svm", folder / "rows.csv"
-    with svmlight.open("w") as file:
-        for row, target in zip(X, y, strict=True):
-            file.write(f"{target:.3f} " + " ".join(f"{j + 1}:{value:.3f}" for j, value in enumerate(row)) + "\n")
+    svmlight, named, table = folder / "rows.svm", folder / "rows.vw", folder / "rows.csv"
+    for path, before in ((svmlight, ""), (named, "| ")):
+        with path.open("w") as file:
+            for row, target in zip(X, y, strict=True):
+                pairs = " ".join(f"{j + 1}:{value:.3f}" for j, value in enumerate(row))
+                file.write(f"{target:.3f} {before}{pairs}\n")
     with table.open("w") as file:
         file.write("number,level,words,y\n")
         for i, (row, target) in enumerate(zip(X, y, strict=True)):
             file.write(f"{row[0]:.3f},level{i % 3},the words of row {i},{target:.3f}\n")
-    for rows in (open_data(svmlight), open_data(table, "y", text=["words"])):
+    for rows in (open_data(svmlight), open_data(named), open_data(table, "y", text=["words"])):
         SparseRegressor(alpha_ratio=0.1).fit(rows).to_model()
     hashed = open_data(table, "y", text=["words"], hashed=True)
     SparseRegressor(solver="sketch", k=2, max_passes=1).fit(hashed)

@@ -1,6 +1,5 @@
 """Names of columns in messages."""
 
-import shlex
 from collections.abc import Sequence
 
 from riata.near_misses import nearest
@@ -16,11 +15,4 @@ def no_column(name: str, names: Sequence[str], which: str = "") -> str:
     inside = (other for other in map(str, names) if other.rpartition(".")[2] == name)  # of a nested record
     close = next(inside, None) or nearest(name, map(str, names))
     hint = "" if close is None else f"did you mean {close!r}? "
-    return f"there is no column {name!r}{which}; {hint}it has {listed(names)}"
-
-
-def typed(name: str) -> str:
-    """A name as it is typed in a list of names: in quotes, if it has a comma or what a shell would change."""
-    plain = not any(c in name for c in ',"')
-    quoted = name if plain else '"' + name.replace('"', '""') + '"'
-    return shlex.quote(quoted)
+    return f"there is no column {name!r}{which}; {hint}there are {listed(names)}"

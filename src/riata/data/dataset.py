@@ -67,6 +67,13 @@ class Dataset(ABC):
         return self.facts.classes
 
     @property
+    def task(self) -> str:
+        """What there is to predict: a number, a class, or the time of an event."""
+        if self.facts.survival:
+            return "survival"
+        return "regression" if self.classes is None else "classification"
+
+    @property
     def encoding(self) -> "Encoding | None":
         """How the columns of a file or frame became features."""
         return self.facts.encoding

@@ -14,6 +14,7 @@ from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.formats import from_json
 from riata.data.chunk import Chunk, HashedChunk
 from riata.data.column_names import no_column
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.beside import Part, dense, sparse
 from riata.data.columns.categories import Category, HashedCategory
 from riata.data.columns.column import BadRow, Encoder, as_floats
@@ -21,6 +22,7 @@ from riata.data.columns.crosses import Combination, Cross
 from riata.data.columns.dates import Date
 from riata.data.columns.hashed import SPACE, Levels, Words, side_by_side
 from riata.data.columns.lists import Dense, Sparse
+from riata.data.columns.maps import AnyNames, HashedMap, Map
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
@@ -33,7 +35,8 @@ from riata.scipy_later import sparse as sp
 KINDS: dict[str, Any] = {
     encoder.kind: encoder
     for encoder in (
-        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Levels, Words, Combination, Cross
+        Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Map, HashedMap, Levels, Words,
+        AnyNames, Combination, Cross,
     )
 }  # fmt: skip
 MATRICES = (Dense.kind, Sparse.kind)
@@ -58,7 +61,7 @@ class Encoding:
     def columns(self) -> list[str]:
         """The columns that are read, each once."""
         offset = None if self.offset is None else self.offset.column
-        roles = [self.target.column if self.target else None, self.weight, offset]
+        roles = [*(self.target.columns if self.target else ()), self.weight, offset]
         names = [c for e in self.encoders for c in e.columns] + [name for name in roles if name is not None]
         return list(dict.fromkeys(names))
 
@@ -113,7 +116,7 @@ class Encoding:
         """
         y, weight, keep = self.roles(batch)
         if not keep.all():
-            batch, y, weight = batch.filter(pa.array(keep)), y[keep], weight[keep]
+            batch, y, weight = batch.filter(arrow_of(keep)), y[keep], weight[keep]
             matrix = None if matrix is None else matrix[keep]
         try:
             offset = offsets_of(batch, self.offset)
@@ -136,13 +139,13 @@ class Encoding:
         keep = weight > 0
         if self.target is None:
             return np.zeros(batch.num_rows), weight, keep
-        column = batch.column(self.target.column)
         if keep.all():
-            y = self.target.encode(column)
+            y = self.target.encode(self.target.of(batch))
             return y, weight, keep & ~np.isnan(y)
         y = np.full(batch.num_rows, np.nan)
         try:
-            y[keep] = self.target.encode(column.filter(pa.array(keep)))  # rows that do not count may have any label
+            counted = batch.select(self.target.columns).filter(arrow_of(keep))
+            y[keep] = self.target.encode(self.target.of(counted))  # rows that do not count may have any label
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row])
             raise

@@ -7,7 +7,19 @@ from typing import Any
 from riata.data.formats.source import Source
 
 # the options that do not say which columns become which features
-KEPT = ("weight", "offset", "exposure", "memory", "cache", "on_error", "need_target", "filesystem", "csv", "engine")
+KEPT = (
+    "event",
+    "weight",
+    "offset",
+    "exposure",
+    "memory",
+    "cache",
+    "on_error",
+    "need_target",
+    "filesystem",
+    "csv",
+    "engine",
+)
 
 
 @dataclass(frozen=True)

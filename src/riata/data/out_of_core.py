@@ -216,4 +216,5 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         memory=memory,
         single_pass=single_pass,
         offset=encoding.offset,
+        survival=encoding.target is not None and encoding.target.survival,
     )

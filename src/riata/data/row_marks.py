@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from riata.data.columns.arrow_values import values_of
+from riata.data.columns.arrow_values import arrow_of, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings
 from riata.data.columns.dates import as_instants, days_of
 from riata.data.encoding import Encoding
@@ -96,7 +96,7 @@ class MarksGiven(Marks):
                 raise DataError(f"there are {n_rows} rows of data but {table.num_rows} values of {role}")
             column = table.column(0).combine_chunks()
             if kept is not None:
-                column = column.filter(pa.array(kept))
+                column = column.filter(arrow_of(kept))
             try:
                 numbers = RowNumbers(TYPES[role], [numbers_of(role, column, role)])
             except BadRow as bad:
@@ -145,14 +145,14 @@ def marks_of(
 
 def marks_in(source: Source, encoding: Encoding, columns: Mapping[str, str]) -> Iterator[dict[str, np.ndarray]]:
     """The numbers of all roles for the rows that an encoding keeps, a batch at a time."""
-    beside = [encoding.target.column if encoding.target else None, encoding.weight]
+    beside = [*(encoding.target.columns if encoding.target else ()), encoding.weight]
     names = list(dict.fromkeys([*columns.values(), *(name for name in beside if name is not None)]))
     first_row = 0
     for batch in source.batches(names, ROWS):
         kept, row = np.empty(0, dtype=np.int64), 0
         try:
             kept = np.flatnonzero(encoding.roles(batch)[2])
-            rows = batch.take(pa.array(kept))
+            rows = batch.take(arrow_of(kept))
             yield {role: numbers_of(role, rows.column(name), name) for role, name in columns.items()}
         except BadRow as bad:
             row = int(kept[bad.row]) if len(kept) else bad.row

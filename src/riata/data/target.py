@@ -1,4 +1,4 @@
-"""The target of a row: a number, or the position of its label among the classes."""
+"""The target of a row: a number, the position of its label among the classes, or the time of an event."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -9,25 +9,40 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.cells.numbers import PLAIN
-from riata.data.columns.arrow_values import filled, string_array, values_of
+from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
 from riata.data.columns.column import BadRow, as_floats, as_strings, shown
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
+from riata.data.survival import as_events, check_times
 from riata.errors import DataError
 from riata.schema import SchemaError, build
 
 MOST_CLASSES = 1000
-TASKS = ("auto", "classification", "regression")
+TASKS = ("auto", "classification", "regression", "survival")
 
 
 @dataclass(frozen=True)
 class Target:
-    """Which column, and its labels in order where they are classes."""
+    """Which column, and its labels in order where they are classes; of times, which column says if there was an event.
+
+    Times without a column of events are negative where there was none (`riata.data.survival`).
+    """
 
     column: str
     classes: Sequence[Any] | None = None
+    survival: bool = False
+    event: str | None = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it is made of."""
+        return [self.column] if self.event is None else [self.column, self.event]
+
+    def of(self, batch: pa.RecordBatch) -> pa.Array:
+        """The column of a batch, which `encode` takes."""
+        return target_column(batch, self.column, self.event)
 
     def encode(self, column: pa.Array) -> np.ndarray:
         """Numbers as they are, labels as positions among the classes, NaN for missing values."""
@@ -63,14 +78,15 @@ class Target:
         return None if self.classes is None else np.asarray(self.classes)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        plain = asdict(self)
+        return plain if self.survival else {name: plain[name] for name in ("column", "classes")}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Target":
         own: _Plain = build(_Plain, plain, "the target")
         if own.classes is not None and (fault := classes_fault(own.classes)) is not None:
             raise SchemaError(fault)
-        return cls(own.column, None if own.classes is None else tuple(own.classes))
+        return cls(own.column, None if own.classes is None else tuple(own.classes), own.survival, own.event)
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,17 @@ class _Plain:
 
     column: str
     classes: list[str] | list[bool] | list[float] | None
+    survival: bool = False
+    event: str | None = None
+
+
+def target_column(batch: pa.RecordBatch, column: str, event: str | None) -> pa.Array:
+    """The target of some rows: a column, or the times in it with the signs that a column of events gives them."""
+    if event is None:
+        return batch.column(column)
+    time, happened = as_floats(batch.column(column), column), as_events(batch.column(event), event)
+    check_times(time, happened)
+    return arrow_of(np.where(happened == 1.0, time, -time))  # NaN where either is missing: no target
 
 
 def classes_fault(classes: Sequence[Any]) -> str | None:
@@ -136,12 +163,16 @@ def check_labels(labels: Collection[Any], column: str) -> None:
 class TargetLearner:
     """Sees the target in the first pass, and decides between classification and regression."""
 
-    def __init__(self, field: pa.Field, task: str, categorical: Sequence[str] = ()) -> None:
-        self.column, self.task = field.name, task
-        self.text = is_text(field.type) or field.name in categorical
+    def __init__(self, field: pa.Field, task: str, categorical: Sequence[str] = (), event: str | None = None) -> None:
+        self.column, self.event, self.task = field.name, event, "survival" if event is not None else task
+        self.text = self.task != "survival" and (is_text(field.type) or field.name in categorical)
         self.boolean = pa.types.is_boolean(field.type)
         self.labels: set[Any] = set()
         self.numbers = NumberLearner(field.name)
+
+    def of(self, batch: pa.RecordBatch) -> pa.Array:
+        """The target of some rows, which `add` takes."""
+        return target_column(batch, self.column, self.event)
 
     def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | Labels:
         """Learn from the target of some rows, all of which have one; returns it as numbers, or as classes."""
@@ -156,6 +187,8 @@ class TargetLearner:
                 self._refuse(strings, f"and it has more than {MOST_CLASSES} values: too many for classes")
             return seen
         values = as_floats(column, self.column)
+        if self.task == "survival":
+            check_times(np.abs(values), np.ones(len(values)))
         if len(self.labels) <= MOST_CLASSES:
             exact = values_of(column) if pa.types.is_integer(column.type) and not column.null_count else values
             self.labels.update(np.unique(exact).tolist())
@@ -184,6 +217,8 @@ class TargetLearner:
 
     def target(self) -> Target:
         """The target: classes if asked for, or if it is text or boolean, or has exactly two values."""
+        if self.task == "survival":
+            return Target(self.column, survival=True, event=self.event)
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
         if self.task == "regression" or not classes:
             return Target(self.column)

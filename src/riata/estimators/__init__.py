@@ -1,6 +1,7 @@
-"""The two estimators: scikit-learn's conventions around `riata.training.fitting`."""
+"""The estimators: scikit-learn's conventions around `riata.training.fitting`."""
 
 from riata.estimators.classifier import SparseClassifier
 from riata.estimators.regressor import SparseRegressor
+from riata.estimators.survival import SparseSurvival
 
-__all__ = ["SparseClassifier", "SparseRegressor"]
+__all__ = ["SparseClassifier", "SparseRegressor", "SparseSurvival"]

@@ -19,7 +19,7 @@ from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import Loss, known_loss, loss_of, probabilities
+from riata.losses import Link, Loss, known_loss, probabilities
 from riata.model.decisions import decide
 from riata.penalties import Penalty
 from riata.training.streams import Learner
@@ -32,14 +32,19 @@ def gives_probabilities(estimator: "SparseClassifier") -> bool:
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
-    """Linear classification with few non-zero coefficients; several classes one against the rest.
+    """Linear classification with few non-zero coefficients; several classes one against the rest, or all at once.
 
     Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own.
 
     Parameters
     ----------
-    loss : {"logistic", "squared", "squared-hinge"} or riata.losses.Loss
-        "squared" fits labels -1 and +1 by least squares, as the paper does. Probabilities need "logistic".
+    loss : {"logistic", "softmax", "squared", "squared-hinge"} or riata.losses.Loss
+        "softmax" is one model of all classes, with alpha, and "logistic" where there are two; the others set each of
+        several classes against the rest. "squared" fits labels -1 and +1 by least squares, as the paper does.
+        Probabilities need "logistic" or "softmax".
+    shared_support : bool, default=False
+        With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
+        classes; `group_ratio` below 1 adds L1 within features).
     class_weight : dict, "balanced" or None
         Weights of the classes, on top of the weights of the rows.
     threshold : float, optional
@@ -74,6 +79,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
+        shared_support: bool = False,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "logistic",
@@ -177,15 +183,21 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
             check_no_offset(offset, exposure)
             return lazily(self.predict, X, self.classes_.dtype)
         z = self.decision_function(X, offset=offset, exposure=exposure)
-        return self.classes_[decide(z, loss_of(self.loss).link, self.threshold)]
+        return self.classes_[decide(z, self._link, self.threshold)]
 
     @available_if(gives_probabilities)
     def predict_proba(self, X: Any, *, offset: Any = None, exposure: Any = None) -> Predictions:
-        """Probabilities of the classes; one-against-rest ones are scaled to sum to one."""
+        """Probabilities of the classes: those of softmax, or one-against-rest ones, scaled to sum to one."""
         if is_distributed(X):
             check_no_offset(offset, exposure)
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(loss_of(self.loss).link, self.decision_function(X, offset=offset, exposure=exposure))
+        return probabilities(self._link, self.decision_function(X, offset=offset, exposure=exposure))
+
+    @property
+    def _link(self) -> Link:
+        """That of the loss that was fitted: of two classes softmax is the logistic one."""
+        link: Link = self.trained_.spec.loss_function.link
+        return link
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

@@ -28,6 +28,7 @@ class Parameters(BaseEstimator):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
+        shared_support: bool = False,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "squared",
@@ -70,6 +71,7 @@ class Parameters(BaseEstimator):
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.group_ratio = group_ratio
+        self.shared_support = shared_support
         self.nonnegative = nonnegative
         self.bounds = bounds
         self.loss = loss

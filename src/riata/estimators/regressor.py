@@ -109,9 +109,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         In which order a stochastic solver visits rows; each has its own default.
     memory : str or int, optional
         Budget such as "512MB" for what a solver allocates.
-    device : "cuda" or None
-        Where passes run: on a GPU with "cuda", for solvers exact and best-k and for paths. Rows that fit are held
-        there, others are sent there in every pass. X that is there already (CuPy, PyTorch) stays where it is.
+    device : {"cuda", "cpu"}, optional
+        Where passes run: here by default, on a GPU with "cuda", for solvers exact and best-k and for paths. Rows that
+        fit are held there, others are sent there in every pass. X that is there already (CuPy, PyTorch) stays where it
+        is.
     half_life : float, optional
         Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
     checkpoint : str, optional

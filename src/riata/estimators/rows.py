@@ -18,7 +18,7 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
-from riata.engines.cuda.transfers import place_named
+from riata.engines.cuda.transfers import HERE, place_named
 from riata.engines.known_rows import has_columns
 from riata.engines.open import is_distributed, open_data
 from riata.errors import DataError, OptionError
@@ -60,7 +60,7 @@ class TakesRows(Parameters):
         reset: bool = True,
     ) -> Dataset:
         """The rows as they come: arrays checked, columns that are no complete numbers encoded."""
-        numeric = self._task == "regression"
+        numeric = self._task != "classification"
         beside = {"weight": sample_weight, "offset": offset, "exposure": exposure}
         if isinstance(X, Dataset):
             check_alone(y, *beside.values())
@@ -82,7 +82,9 @@ class TakesRows(Parameters):
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
         target, classes = self._coded(values, weight)
         offsets, names = self._offsets(offset, exposure, len(target)), getattr(self, "feature_names_in_", None)
-        return with_origin(InMemory(numbers, target, weight, names, classes, offset=offsets), exposure)
+        rows = InMemory(numbers, target, weight, names, classes, offset=offsets)
+        rows.facts = rows.facts.but(survival=self._task == "survival")
+        return with_origin(rows, exposure)
 
     def _offsets(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray | None:
         """The offsets of rows, from what is given beside X; an exposure is for losses of a logarithmic link."""
@@ -113,7 +115,7 @@ class TakesRows(Parameters):
                 self.n_features_in_ = len(self.feature_names_in_)
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
-        values = checked_values(y, table.num_rows, numeric=self._task == "regression")
+        values = checked_values(y, table.num_rows, numeric=self._task != "classification")
         table, target, roles = with_roles(table, values, getattr(y, "name", None), beside)
         weight = None if beside["weight"] is None else np.asarray(plain_target(beside["weight"]))
         _, labels = self._coded(values, weight)
@@ -149,6 +151,8 @@ class TakesRows(Parameters):
         reset: bool = True,
     ) -> OnDevice:
         """Rows that are on a GPU already, with a target that was checked."""
+        if self.device == HERE:
+            raise OptionError("X is on a GPU, where passes over it run: leave device='cpu' out, or bring X here")
         place = place_named(self.device or "cuda")
         check_device(self._spec().solver_name)
         if self.normalize is not None:

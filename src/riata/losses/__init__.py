@@ -1,20 +1,26 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
-from riata.losses.catalogue import LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
-from riata.losses.coupled import ChunkValue, CoupledLoss
-from riata.losses.link import LINKS, Link, probabilities
+from riata.losses.catalogue import LOSSES, SEVERAL_MARGINS, USUAL, known_loss, loss_for, loss_of, recalled_loss
+from riata.losses.coupled import CoupledLoss, SettledLoss
+from riata.losses.link import LINKS, Link, against_rest, probabilities
 from riata.losses.loss import Loss
+from riata.losses.several_margins import SeveralMargins
+from riata.losses.softmax import Softmax
 from riata.losses.with_offset import WithOffset, paired
 
 __all__ = [
     "LINKS",
     "LOSSES",
+    "SEVERAL_MARGINS",
     "USUAL",
-    "ChunkValue",
     "CoupledLoss",
     "Link",
     "Loss",
+    "SettledLoss",
+    "SeveralMargins",
+    "Softmax",
     "WithOffset",
+    "against_rest",
     "known_loss",
     "loss_for",
     "loss_of",

@@ -6,6 +6,7 @@ A loss with a parameter is named with it, such as `tweedie:1.7`; its name alone 
 import re
 
 from riata.errors import OptionError
+from riata.losses.cox import Cox, Efron
 from riata.losses.gamma import Gamma
 from riata.losses.huber import Huber
 from riata.losses.link import Link
@@ -15,6 +16,8 @@ from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
 from riata.losses.quantile import Quantile
+from riata.losses.several_margins import SeveralMargins
+from riata.losses.softmax import Softmax
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
 from riata.losses.tweedie import Tweedie
@@ -33,8 +36,12 @@ LOSSES: dict[str, Loss] = {
         Tweedie(),
     )
 }
+COUPLED: dict[str, Loss] = {loss.name: loss for loss in (Cox(), Efron())}  # those of rows that go together
+SEVERAL_MARGINS: dict[str, SeveralMargins] = {
+    Softmax.name: Softmax()
+}  # as many as there are classes, once that is known
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
-USUAL = {"regression": Squared.name, "classification": Logistic.name}  # the defaults
+USUAL = {"regression": Squared.name, "classification": Logistic.name, "survival": Cox.name}  # the defaults
 
 
 def loss_of(loss: str | Loss) -> Loss:
@@ -43,7 +50,7 @@ def loss_of(loss: str | Loss) -> Loss:
         return loss
     found = known_loss(loss) if isinstance(loss, str) else None
     if found is None:
-        names = ", ".join(one.name for one in LOSSES.values())
+        names = ", ".join(one.name for one in (LOSSES | SEVERAL_MARGINS | COUPLED).values())
         raise OptionError(
             f"there is no loss {loss!r}; there are {names}, where a number behind a colon is yours to set"
         )
@@ -53,7 +60,7 @@ def loss_of(loss: str | Loss) -> Loss:
 def known_loss(name: str) -> Loss | None:
     """The loss of the catalogue that has this name and parameter; None if there is none."""
     family, colon, parameter = name.partition(":")
-    usual = LOSSES.get(family)
+    usual = LOSSES.get(family) or SEVERAL_MARGINS.get(family) or COUPLED.get(family)
     if usual is None or not colon:
         return usual
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
@@ -63,7 +70,7 @@ def known_loss(name: str) -> Loss | None:
 
 def loss_for(task: str, loss: str | Loss) -> Loss:
     """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
-    names = [name for name, one in LOSSES.items() if task in one.tasks]
+    names = [name for name, one in (LOSSES | SEVERAL_MARGINS | COUPLED).items() if task in one.tasks]
     if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:
         raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")
     if task not in loss_of(loss).tasks:

@@ -1,48 +1,53 @@
-"""Losses that are no sum over single rows, because a row's loss depends on the rows before it, as in a risk set.
+"""Losses that are no sum over single rows: what a row costs depends on sums over other rows, as over a risk set.
 
-Rows come in order, and the loss of a row may depend on sums over all rows before it: the carry. Rows of one group
-(`group(y)`), which follow one another, are passed together, however the data is cut into chunks. `riata.coupled_passes`
-visits the chunks in order and adds up value and slopes in a single pass:
+    f(z) = f(z, sums of z over the rows)
 
-    value = sum over chunks of f(z of the chunk, carry),        carry = sum over the rows before of a(z_i),
-
-so that the slope in w of a chunk's value is X' df/dz + (the carry's own slope in w) df/dcarry.
+One pass at a point adds up those sums (`sums`). With them held fixed, f is a sum over rows after all, which has the
+value and the slopes of f at that point (`settled`): a second pass is then like that of any other loss, wherever rows
+are and in whatever order. Only differences of margins count: a constant added to all of them changes nothing.
 """
 
 from abc import abstractmethod
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from riata.arrays import Array
 from riata.losses.loss import Loss
 
 
-class ChunkValue(NamedTuple):
-    """The loss of a chunk, given the carry of the rows before it, and what the chunk adds to the carry."""
+class SettledLoss(Loss):
+    """A loss that couples rows, as a sum over rows that has its value and its slopes at one point."""
 
-    value: float  # sum s loss
-    by_z: Any  # its slope in the margins, one for each row
-    by_carry: np.ndarray  # its slope in the carry
-    added: np.ndarray  # what these rows add to the carry
-    added_by_z: Any  # the slope of that in each row's margin: rows x carry
+    @abstractmethod
+    def shares(self, y: Array, z: Array) -> Array:
+        """The second derivative of every row, divided among terms that couple rows: rows x terms.
+
+        Each term has a curvature of its own, about its own means. Where z is that of the point, their sum is no less
+        than the curvature of the loss itself.
+        """
 
 
 class CoupledLoss(Loss):
-    """A loss that is computed chunk by chunk."""
+    """A loss of rows that go together."""
 
     couples_rows = True
-    n_carried: int  # numbers in the carry
+    n_sums: int  # how many numbers the sums are
 
     @abstractmethod
-    def chunk_value(self, y: Array, z: Array, weight: Array, carry: np.ndarray) -> ChunkValue:
-        """The loss of some rows, 0 or more, with the carry of all rows before them."""
+    def sums(self, y: Array, z: Array, weight: Array) -> Any:
+        """What some rows add to the sums over all: a tuple of numbers and arrays, which are added one by one."""
 
-    def group(self, y: Array) -> Array:
-        """A key for every row; rows of equal keys are never split between two calls of `chunk_value`."""
-        return y
+    @abstractmethod
+    def total(self, sums: Any) -> float:
+        """The loss of all rows, by their sums."""
+
+    @abstractmethod
+    def settled(self, sums: Any) -> SettledLoss:
+        """The loss as a sum over rows, with the sums as they are at a point."""
+
+    def constant(self, mean_y: Any) -> Any:
+        return 0.0  # any other would be as good
 
     def value(self, y: Array, z: Array) -> Array:
         raise NotImplementedError(f"loss {self.name!r} is no sum over rows")
 
-    derivative = value
+    derivative = second_derivative = value

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import Array
+from riata.arrays import Array, namespace
 from riata.losses.functions import expit
 
 
@@ -19,7 +19,8 @@ class Link:
     inverse: Callable[[Any], Any]  # z at which a target of this mean is expected; labels are -1 and +1
     of_number: str  # what z is, where a number is predicted
     of_class: str  # what z is, where a class is predicted: of which one follows
-    probabilities: bool = False  # whether the mean is the probability of the label +1
+    probabilities: bool = False  # whether the mean is the probability of the label +1, or has those of all classes
+    sums_to_one: bool = False  # whether the means of all margins of a row are probabilities that sum to one
 
     def reading(self, of: str | None = None) -> str:
         """What z is, in words: of a number, or of this class."""
@@ -35,17 +36,45 @@ def _log_odds(mean_y: Array) -> Array:
     return np.log1p(mean_y) - np.log1p(-mean_y)
 
 
+def softmax(z: Array) -> Array:
+    """exp(z) as shares of their sum, over the last axis."""
+    xp = namespace(z)
+    e = xp.exp(z - xp.max(z, axis=-1)[..., None])
+    return e / xp.sum(e, axis=-1)[..., None]
+
+
 IDENTITY = Link("identity", np.asarray, np.asarray, "the prediction", "the score")
 EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score")
 LOGISTIC = Link(
     "logistic", expit, _log_odds, "the logarithm of the odds", "the logarithm of the odds", probabilities=True
 )
-LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC)}
+SOFTMAX = Link(
+    "softmax",
+    softmax,
+    _log,
+    "the logarithm of the probability, up to what all classes share",
+    "the logarithm of the probability, up to what all classes share,",
+    probabilities=True,
+    sums_to_one=True,
+)
+LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC, SOFTMAX)}
+
+
+def against_rest(link: Link, z: np.ndarray) -> np.ndarray:
+    """A score of each class against the rest: z itself, or its log odds where probabilities sum to one."""
+    if not link.sums_to_one:
+        return z
+    with np.errstate(divide="ignore"):
+        p = link.mean(z)
+        odds: np.ndarray = np.log(p) - np.log1p(-p)
+        return odds
 
 
 def probabilities(link: Link, z: np.ndarray) -> np.ndarray:
     """Class probabilities by a link that gives them; one-against-rest ones are scaled to sum to one."""
     p: np.ndarray = link.mean(z)
+    if link.sums_to_one:
+        return p
     if p.ndim == 1:
         return np.column_stack([1.0 - p, p])
     total = p.sum(axis=1, keepdims=True)

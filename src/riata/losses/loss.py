@@ -88,6 +88,10 @@ class Loss(ABC):
         """The constant margin of least loss for targets of this mean; None where that depends on more than the mean."""
         return None
 
+    def of_classes(self, n_classes: int) -> "Loss":
+        """The loss of so many classes: itself, which takes one against the rest, unless it has margins for all."""
+        return self
+
     def balance(self, y: Array) -> tuple[Array, Array]:
         """Two numbers for each row, the logarithm of the ratio of whose weighted sums is the best constant margin.
 
@@ -143,7 +147,8 @@ class Loss(ABC):
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,
-            "one margin a row": self.n_outputs == 1 and not self.couples_rows,
+            "one margin a row": self.n_outputs == 1,
+            "sum over rows": not self.couples_rows,
         }
         return frozenset(name for name, there in facts.items() if there)
 

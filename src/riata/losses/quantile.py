@@ -1,4 +1,4 @@
-"""Quantiles: the level below which a given share of the targets lies, such as the median or the ninety-fifth percentile.
+"""Quantiles: what a given share of the targets lies below, such as the median or the ninety-fifth percentile.
 
 The pinball loss has a kink, so that Newton steps minimise a smoothed one whose kink is rounded off over a width. Its
 slopes are slopes of the pinball loss, too, and so certify a model for the pinball loss itself.
@@ -28,8 +28,8 @@ class Quantile(NumberedLoss):
     def __init__(self, level: float = 0.5) -> None:
         if not 0.0 < level < 1.0:
             raise OptionError(
-                f"the level of a quantile lies between 0 and 1, and {level:g} does not: the median is quantile:0.5, the "
-                "ninety-fifth percentile quantile:0.95"
+                f"the level of a quantile lies between 0 and 1, and {level:g} does not: the median is quantile:0.5, "
+                "the ninety-fifth percentile quantile:0.95"
             )
         self.level = float(level)
         super().__init__(self.level)

@@ -33,7 +33,7 @@ class DenseMatrix(Matrix):
 
     def __init__(self, X: np.ndarray):
         self.array, self.shape = X, X.shape
-        self._few = X.size <= FEW_NUMBERS
+        self.few = X.size <= FEW_NUMBERS
 
     def margins(self, w: np.ndarray, b: Any = 0.0) -> np.ndarray:
         """Only the columns with a weight are read."""
@@ -43,7 +43,7 @@ class DenseMatrix(Matrix):
             z = X @ w + b
             return z
         support = np.flatnonzero(w)
-        if self._few or X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
+        if self.few or X.strides[1] != X.itemsize:  # a copy of a few columns is cheaper than one of all rows
             z = X[:, support] @ w[support] + b
         else:
             z = dense_margins(in_rows(X), w, support, float(b))
@@ -55,7 +55,7 @@ class DenseMatrix(Matrix):
     def sums(
         self, shift: np.ndarray, u: np.ndarray, curvature: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if self._few:
+        if self.few:
             a = self.array - shift
             return u @ a, curvature @ a, curvature @ (a * a)
         sums: tuple[np.ndarray, np.ndarray, np.ndarray] = dense_sums(self.array, shift, u, curvature)
@@ -84,7 +84,7 @@ class DenseMatrix(Matrix):
     def first_order(
         self, loss: Loss, y: np.ndarray, weight: np.ndarray, w: np.ndarray, b: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        if loss.code is None:
+        if loss.code is None or self.few:
             return super().first_order(loss, y, weight, w, b)
         sums: tuple[np.ndarray, np.ndarray] = dense_first_order(
             in_rows(self.array), y, weight, code_of(loss), w, np.flatnonzero(w), b
@@ -92,7 +92,7 @@ class DenseMatrix(Matrix):
         return sums
 
     def moments(self, y: np.ndarray, weight: np.ndarray) -> Moments:
-        if self._few:
+        if self.few:
             return super().moments(y, weight)
         total, y_mean, y_squares = target_moments(y, weight)
         mean, squares, cross = dense_moments(in_rows(self.array), self.shape[1], y, weight)
@@ -101,6 +101,8 @@ class DenseMatrix(Matrix):
     def products(self, weight: np.ndarray, left: np.ndarray, right: np.ndarray) -> Products:
         """Float32 columns are multiplied in float32 within some rows, where they are small differences from the mean:
         a curvature good to six digits, which is what Newton steps need."""
+        if self.few:
+            return super().products(weight, left, right)
         starts = range(0, max(1, self.shape[0]), CENTRED_ROWS)
         blocks = (slice(i, i + CENTRED_ROWS) for i in starts)
         first, *others = [_products(self.array[rows], weight[rows], left, right) for rows in blocks]

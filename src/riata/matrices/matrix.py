@@ -54,6 +54,7 @@ class Matrix(ABC):
 
     shape: tuple[int, int]
     sparse: bool  # whether zeros are not stored
+    few: bool = False  # whether array functions over its entries take about as long as compiled loops
     array: Any  # what holds the entries
 
     @property

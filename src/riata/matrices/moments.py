@@ -55,6 +55,21 @@ class Moments:
             self.y_squares + other.y_squares + both.cross * y_shift**2,
         )
 
+    def __iadd__(self, other: "Moments") -> "Moments":
+        """The same, to the bit, in the arrays of this one: of millions of columns each copy counts."""
+        both = Merge.of(self.weight, other.weight)
+        shift, y_shift = other.mean - self.mean, other.y_mean - self.y_mean
+        mean, squares, cross = self.mean, self.squares, self.cross
+        mean += both.share * shift
+        squares += other.squares
+        squares += both.cross * shift**2
+        cross += other.cross
+        cross += np.multiply(both.cross * shift, y_shift, out=shift)
+        return Moments(
+            both.weight, mean, squares, cross, self.y_mean + both.share * y_shift,
+            self.y_squares + other.y_squares + both.cross * y_shift**2,
+        )  # fmt: skip
+
     def of(self, columns: np.ndarray) -> "Moments":
         """Those of some columns."""
         return replace(self, mean=self.mean[columns], squares=self.squares[columns], cross=self.cross[columns])

@@ -8,8 +8,9 @@ import pyarrow as pa
 from riata.data.budget import parse_memory
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
-from riata.data.formats.source import Source
+from riata.data.formats.source import DENSE, Source
 from riata.data.opening.asked import text_columns
+from riata.data.opening.open import is_data_set
 from riata.data.opening.sources import Reading, open_source
 from riata.errors import DataError, OptionError
 from riata.near_misses import did_you_mean
@@ -32,6 +33,8 @@ def kept_columns(
     Text files give them as they are written: an identifier keeps its zeros. Where bad rows are left out, they are read
     as the model reads them, so that the same rows are bad.
     """
+    if is_data_set(source):
+        raise OptionError(f"{source} has features and labels alone: there is no column {names[0]!r} to keep")
     known = None if encoding is None else Encoding.from_json(dict(encoding))
     skip_bad = on_error == "skip"
     as_text = (() if known is None else text_columns(known)) if skip_bad else tuple(names)
@@ -56,10 +59,12 @@ def _at_least_one(batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> Itera
 
 def check_keepable(rows: Source, names: Sequence[str]) -> None:
     """Refuse names that no column has, and rows that cannot be read beside their predictions."""
+    there = [name for name in rows.schema.names if not (rows.bare and name == DENSE)]
     for name in names:
-        if name not in rows.schema.names:
-            close = did_you_mean(name, rows.schema.names)
-            raise OptionError(f"the data has no column {name!r} to keep{close}")
+        if not there:
+            raise OptionError(f"the data is an array without names: it has no column {name!r} to keep")
+        if name not in there:
+            raise OptionError(f"the data has no column {name!r} to keep{did_you_mean(name, there)}")
     if rows.single_pass or rows.unordered:
         raise OptionError("columns are kept by reading them once more, which this source does not allow: use a file")
 

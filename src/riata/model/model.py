@@ -25,6 +25,7 @@ from riata.files import replacing
 from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
+from riata.model.hazard import BaselineHazard
 from riata.model.model_checks import faults
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
@@ -38,7 +39,7 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 class Model:
     """A sparse linear model: margins z = x . coef + intercept, one per class if there are three or more."""
 
-    task: str  # "regression" or "classification"
+    task: str  # "regression", "classification" or "survival"
     loss: str
     objective: str  # what was minimised, in a formula
     classes: list[Any] | None
@@ -52,6 +53,7 @@ class Model:
     encoding: dict[str, Any] | None = None  # how columns of a file become features, see riata.data.encoding
     training: TrainingFacts = field(default_factory=TrainingFacts)
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
+    hazard: BaselineHazard | None = None  # of times to an event
     threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
 
     @property
@@ -208,7 +210,9 @@ class Model:
         """Probabilities of the classes, a column each."""
         link = self.link_function
         if self.classes is None or not link.probabilities:
-            raise OptionError(f"only a logistic classifier has probabilities, and this is a {self.loss} {self.task}")
+            raise OptionError(
+                f"only a logistic or softmax classifier has probabilities, and this is a {self.loss} {self.task}"
+            )
         return probabilities(link, self.margins(X, feature_names, offset=offset, exposure=exposure))
 
     def score(
@@ -251,13 +255,9 @@ class Model:
         ]
         content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
-        for name in (
-            "names",
-            "indices",
-            "coef",
-            "deviations",
-            *(() if self.threshold is not None else ("threshold",)),
-        ):
+        content["hazard"] = self.hazard and self.hazard.to_json()
+        unknown = [name for name in ("threshold", "hazard") if content[name] is None]
+        for name in ("names", "indices", "coef", "deviations", *unknown):
             del content[name]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
         with replacing(path) as file:
@@ -316,6 +316,7 @@ def load_model(path: str | Path) -> Model:
             training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
             threshold=document.get("threshold"),
+            hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
         )
     except (SchemaError, ModelFileError) as error:
         raise ModelFileError(f"{path} is a damaged riata model: {error}") from None

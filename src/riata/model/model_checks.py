@@ -11,10 +11,10 @@ from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked
 HEAD = {"format", "version", "riata"}
 PARTS = {
     "task", "loss", "link", "objective", "classes", "n_features", "normalize", "intercept", "encoding", "training",
-    "features", "threshold",
+    "features", "threshold", "hazard",
 }  # fmt: skip
-OPTIONAL = {"encoding", "link", "threshold"}  # older files name no link: their loss tells it
-TASKS = ("regression", "classification")
+OPTIONAL = {"encoding", "link", "threshold", "hazard"}  # older files name no link: their loss tells it
+TASKS = ("regression", "classification", "survival")
 OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 
 

@@ -69,6 +69,8 @@ def _(choice: WithinOneStandardError) -> str:
     else:
         least = f"the least, {choice.least_score:.5g} at {named(choice.least_model)}"
         said = f"{model} is the sparsest whose {name} {where}, {choice.score:.5g}, comes {within} {least}"
+    if choice.gives_up_most:
+        said += ", of whose gain over the emptiest model it has less than half; select='cv' takes that one"
     return said + _may_go_on(choice)
 
 

@@ -54,6 +54,7 @@ class WithinOneStandardError:
     least_model: PathModel
     least_score: float
     more_may_be_better: bool = False  # the least is that of the last of the path, which could have gone on
+    gives_up_most: bool = False  # of what the least gains over the first model of the path: the rows tell too little
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class GroupLasso(Penalty):
     scale: Numbers = 1.0
     factors: Numbers = 1.0  # the same within a group
     weights: np.ndarray | None = None  # of every group, by default the root of its size
+    words: str = "sum over groups sqrt(size) |w_g|_2"  # the group part, in a formula
 
     convex = True
 
@@ -129,13 +130,12 @@ class GroupLasso(Penalty):
         """The penalty of some features, where the others are 0."""
         found, groups = np.unique(self.groups[features], return_inverse=True)
         scale, factors = (x[features] if isinstance(x, np.ndarray) else x for x in (self.scale, self.factors))
-        return GroupLasso(groups, self.ratio, self.alpha, scale, factors, self.roots[found])
+        return GroupLasso(groups, self.ratio, self.alpha, scale, factors, self.roots[found], self.words)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "GroupLasso":
         return replace(self, scale=self.scale * scale, factors=self.factors * factors)
 
     def formula(self, alpha: float | None, unit: str = "") -> str:
-        groups = "sum over groups sqrt(size) |w_g|_2"
         if self.ratio == 1.0:
-            return f" + {alpha:.6g} * {groups}{unit}"
-        return f" + {alpha:.6g} * ({self.ratio:g} {groups} + {1.0 - self.ratio:g} |w|_1){unit}"
+            return f" + {alpha:.6g} * {self.words}{unit}"
+        return f" + {alpha:.6g} * ({self.ratio:g} {self.words} + {1.0 - self.ratio:g} |w|_1){unit}"

@@ -17,7 +17,8 @@ Of a loss (`Loss.has`):
     "smoothing"            a kink, which is smoothed for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
-    "one margin a row"     one margin for each row, and a loss that is a sum over rows: every solver needs it
+    "sum over rows"        a loss that is one: all solvers but 'exact' need it
+    "one margin a row"     one margin for each row: all solvers but 'exact' need it
 
 A need may be met in one of two ways: "strengths or cardinality".
 """
@@ -26,7 +27,6 @@ from riata.losses import Loss
 from riata.penalties import Penalty
 
 EXACT_ONLY = "solver {solver!r} has no penalty_factors, bounds or nonnegative; take solver 'exact'"
-OF_ALL = frozenset({"one margin a row"})
 SENTENCES = {
     "no l2 part": "solver {solver!r} has no l2 part; leave l1_ratio at 1",
     "no ridge": "ridge goes with k and a solver that takes it; {solver!r} does not",  # the l2 part beside k
@@ -39,6 +39,8 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
     "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
+    "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
+    "and solver 'exact'",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
@@ -49,7 +51,7 @@ def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) ->
     """A sentence that says why a solver with these needs cannot have this penalty or loss; None if it can."""
     there = penalty.has | loss.has
     for need in SENTENCES:  # in this order: the first that fails is reported
-        if need in needs | OF_ALL and there.isdisjoint(need.split(" or ")):
+        if need in needs and there.isdisjoint(need.split(" or ")):
             beside_k = need == "no l2 part" and "cardinality" in penalty.has
             sentence = SENTENCES["no ridge" if beside_k else need]
             return sentence.format(solver=solver, penalty=type(penalty).__name__, loss=loss.name)

@@ -14,7 +14,7 @@ from riata.objective import Problem
 from riata.solvers.iterate import Iterate, Options
 from riata.solvers.stochastic.method import Method
 
-ALIKE = frozenset({"uniform", "no bounds"})  # the same penalty for every feature
+ALIKE = frozenset({"uniform", "no bounds", "one margin a row", "sum over rows"})  # the same penalty for every feature
 ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})

@@ -19,6 +19,7 @@ from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
 from riata.training.checkpoint import check_folder
+from riata.training.outputs import of_coefficients
 from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
 
@@ -34,7 +35,7 @@ def check_request(spec: Spec, task: str) -> None:
     loss_for(task, spec.loss)
     if spec.checkpoint is not None:
         check_folder(spec.checkpoint)
-    if spec.class_weight is not None and task == "regression":
+    if spec.class_weight is not None and task != "classification":
         raise OptionError("class_weight is for classes, and the target holds numbers")
     check_class_weight(spec.class_weight)
     _check_threshold(spec, task)
@@ -44,7 +45,7 @@ def _check_threshold(spec: Spec, task: str) -> None:
     """Refuse a threshold that no probability can meet, or where there are none."""
     if spec.threshold is None:
         return
-    if task == "regression":
+    if task != "classification":
         raise OptionError("threshold is for classes, and the target holds numbers")
     if not (isinstance(spec.threshold, Real) and 0 < float(spec.threshold) < 1):
         raise OptionError(f"threshold must be a probability between 0 and 1, not {spec.threshold!r}")
@@ -77,7 +78,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         *_factor_checks(spec, n_features),
         ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
          EXACT_ONLY.format(solver=spec.solver_name)),
-        *_capability_checks(spec, solver),
+        *_capability_checks(of_coefficients(spec, n_features), solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
          f"batch must be a positive whole number or 'full', not {spec.batch!r}"),
@@ -86,6 +87,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         *_certify_checks(spec),
+        (spec.debias and spec.loss_function.couples_rows,
+         f"debias is for losses of single rows, and {spec.loss_function.name!r} is one of rows together"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.width_free,
@@ -110,10 +113,13 @@ def _group_checks(spec: Spec) -> list[tuple[bool, str]]:
     """Whether groups go with the other options beside alpha."""
     if not (isinstance(spec.group_ratio, Real) and 0 < float(spec.group_ratio) <= 1):
         return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
-    if spec.groups is None or spec.k is not None:
+    if spec.shared_support and spec.loss_function.n_outputs == 1:
+        return [(True, "shared_support is for several classes at once: take loss 'softmax'")]
+    if (spec.groups is None and not spec.shared_support) or spec.k is not None:
         return [(spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both")]
     factors = spec.factors
-    uneven = np.ndim(factors) == 1 and len(factors) == len(spec.groups) and np.any(_spread(factors, spec.groups))
+    grouped = spec.groups is not None and np.ndim(factors) == 1 and len(factors) == len(spec.groups)
+    uneven = grouped and np.any(_spread(factors, spec.groups))
     return [
         (spec.l1_ratio < 1, "l1_ratio has no place beside groups and alpha: group_ratio below 1 adds L1 within groups"),
         (spec.nonnegative or spec.bounds is not None, "groups and alpha have no bounds and no nonnegative"),
@@ -187,7 +193,9 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
             "group-lasso": "alpha and groups",
         }
         return [
-            (penalty not in PENALTIES, f"there is no penalty {penalty!r}; there are {', '.join(PENALTIES)}"),
+            (penalty not in PENALTIES,
+             f"there is no penalty {penalty!r}; take 'mcp' or 'scad', or leave it out: "
+             "alpha asks for the elastic net, k for that many features"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
              f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
         ]  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
 from riata.scipy_later import is_sparse
 from riata.scipy_later import sparse as sp
@@ -23,13 +24,16 @@ class Margin(Protocol):
     def coef(self) -> np.ndarray: ...
 
     @property
+    def intercept(self) -> Any: ...
+
+    @property
     def features(self) -> Features | None: ...
 
 
 def coefficients(found: Sequence[Margin], n_features: int) -> Coefficients:
     """A row for every margin: dense, or sparse where the margins are of some features only."""
     if found[0].features is None:
-        return np.vstack([one.coef for one in found])
+        return np.vstack([by_margin(one.coef, np.size(one.intercept)) for one in found])
     chosen = [np.flatnonzero(one.coef) for one in found]
     ids = np.concatenate([_features_of(one).ids[on] for one, on in zip(found, chosen, strict=True)])
     values = np.concatenate([one.coef[on] for one, on in zip(found, chosen, strict=True)])

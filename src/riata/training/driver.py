@@ -10,6 +10,7 @@ import numpy as np
 
 from riata.data.dataset import Columns
 from riata.errors import CheckpointError, DataError, DivergenceError
+from riata.losses.several_margins import n_features_in
 from riata.objective import Problem, gap_unit, objective
 from riata.outcome.proofs import Bound, DualityGap, Proof, Stationary
 from riata.outcome.reasons import StopReason
@@ -57,8 +58,8 @@ class Record:
 class Result:
     """Where a solver ended, and why."""
 
-    coef: np.ndarray
-    intercept: float
+    coef: np.ndarray  # of several margins, those of the first feature first
+    intercept: Any  # a number, or one for each of several margins
     objective: float
     gap: float | None
     stop: Stop
@@ -152,7 +153,7 @@ class _Course:
         F = self._cheap_objective(point)
         _check_divergence(point, F, self.unit, self.problem)
         gap = None if point.gap is None else max(point.gap, 0.0) / self.unit
-        n_selected = int(np.count_nonzero(point.coef))
+        n_selected = n_features_in(point.coef, self.problem.loss.n_outputs)
         record = Record(self.passes, point.steps, self.seconds, F, gap, n_selected, end_of_pass=point.end_of_pass)
         if point.progressive is not None:
             rows = self.problem.data.n_rows * len(self.ends_of_passes) + point.progressive.rows
@@ -187,9 +188,10 @@ class _Course:
             self.history.append(record)
         F = record.objective if record.objective is not None else _objective_at(self.problem, point)
         bound = None if point.bound is None else point.bound()
+        intercept = float(point.intercept) if np.ndim(point.intercept) == 0 else point.intercept
         gap = next((one.gap for one in reversed(self.history) if one.gap is not None), None)
         return Result(
-            point.coef, float(point.intercept), F, gap, stop, self.passes, point.steps, self.seconds, self.history,
+            point.coef, intercept, F, gap, stop, self.passes, point.steps, self.seconds, self.history,
             point.features, bound,
         )  # fmt: skip
 
@@ -263,9 +265,9 @@ def _check_divergence(point: Iterate, F: float | None, empty: float, problem: Pr
     )
 
 
-def check_finite(coef: np.ndarray, intercept: float, steps: int) -> None:
+def check_finite(coef: np.ndarray, intercept: Any, steps: int) -> None:
     """Refuse a model with NaN or an infinite number."""
-    if not (np.isfinite(intercept) and np.isfinite(coef).all()):
+    if not (np.isfinite(intercept).all() and np.isfinite(coef).all()):
         raise DivergenceError(
             f"the method diverged after {steps} steps: its coefficients are no finite numbers; {AGAINST_DIVERGENCE}"
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.losses import known_loss
-from riata.objective import Problem, Start, alpha_max, empty_start, first_order
+from riata.objective import Problem, Start, alpha_max, best_slopes, empty_start
 from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Options
@@ -16,6 +16,7 @@ from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import Checkpoints, data_fingerprint
 from riata.training.checks import check_rows, check_spec
 from riata.training.driver import Record, Result, run
+from riata.training.outputs import coefficient_scale, of_coefficients
 from riata.training.spec import Spec
 from riata.units import parse_seconds
 
@@ -49,25 +50,28 @@ def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
         ratio = DEFAULT_ALPHA_RATIO if spec.alpha_ratio is None else spec.alpha_ratio
         bare, largest = with_start(bare, spec)
         alpha = ratio * largest
-    return replace(bare, penalty=spec.penalty_at(alpha, bare.scale)), alpha
+    return replace(bare, penalty=of_coefficients(spec, data.n_features).penalty_at(alpha, bare.scale)), alpha
 
 
 def bare_problem(data: Dataset, spec: Spec) -> Problem:
     """The problem of a spec; a penalty whose strength is alpha has strength 1 here."""
-    scale = data.moments.scale if spec.standardize else 1.0
-    penalty = spec.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
-    return Problem(data, spec.loss_function, penalty, spec.fit_intercept, scale, limit=spec.coef_limit)
+    loss, each = spec.loss_function, of_coefficients(spec, data.n_features)
+    scale = coefficient_scale(data.moments.scale, loss.n_outputs) if spec.standardize else 1.0
+    penalty = each.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
+    problem = Problem(data, loss, penalty, spec.fit_intercept, scale, limit=spec.coef_limit)
+    cheap_empty = loss.n_outputs == 1 and "smoothing" not in loss.has
+    return problem if cheap_empty else replace(problem, empty=empty_start(problem))
 
 
 def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
     """The problem with the model of the largest alpha, and that alpha. Features that are always in are fitted first."""
     start = empty_start(problem)
-    free = np.equal(spec.factors, 0.0)
+    free = np.equal(of_coefficients(spec, problem.data.n_features).factors, 0.0)
     if np.any(free):
         shut_out = ElasticNet(np.where(free, 0.0, 1e300)).within(problem.penalty.lower, problem.penalty.upper)
         always_in = replace(problem, penalty=shut_out, start=start)
         found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
-        start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
+        start = Start(found.coef, found.intercept, best_slopes(problem, found.coef, found.intercept))
     problem = replace(problem, start=start)
     return problem, alpha_max(problem)
 
@@ -111,10 +115,13 @@ def describe(fitted: Fit) -> str:
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     else:
-        text += spec.family.formula(fitted.alpha, unit)
+        n_features = len(fitted.result.coef) // spec.loss_function.n_outputs
+        text += of_coefficients(spec, n_features).family.formula(fitted.alpha, unit)
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
     text += ", no coefficient negative" if spec.nonnegative else ""
     text += ", coefficients within their bounds" if spec.bounds is not None else ""
+    if spec.loss_function.couples_rows:
+        return text  # an intercept would make no difference
     return text + (", intercept not penalised" if spec.fit_intercept else ", no intercept")
 
 

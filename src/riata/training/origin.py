@@ -12,6 +12,7 @@ import numpy as np
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.losses.several_margins import by_margin
 from riata.matrices.moments import varies
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
@@ -40,10 +41,14 @@ class Origin(NamedTuple):
         """The fit with the intercepts for rows as they are."""
 
         def back(coef: np.ndarray, intercept: Any) -> Any:
-            return intercept + self.y - (coef @ self.x if self.x.any() else 0.0)
+            if not self.x.any():
+                return intercept + self.y
+            n_outputs = np.shape(intercept)[-1] if np.ndim(intercept) == np.ndim(coef) else 1
+            moved = coef @ self.x if n_outputs == 1 else by_margin(coef, n_outputs) @ self.x
+            return intercept + self.y - moved
 
         result = fitted.result
-        fitted = replace(fitted, result=replace(result, intercept=float(back(result.coef, result.intercept))))
+        fitted = replace(fitted, result=replace(result, intercept=back(result.coef, result.intercept)))
         if isinstance(fitted, SelectedFit):
             path = fitted.path
             fitted = replace(fitted, path=replace(path, intercepts=back(path.coefs, path.intercepts)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
+from riata.losses.several_margins import n_features_in
 from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.outcome.choice_sentences import named
 from riata.outcome.choices import PathModel
@@ -21,6 +22,7 @@ from riata.solvers.subset.refit import Fitted
 from riata.training.checks import check_spec
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.model_events import model_made
+from riata.training.outputs import of_coefficients
 from riata.training.spec import Spec
 
 MOST_ALPHAS = 10_000
@@ -36,7 +38,7 @@ class ModelPath:
 
     by: str  # "alpha" or "k"
     values: np.ndarray  # of alpha, or of k
-    coefs: np.ndarray  # models x features
+    coefs: np.ndarray  # models x features; of several margins, those of each feature one after the other
     intercepts: np.ndarray
     losses: np.ndarray  # the mean loss, without the penalty
     objectives: np.ndarray  # with it
@@ -46,6 +48,7 @@ class ModelPath:
     n_choices: int | None = None  # how many features, or groups of them, there are for k to count
     bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
     ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
+    n_outputs: int = 1  # margins that the models have, where they are fitted at once
 
     @property
     def converged(self) -> bool:
@@ -78,7 +81,8 @@ class ModelPath:
     @property
     def n_selected(self) -> np.ndarray:
         """How many features each model has."""
-        n_selected: np.ndarray = np.count_nonzero(self.coefs, axis=1)
+        chosen = self.coefs.reshape(len(self.coefs), -1, self.n_outputs).any(axis=2)
+        n_selected: np.ndarray = np.count_nonzero(chosen, axis=1)
         return n_selected
 
     def __len__(self) -> int:
@@ -90,7 +94,7 @@ class ModelPath:
 
     def model(self, i: int) -> PathModel:
         """Model i by its alpha or k and its number of features."""
-        return PathModel(self.by, self.values[i].item(), int(np.count_nonzero(self.coefs[i])))
+        return PathModel(self.by, self.values[i].item(), n_features_in(self.coefs[i], self.n_outputs))
 
 
 def path(
@@ -116,7 +120,7 @@ def path(
     growing = GrowingPath(data, spec, alphas, length=length, reach=reach)
     while growing.grow():
         model_made(growing.n_models, len(growing.alphas))
-        n_features = int(np.count_nonzero(growing.last.w))
+        n_features = n_features_in(growing.last.w, spec.loss_function.n_outputs)
         if progress is not None:
             progress(growing.alphas[growing.n_models - 1], n_features)
         if max_features is not None and n_features >= max_features:
@@ -146,7 +150,8 @@ class GrowingPath:
         assert problem.start is not None
         self._may_end = alphas is None
         self.alphas = largest * np.geomspace(1.0, reach, length) if alphas is None else _checked(alphas)
-        self._penalties = [spec.penalty_at(alpha, problem.scale) for alpha in self.alphas]
+        each = of_coefficients(spec, data.n_features)
+        self._penalties = [each.penalty_at(alpha, problem.scale) for alpha in self.alphas]
         self._judge = Judge.of(problem, problem.start)
         self._unit = gap_unit(problem)
         options = PathOptions(self._judge, self._judge.unit(self._unit), spec.tol, spec.memory_bytes)
@@ -208,6 +213,7 @@ class GrowingPath:
             Stop.reached(reached),
             self._data.passes - self._passes_before,
             ended=self.ended,
+            n_outputs=self._spec.loss_function.n_outputs,
         )
 
 

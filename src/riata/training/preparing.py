@@ -6,7 +6,7 @@ from riata.data.folds import Folds
 from riata.data.remote import Remote
 from riata.data.statistics import statistics_of
 from riata.engines.cuda.on_device import OnDevice, check_device, on_device
-from riata.engines.cuda.transfers import place_named
+from riata.engines.cuda.transfers import HERE, place_named
 from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
 from riata.training.spec import Spec
@@ -15,7 +15,7 @@ from riata.training.spec import Spec
 def rows_seen(data: Dataset, spec: Spec) -> Dataset:
     """The rows as the model sees them, of unit norm if asked for, and on the GPU if a device is given."""
     data = data.map(_unit_rows_of) if spec.normalize == "rows" else data
-    if spec.device is None or isinstance(data, OnDevice):
+    if spec.device in (None, HERE) or isinstance(data, OnDevice):
         return data
     if isinstance(data, Remote):
         raise OptionError("a GPU takes rows of this machine, not those of a cluster: leave device or engine out")
@@ -26,8 +26,9 @@ def rows_seen(data: Dataset, spec: Spec) -> Dataset:
 def rows_or_statistics(data: Dataset, spec: Spec, folds: Folds | None) -> Dataset:
     """The rows as the model sees them, or statistics (by folds) in their place where they can be read only once."""
     if data.is_summary:
-        if spec.normalize is not None or spec.device is not None:
-            wish = "normalise" if spec.device is None else "send to a GPU"
+        on_gpu = spec.device not in (None, HERE)
+        if spec.normalize is not None or on_gpu:
+            wish = "send to a GPU" if on_gpu else "normalise"
             raise OptionError(f"there are statistics in place of rows, and no rows to {wish}")
         return data
     data = rows_seen(data, spec)

@@ -65,12 +65,26 @@ def one_against_rest(data: Dataset, position: int, weights: np.ndarray, moments:
     def relabel(chunk: Chunk) -> Chunk:
         xp = namespace(chunk.y)
         mine = xp.where(chunk.y == position, xp.ones_like(chunk.y), -xp.ones_like(chunk.y))
-        codes = xp.astype(chunk.y, xp.int64)
-        weight = chunk.weight * xp.take(xp.asarray(weights), codes, axis=0)
-        return chunk._replace(y=mine, weight=weight)
+        return chunk._replace(y=mine, weight=_with_class_weights(chunk, weights))
 
     view = data.map(relabel)
     return view if moments is None else view.sharing_moments(partial(moments.of, position))
+
+
+def weighted(data: Dataset, weights: np.ndarray) -> Dataset:
+    """The data with places among the classes for its target, and rows that weigh as their classes do, too."""
+
+    def reweigh(chunk: Chunk) -> Chunk:
+        return chunk._replace(weight=_with_class_weights(chunk, weights))
+
+    if np.any(weights == 0.0):
+        raise OptionError("a class of weight 0 has no probability to learn: leave its rows out")
+    return data.map(reweigh)
+
+
+def _with_class_weights(chunk: Chunk, weights: np.ndarray) -> Any:
+    xp = namespace(chunk.y)
+    return chunk.weight * xp.take(xp.asarray(weights), xp.astype(chunk.y, xp.int64), axis=0)
 
 
 def with_classes(data: Dataset, classes: np.ndarray) -> Dataset:

@@ -1,7 +1,7 @@
 """What the user asked for, in plain values: the one form that Python and the command line both end in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, GroupLasso, Numbers, Penalty, concave_penalty
 from riata.solvers.registry import SOLVERS, choose_solver
 from riata.units import parse_bytes
+
+OVER_FEATURES = "sum over features |w_j|_2"
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class Spec:
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups, and alpha is of a group Lasso
     group_ratio: float = 1.0
+    shared_support: bool = False
     nonnegative: bool = False
     bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound
     loss: str | Loss = "squared"
@@ -103,7 +106,7 @@ class Spec:
         if self.own_penalty is not None:
             return self.own_penalty
         if self.k is None and self.groups is not None:
-            return GroupLasso(self.groups, self.group_ratio)
+            return self._group_lasso
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
         return (
@@ -111,6 +114,16 @@ class Spec:
             if self.groups is None
             else GroupCardinality(self.k, self.groups, self.ridge)
         )
+
+    @property
+    def _group_lasso(self) -> GroupLasso:
+        """Over groups of features or, where a model has several margins, of the coefficients of a feature."""
+        lasso = GroupLasso(self.groups, self.group_ratio)
+        if (n_outputs := self.loss_function.n_outputs) == 1:
+            return lasso
+        weights = lasso.roots / np.sqrt(n_outputs)  # so that alpha is that of the lengths of features' coefficients
+        alone = bool(np.all(weights == 1.0))
+        return replace(lasso, weights=weights, words=OVER_FEATURES) if alone else replace(lasso, weights=weights)
 
     def penalty_at(self, alpha: float, scale: Numbers) -> Penalty:
         """The penalty of strength alpha on columns of these scales."""

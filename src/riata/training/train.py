@@ -31,11 +31,12 @@ from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
+from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import Search, search_of
-from riata.training.several_classes import class_weights, count_classes, one_against_rest, with_classes
+from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
@@ -70,7 +71,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     >>> trained.to_model().names
     ['x4', 'x7']
     """
-    check_request(spec, "regression" if data.classes is None else "classification")
+    check_request(spec, data.task)
     check_width(data, spec)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
@@ -82,8 +83,8 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
             validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
         check_same_offsets(data, validation)
-    fit_margins = _one_margin if data.classes is None else _one_margin_per_class
-    return fit_margins(data, spec, validation, warn)
+    fit_margins = {"regression": _one_margin, "classification": _one_margin_per_class, "survival": _one_risk}
+    return fit_margins[data.task](data, spec, validation, warn)
 
 
 def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -93,6 +94,19 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
     return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
+
+
+def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """A model of the times of events."""
+    check_risks(data, spec)
+    passes_before, folds = data.passes, _folds(data, spec)
+    data = rows_or_statistics(data, spec, folds)
+    others = None if validation is None else rows_seen(validation, spec)
+    sets = risk_sets(data, spec, others)
+    coded = replace(spec, loss=sets.loss, fit_intercept=True)  # which keeps margins near 0
+    fitted = _fit_margin(sets.rows(data), coded, others and sets.rows(others), folds, warn)
+    trained = _trained([centred(fitted, data.moments.mean)], data, spec, passes_before)
+    return replace(trained, baseline=None, hazard=sets.baseline(data, trained.coef[0], float(trained.intercept[0])))
 
 
 def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -110,6 +124,19 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
     others = None if validation is None else rows_seen(with_classes(validation, classes), spec)
     folds = _folds(data, spec)
     data = rows_seen(data, spec)
+    shares = (counts / counts.sum()).tolist()
+    loss = spec.loss_function.of_classes(len(classes))
+    if loss.n_outputs > 1:
+        fitted = _fit_margin(
+            weighted(data, weights),
+            replace(spec, loss=loss),
+            None if others is None else weighted(others, weights),
+            folds,
+            warn,
+        )
+        return replace(_trained([fitted], data, spec, passes_before, classes), class_count=counts, baseline=shares)
+    if loss != spec.loss_function:
+        spec = replace(spec, loss=loss.name, shared_support=False)
     shared = ClassMoments(data, weights)
     moments = shared if shared.worth_sharing else None
     fits = []
@@ -121,7 +148,6 @@ def _one_margin_per_class(data: Dataset, spec: Spec, validation: Dataset | None,
         chosen_by = None if others is None else one_against_rest(others, position, weights)
         of = f" ({position + 1} of {len(classes)})" if len(classes) > 2 else ""
         fits.append(_fit_margin(rows, of_class, chosen_by, folds, warn, f"{classes[position]}{of}"))
-    shares = (counts / counts.sum()).tolist()
     return replace(_trained(fits, data, spec, passes_before, classes), class_count=counts, baseline=shares)
 
 
@@ -205,7 +231,7 @@ def _trained(
         spec,
         fits[0].solver,
         coefficients(results, data.n_features),
-        np.array([result.intercept for result in results]),
+        np.concatenate([np.atleast_1d(result.intercept) for result in results]),
         max(sum(record.end_of_pass for record in result.history) for result in results),
         classes,
         feature_names=data.feature_names,

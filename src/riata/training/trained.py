@@ -10,6 +10,7 @@ from riata.data.encoding import Encoding
 from riata.data.offset import Offset
 from riata.data.opening.profile import Profile
 from riata.losses import Loss
+from riata.model.hazard import BaselineHazard
 from riata.model.model import Model
 from riata.model.training_facts import TrainingFacts
 from riata.outcome.choice_sentences import why_all_chosen
@@ -88,10 +89,13 @@ class Trained:
     course: Course | None = None  # None: rows are still to come
     baseline: list[float] | None = None  # what a model without features knows, where it is known
     offset: Offset | None = None  # where offsets of rows came from, if they had any
+    hazard: BaselineHazard | None = None  # of times to an event
     learner: Any = None  # of a stream, which can go on from here
 
     @property
     def task(self) -> str:
+        if self.spec.loss_function.tasks == ("survival",):
+            return "survival"
         return "regression" if self.classes is None else "classification"
 
     @property
@@ -156,6 +160,7 @@ class Trained:
             encoding=None if encoding is None else encoding.to_json(),
             training=self._training(),
             threshold=spec.threshold,
+            hazard=self.hazard,
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:

@@ -8,6 +8,8 @@ from riata.data.cells.column_look import ColumnLook
 from riata.data.cells.dates import DAY_FIRST, DateFormat
 from riata.data.cells.numbers import PERCENT, PLAIN, NumberFormat
 
+WHICH_FIRST = "csv={'dates': 'day first'} or csv={'dates': 'month first'}"
+
 
 @dataclass
 class Meaning:
@@ -76,7 +78,7 @@ def ambiguous(looks: Mapping[str, ColumnLook]) -> bool:
 
 def note_of(how: Collection[str]) -> list[str]:
     """One note about how cells were read, if there is anything to say."""
-    return [f"read with {'; '.join(how)} (csv={{...}}, or --csv KEY=VALUE says otherwise)"] if how else []
+    return [f"read with {'; '.join(how)} (csv={{...}} says otherwise)"] if how else []
 
 
 def some(names: Collection[str], most: int = 4) -> str:
@@ -108,12 +110,12 @@ def _contradicted(look: ColumnLook, decimals: Collection[str], orders: Collectio
         return (
             f"column {look.name!r} has numbers such as {look.divided!r}, in which {known.decimal!r} was the decimal "
             f"mark when the model was made, {several} (csv={{'decimal': {known.decimal!r}}} or "
-            f"{{'decimal': {other!r}}}; --csv decimal={known.decimal} or --csv decimal={other})"
+            f"csv={{'decimal': {other!r}}})"
         )
     if isinstance(known, DateFormat) and orders and known.order not in orders and not _settled_dates(look):
         return (
             f"column {look.name!r} has dates such as {look.example!r}, which were {known.order} when the model was "
-            f"made, {several} (csv={{'dates': 'day first'}} or 'month first'; --csv 'dates=day first')"
+            f"made, {several} ({WHICH_FIRST})"
         )
     return None
 
@@ -133,7 +135,7 @@ def _written_otherwise(look: ColumnLook) -> str | None:
         return (
             f"column {look.name!r} has dates that cannot be {look.known.order}, as they were when the model was made, "
             f"beside {look.example!r}: write them as they were then, or say how these are written "
-            f"(csv={{'dates': '{dates[0].order}'}}; --csv 'dates={dates[0].order}')"
+            f"(csv={{'dates': '{dates[0].order}'}})"
         )
     return None
 
@@ -145,8 +147,7 @@ def _decide_number(found: Meaning, look: ColumnLook, numbers: list[NumberFormat]
         value = look.example
         found.refused[look.name] = (
             f"column {look.name!r} has numbers such as {value!r}, in which the comma may divide thousands or be a "
-            f"decimal comma: say which (csv={{'decimal': ','}} or csv={{'thousands': ','}}; --csv decimal=, or "
-            f"--csv thousands=,)"
+            f"decimal comma: say which (csv={{'decimal': ','}} or csv={{'thousands': ','}})"
         )
         return
     wanted = [one for one in numbers if one.decimal == (decimal or ".")]
@@ -162,7 +163,7 @@ def _decide_other(found: Meaning, look: ColumnLook, formats: list[CellFormat], o
     if order is None:
         found.refused[look.name] = (
             f"column {look.name!r} has dates such as {look.example!r}, which may have the day or the month first: say "
-            f"which (csv={{'dates': 'day first'}} or 'month first'; --csv 'dates=day first'), or drop the column"
+            f"which ({WHICH_FIRST}), or drop the column"
         )
         return
     found.formats[look.name] = next(one for one in dates if one.order == order)
@@ -174,5 +175,5 @@ def _about_strays(look: ColumnLook) -> str:
     return (
         f"column {look.name!r} looks like {look.looks_like} but for {words} "
         f"of {look.n_values} values, which makes it one of levels: let such words count as missing "
-        f"(csv={{'missing': [{first!r}]}}, or --csv 'missing={first}')"
+        f"(csv={{'missing': [{first!r}]}})"
     )

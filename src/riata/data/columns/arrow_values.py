@@ -41,12 +41,17 @@ def filled(column: pa.Array | pa.ChunkedArray, value: float | str) -> pa.Array |
     return pc.coalesce(column, one[0])
 
 
-def arrow_of(values: np.ndarray) -> pa.Array:
-    """Whole numbers of 64 bits, or booleans, as Arrow has them; Arrow's own `array` of them imports pandas."""
-    if values.dtype == np.bool_:
-        bits = np.packbits(values, bitorder="little")
-        return pa.Array.from_buffers(pa.bool_(), len(values), [None, pa.py_buffer(bits)])
-    return pa.Array.from_buffers(pa.int64(), len(values), [None, pa.py_buffer(values.astype(np.int64, copy=False))])
+def arrow_of(values: np.ndarray, null: np.ndarray | None = None) -> pa.Array:
+    """A column of an array of native byte order, null where it is said so.
+
+    Arrow's own `array` imports pandas: it is left to strings, dates and the like.
+    """
+    if values.dtype.kind not in "biuf":
+        return pa.array(values, mask=null)
+    present = None if null is None else pa.py_buffer(np.packbits(~null, bitorder="little"))
+    content = np.packbits(values, bitorder="little") if values.dtype == np.bool_ else np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [present, pa.py_buffer(content)])
 
 
 def string_array(strings: Sequence[str], kind: pa.DataType) -> pa.Array:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import filled, string_scalar
+from riata.data.columns.arrow_values import arrow_of, filled, string_scalar
 from riata.data.columns.beside import Part
 from riata.data.columns.column import MISSING, Encoder, Entries, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -108,7 +108,7 @@ def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa
 
 def _levels(column: pa.Array, name: str, number: bool) -> pa.Array:
     """Levels as strings; numbers are parsed first, so that 7 and 7.0 are the same level."""
-    levels = as_strings(pa.array(as_floats(column, name))) if number else as_strings(column)
+    levels = as_strings(arrow_of(as_floats(column, name))) if number else as_strings(column)
     return levels.cast(pa.string())
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -146,8 +146,8 @@ def pairs_of(
     return values, indices, offsets
 
 
-def check_values(values: np.ndarray, indices: np.ndarray, offsets: np.ndarray) -> None:
-    """Refuse sparse rows with a value that is not finite."""
+def check_values(values: np.ndarray, indices: Any, offsets: np.ndarray) -> None:
+    """Refuse sparse rows with a value that is not finite; indices may be names."""
     with np.errstate(over="ignore", invalid="ignore"):
         total = values.sum(dtype=np.float64)  # a sum is quick; if it is not finite, every value is checked
     if not np.isfinite(total) and not np.isfinite(values).all():

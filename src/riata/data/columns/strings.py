@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import arrow_of, filled, string_array
+from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
 from riata.kernels.text_hashing import hash_strings, strings_not_seen
 
 MOST_BITS = 24  # of hash buckets: each of them has a name
@@ -100,7 +100,7 @@ class BucketNames:
     def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
         if not self._kept:
-            return NamedBuckets(np.zeros(0, np.int64), pa.array([], pa.large_string()))
+            return NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
         buckets, places = (np.concatenate([kept[i] for kept in self._kept]) for i in (0, 1))
         strings = pa.concat_arrays([strings.cast(pa.large_string()) for *_, strings in self._kept])
         order = np.lexsort((places, buckets))
@@ -108,9 +108,9 @@ class BucketNames:
         found = buckets[firsts]
         second_of = np.full(len(found), -1)
         second_of[np.searchsorted(found, buckets[seconds])] = seconds
-        second = strings.take(pa.array(second_of, mask=second_of < 0))
-        more = pa.array(np.full(len(found), "...", object), pa.large_string(), mask=self._seen[found] < 3)
-        parts = strings.take(pa.array(firsts)), second, more, pa.scalar("|", pa.large_string())
+        second = strings.take(arrow_of(second_of, null=second_of < 0))
+        more = string_array(["..."], strings.type).take(arrow_of(np.zeros_like(found), null=self._seen[found] < 3))
+        parts = strings.take(arrow_of(firsts)), second, more, string_array(["|"], strings.type)[0]
         return NamedBuckets(found, pc.binary_join_element_wise(*parts, null_handling="skip"))
 
 
@@ -147,8 +147,7 @@ class NamedBuckets(Mapping[str, str]):
     @cached_property
     def _ordered(self) -> np.ndarray:
         """The places of the names in the order of the alphabet: UTF-8 is ordered as its characters are."""
-        places: np.ndarray = pc.sort_indices(self._names).to_numpy()
-        return places
+        return values_of(pc.sort_indices(self._names))
 
 
 class GrowingNames(Mapping[str, str]):

@@ -6,7 +6,6 @@ Few rows tell nothing: with less than `ENOUGH_ROWS` every column is taken as it 
 import re
 from typing import NamedTuple
 
-from riata.data.column_names import typed
 from riata.data.columns.categories import Category
 from riata.data.columns.column import Encoder
 from riata.data.columns.column_profile import ColumnProfile
@@ -39,11 +38,11 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
         kept = ", but for whether there is one" if found.missing else ""
         return Unfit(
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
-            f"learnt for other rows: left out{kept} (categorical=[{name!r}], or --categorical {typed(name)}, keeps it)",
+            f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it)",
             True,
         )
     if found.numbers_rows and named_as_id(name):
-        return Unfit(f"column {name!r} numbers the rows: left out (features=..., or --features, may name it)", True)
+        return Unfit(f"column {name!r} numbers the rows: left out (unless it is named among the features)", True)
     if found.numbers_rows:
         what = "dates" if found.type == "date" else "whole numbers"
         return Unfit(
@@ -54,15 +53,15 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
     if found.type == "number" and found.whole and named_as_id(name) and (found.largest, found.least) != (1.0, 0.0):
         return Unfit(
             f"column {name!r} is named as an identifier, and taken for a number: drop it {_dropping(name)}, or "
-            f"make levels of it (categorical=[{name!r}], or --categorical {typed(name)})",
+            f"make levels of it (categorical=[{name!r}])",
             False,
         )
     return None
 
 
 def _dropping(name: str) -> str:
-    """How to leave a column out, in Python and as it is typed."""
-    return f"(drop=[{name!r}], or --drop {typed(name)})"
+    """How to leave a column out."""
+    return f"(drop=[{name!r}])"
 
 
 def _constant(found: ColumnProfile) -> bool:

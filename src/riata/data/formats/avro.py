@@ -10,7 +10,7 @@ import pyarrow as pa
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
 from riata.data.formats.frame_columns import NoFeature
-from riata.data.formats.tables import flat, owners
+from riata.data.formats.tables import flat, flat_schema, owners
 from riata.errors import DataError, MissingPackageError
 
 TYPES = {
@@ -34,7 +34,7 @@ class Avro(FileSource):
         super().__init__(files)
         self._nested = {file.path: self._schema(file) for file in files}
         with self.door(files[0]):
-            self.schema = one_schema(files, [flat(nested.empty_table()).schema for nested in self._nested.values()])
+            self.schema = one_schema(files, [flat_schema(nested) for nested in self._nested.values()])
 
     def _schema(self, file: File) -> pa.Schema:
         with self.door(file), file.stream() as stream:

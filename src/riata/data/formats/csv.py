@@ -195,7 +195,7 @@ class Csv(FileSource):
         if swallowed is not None:  # a cell that is closed is followed by a quote, or by other cells
             raise DataError(
                 f"{file.path}: a quote is opened before {swallowed[:30]!r} and never closed; close it, or read quotes "
-                "as letters (csv={'quote': 'none'}, or --csv quote=none)"
+                "as letters (csv={'quote': 'none'})"
             )
 
     def _reader(
@@ -252,7 +252,7 @@ class Csv(FileSource):
         if isinstance(error, UnicodeError):
             return (
                 f"{file.path} is not {self.dialect(file).encoding} text ({error}); name its encoding "
-                "(csv={'encoding': 'latin-1'}, or --csv encoding=latin-1)"
+                "(csv={'encoding': 'latin-1'})"
             )
         if not isinstance(error, pa.ArrowInvalid):
             return super().explain(file, error, columns)
@@ -270,7 +270,7 @@ class Csv(FileSource):
         if "invalid UTF8" in reason:
             return (
                 f"{place}: there are letters that are not UTF-8, as the first ones are; name the encoding of the file "
-                "(csv={'encoding': 'latin-1'}, or --csv encoding=latin-1)"
+                "(csv={'encoding': 'latin-1'})"
             )
         if value := re.search(r"In CSV column #(\d+).*conversion error to (\S+): invalid value '(.*)'", reason, re.S):
             name = columns[int(value[1])]
@@ -281,13 +281,13 @@ class Csv(FileSource):
         if fields := re.search(r"Expected (\d+) columns, got (\d+)", reason):
             return (
                 f"{place}: {fields[2]} fields where the header has {fields[1]}; correct the line, "
-                "or skip such rows (on_error='skip', or --on-error skip)"
+                "or skip such rows (on_error='skip')"
             )
         if "straddling" in reason:
             return (
                 f"{file.path} has a row of more than {in_words(longest_row(self._block_bytes))}: is there a quote that "
-                "is not closed? (csv={'quote': 'none'}, or --csv quote=none, reads quotes as letters; a row may take a "
-                "16th of the memory, up to 16 MB)"
+                "is not closed? (csv={'quote': 'none'} reads quotes as letters; a row may take a 16th of the memory, "
+                "up to 16 MB)"
             )
         return f"{place} cannot be read as CSV ({reason.strip()})"
 
@@ -301,6 +301,6 @@ def _beside(ragged: Sequence[int], row: int) -> int:
 
 def _advice(value: str) -> str:
     return (
-        f"correct it, let it count as missing (csv={{'missing': [{value!r}]}}, or --csv 'missing={value}'), declare "
-        "the column categorical, or skip such rows (on_error='skip', or --on-error skip)"
+        f"correct it, let it count as missing (csv={{'missing': [{value!r}]}}), declare "
+        "the column categorical, or skip such rows (on_error='skip')"
     )

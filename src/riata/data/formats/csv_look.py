@@ -91,8 +91,7 @@ class CsvLook:
             raise DataError(
                 f"{file.path}: most rows have {found.width} cells, and line {found.header_lines} has "
                 f"{len(found.names)} names: if the header is line {found.before_header + 1} say how many lines to skip "
-                f"(csv={{'skip': {found.before_header}}}, or --csv skip={found.before_header}), if there is none say "
-                "that (csv={'header': 'no'}, or --csv header=no)"
+                f"(csv={{'skip': {found.before_header}}}), if there is none say that (csv={{'header': 'no'}})"
             )
         return found
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 
 from riata.data.cells.column_look import SOME_NUMBER
-from riata.data.cells.meaning import some
 from riata.data.cells.missing import MISSING_WORDS
 from riata.data.cells.numbers import NUMBER_FORMATS
 from riata.data.formats.csv_options import CsvOptions
+from riata.data.formats.header_names import named_columns, usual_width
 from riata.data.formats.text_encoding import encoding_of, marked, plain_utf8
 
 SEPARATORS = ",\t;|"
@@ -74,8 +74,7 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     if len(in_comment) == len(rows[0]):  # as NumPy writes it
         header = in_comment
         notes.append(
-            "the names of the columns are those of the comment before the rows (csv={'header': 'no'}, or "
-            "--csv header=no, says otherwise)"
+            "the names of the columns are those of the comment before the rows (csv={'header': 'no'} says otherwise)"
         )
     else:
         in_comment = []
@@ -90,13 +89,12 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
         if options.units is None:
             said_as = ", ".join(cell for cell in rows[1] if cell.strip())
             notes.append(
-                f"line {_n_lines(prefix)} looks like units ({said_as}): left out (csv={{'units': 'no'}}, or "
-                "--csv units=no, makes it a row)"
+                f"line {_n_lines(prefix)} looks like units ({said_as}): left out (csv={{'units': 'no'}} makes it a row)"
             )
         del rows[1]
     if not has_header and not in_comment and options.header is None:
         notes.append(f"the first line has numbers and no names: the columns are called x0 to x{len(header) - 1}")
-    names, left_out, more = _names(header, rows[1:] if has_header else rows)
+    names, left_out, more = named_columns(header, rows[1:] if has_header else rows)
     start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
     raw_start = start if plain_utf8(encoding) else len(prefix.encode(encoding, errors="replace"))
     lines = _n_lines(prefix)
@@ -190,11 +188,6 @@ class _Counted:
         return line
 
 
-def usual_width(rows: Sequence[Sequence[str]]) -> int:
-    """How many cells most rows have; 0 where there are no rows."""
-    return Counter(len(row) for row in rows).most_common(1)[0][0] if rows else 0
-
-
 def _is_comment(row: Sequence[str]) -> bool:
     """Whether a line among rows of several cells is a remark."""
     return len(row) == 1 and row[0].startswith(COMMENTS[0])
@@ -230,56 +223,3 @@ def _are_units(rows: Sequence[Sequence[str]]) -> bool:
             numeric.append(cell.strip())
     words = [cell for cell in numeric if cell not in MISSING_WORDS]
     return len(first) == len(rows[0]) and len(words) >= 2 and not any(map(ANY_NUMBER.match, words))
-
-
-def _names(header: list[str], rows: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
-    """Names for all columns of the rows, those that are no columns, and what to say."""
-    names = list(header)
-    left_out: list[str] = []
-    notes: list[str] = []
-    width = usual_width(rows) or len(header)
-    rows = [row for row in rows if len(row) == width]
-    nothing_last = width > 1 and bool(rows) and all(not row[-1].strip() for row in rows)
-    if width == len(names) + 1:  # the separator at the end of a row has no twin in the header, or R wrote names of rows
-        names.insert(len(names) if nothing_last else 0, "")
-    if not names[-1] and nothing_last and len(names) == width:
-        names[-1] = f"column {width}"
-        left_out.append(names[-1])
-        notes.append("rows end with a separator: what would come after it is no column")
-    if names[0] in ("", "Unnamed: 0"):  # the second is what pandas makes of the first
-        names[0] = names[0] or "column 1"
-        if _counts_rows(rows):
-            left_out.append(names[0])
-            notes.append("the first column has no name and numbers the rows: left out")
-    unnamed = [j for j, name in enumerate(names) if not name]
-    for j in unnamed:
-        names[j] = f"column {j + 1}"
-    if unnamed or "column 1" in set(names) - set(left_out) - set(header):
-        called = [names[j] for j in unnamed] or ["column 1"]
-        notes.append(f"columns without a name are called {some(called)}")
-    if again := _made_unique(names):
-        notes.append(f"names that come more than once have a number behind them: {some(again)}")
-    return tuple(names), tuple(left_out), notes
-
-
-def _counts_rows(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first cells of rows are whole numbers, each greater by one than that before."""
-    cells = [row[0].strip() for row in rows]
-    if len(cells) < 2 or not all(cell.isdigit() for cell in cells):
-        return False
-    return all(int(b) - int(a) == 1 for a, b in pairwise(cells))
-
-
-def _made_unique(names: list[str]) -> list[str]:
-    """Change names that were there before, as pandas does: a, a.1, a.2. Returns the new ones."""
-    taken, seen, new = set(names), set(), []
-    for j, name in enumerate(names):
-        number = 1
-        while name in seen and (f"{name}.{number}" in taken):
-            number += 1
-        if name in seen:
-            names[j] = f"{name}.{number}"
-            taken.add(names[j])
-            new.append(names[j])
-        seen.add(names[j])
-    return new

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from riata.data.formats.source import Source
-from riata.data.formats.tables import flat, owners
+from riata.data.formats.tables import flat, flat_schema, owners
 from riata.errors import DataError, MissingPackageError
 
 SCHEME = "duckdb:"
@@ -34,7 +34,7 @@ class Relation(Source):
             self._nested = _reader(relation.limit(0), 1).schema
         except _errors() as error:
             raise _as_data_error(error) from error
-        self.schema = flat(self._nested.empty_table()).schema.remove_metadata()
+        self.schema = flat_schema(self._nested).remove_metadata()
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:

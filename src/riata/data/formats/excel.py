@@ -1,7 +1,8 @@
 """Excel workbooks, row by row, through openpyxl, which alone of the readers does not load a whole sheet.
 
 A sheet is one table: its first row with anything in it has the names, and empty rows are no rows. Types follow from the
-first rows; a column that holds numbers and text in them is read as text, and text as that of CSV files is.
+first rows; a column that holds numbers and text in them is read as text. Text, and columns without a name of their own,
+are taken as those of CSV files are.
 """
 
 import datetime
@@ -12,15 +13,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from riata.data.cells.asked import AskedCells
 from riata.data.cells.cell_format import CellFormat
 from riata.data.cells.column_look import ColumnLook
 from riata.data.cells.converted import BadCell, converted
 from riata.data.cells.meaning import Meaning, decide, note_of
 from riata.data.cells.missing import MISSING_WORDS
+from riata.data.column_names import listed
+from riata.data.formats.csv_options import CsvOptions
 from riata.data.formats.damage import reason_of
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
+from riata.data.formats.header_names import named_columns
 from riata.errors import DataError, MissingPackageError
 
 FIRST_ROWS = 1000  # that tell the types of columns
@@ -49,33 +52,69 @@ class Excel(FileSource):
         *,
         as_text: Collection[str] = (),
         skip_bad: bool = False,
-        asked: AskedCells | None = None,
+        asked: CsvOptions | None = None,
         known: Mapping[str, CellFormat] | None = None,
         labels: Collection[str] = (),
     ) -> None:
         """`known` are the formats of a model's columns; `labels` the columns whose yes and no are names of classes."""
         super().__init__(files)
         self._sheet, self._as_text, self._skip_bad = sheet, as_text, skip_bad
-        self._asked = asked or AskedCells()
+        asked = asked or CsvOptions()
+        self._skip, self._has_header, self._asked = asked.skip or 0, asked.header is not False, asked.cells
+        self._names: dict[str, dict[int, str]] = {}  # of the columns, by their places, in every workbook
+        self._others: list[str] = []  # sheets of the last workbook that are not read
+        self.notes: list[str] = []
         self._missing = {*MISSING_WORDS, *self._asked.missing}
         heads = [self._head(file) for file in files]
         schemas = [pa.schema([(name, self._kind(name, cells)) for name, cells in head.items()]) for head in heads]
         found = self._look(heads, schemas, known or {}, labels)
         self.cells, self.refused, self.strays = found.formats, found.refused, found.strays
-        self.notes = [*note_of(found.notes()), *found.strays.values()]
+        self.notes = [*self._about_sheets(), *note_of(found.notes()), *self.notes, *found.strays.values()]
         self.schema = one_schema(files, [self._as_read(schema) for schema in schemas])
 
     def fingerprint(self) -> list[object]:
-        return [*super().fingerprint(), self._sheet, repr(self._asked)]
+        return [*super().fingerprint(), self._sheet, self._skip, self._has_header, repr(self._asked)]
+
+    def place(self) -> str:
+        others = f" (it has sheets {listed(self._others)}, too)" if self._others else ""
+        return super().place() + others
+
+    def _about_sheets(self) -> list[str]:
+        """A note on sheets that are not read, where none was named."""
+        if not self._others or self._sheet is not None:
+            return []
+        another = f"'{self.files[-1].path}#{self._others[0]}'"
+        return [f"the first sheet is read, and not {listed(self._others, 5)} ({another} would be)"]
 
     def explain(self, file: File, error: Exception, columns: Sequence[str]) -> str:
         return f"{file.path} is damaged or no workbook that can be read ({reason_of(error)}); save it again"
 
     def _head(self, file: File) -> dict[str, list[Any]]:
         """The cells of the first rows, by columns."""
-        with self.door(file), self._rows(file) as (names, rows):
-            some = [cells for _, cells in islice(rows, FIRST_ROWS)]
-        return {name: [self._value(cells, j) for cells in some] for j, name in names.items()}
+        with self.door(file), self._rows(file) as (header, rows):
+            some = list(islice(rows, FIRST_ROWS))
+        names = self._names[file.path] = self._named(file, header, some)
+        return {name: [self._value(cells, j) for _, cells in some] for j, name in names.items()}
+
+    def _named(self, file: File, header: Row, rows: Sequence[Row]) -> dict[int, str]:
+        """The names of columns by their places. What has neither a name nor a value in the first rows is none."""
+        number, cells = header
+        filled = {j for _, row in rows for j, cell in enumerate(row) if cell is not None}
+        named = {j: str(cell).strip() for j, cell in enumerate(cells) if cell is not None}
+        if not self._has_header:
+            return {j: f"x{j}" for j in sorted(filled)}
+        if max(filled, default=0) > max(named, default=0):
+            at = next(number for number, row in rows if len(row) > max(filled) and row[max(filled)] is not None)
+            raise DataError(
+                f"{file.path}: row {number} has {len(named)} name{'s' * (len(named) > 1)} for {len(filled)} columns: "
+                f"if the header is row {at} say how many rows to skip (csv={{'skip': {at - 1}}}), if there is none say "
+                "that (csv={'header': 'no'})"
+            )
+        places = sorted(filled | named.keys())
+        texts = [[_as_text(row[j] if j < len(row) else None) or "" for j in places] for _, row in rows]
+        names, left_out, notes = named_columns([named.get(j, "") for j in places], texts)
+        self.notes += [note for note in notes if note not in self.notes]
+        return {j: name for j, name in zip(places, names, strict=True) if name not in left_out}
 
     def _kind(self, name: str, cells: Sequence[Any]) -> pa.DataType:
         if name in self._as_text:
@@ -112,8 +151,8 @@ class Excel(FileSource):
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         fields = [self.schema.field(name) for name in (self.with_judged(columns) if self._skip_bad else columns)]
         written = pa.schema([(f.name, pa.string() if f.name in self.cells else f.type) for f in fields])
-        with self._rows(file) as (names, all_rows):
-            places = {name: j for j, name in names.items()}
+        with self._rows(file) as (_, all_rows):
+            places = {name: j for j, name in self._names[file.path].items()}
             good = self._checked(file, all_rows, [(places[field.name], field) for field in written])
             while some := list(islice(good, rows)):
                 cells = [[row[j] for _, row in some] for j in range(len(written))]
@@ -151,18 +190,18 @@ class Excel(FileSource):
         return None if isinstance(value, str) and value.strip() in self._missing else value
 
     @contextmanager
-    def _rows(self, file: File) -> Iterator[tuple[dict[int, str], Iterator[Row]]]:
-        """The names of columns by their places, and all rows below them that are not empty."""
+    def _rows(self, file: File) -> Iterator[tuple[Row, Iterator[Row]]]:
+        """The row of names, and all rows below it that are not empty."""
         with file.seekable() as handle:
             book = _workbook(handle)
             try:
                 rows = self._numbered(book, file)
-                header = next(rows, None)
+                header = next(rows, None) if self._has_header else (0, ())
                 if header is None:
                     raise DataError(
                         f"{file.path} has an empty sheet; a first row with the names of the columns is needed"
                     )
-                yield _names(header[1], file), rows
+                yield header, rows
             finally:
                 book.close()
 
@@ -173,10 +212,11 @@ class Excel(FileSource):
             raise DataError(f"{file.path} has no sheet {self._sheet!r}; it has {', '.join(map(repr, sheets))}")
         if not sheets:
             raise DataError(f"{file.path} has no sheet with cells")
-        sheet = book[self._sheet or sheets[0]]
+        read = self._sheet or sheets[0]
+        self._others, sheet = [one for one in sheets if one != read], book[read]
         sheet.reset_dimensions()  # some programs write wrong ones
         for number, cells in enumerate(sheet.iter_rows(values_only=True), 1):
-            if any(cell is not None for cell in cells):
+            if number > self._skip and any(cell is not None for cell in cells):
                 yield number, cells
 
 
@@ -186,15 +226,6 @@ def _workbook(handle: Any) -> Any:
     except ImportError:
         raise MissingPackageError("Excel workbooks need openpyxl: pip install 'riata[excel]'") from None
     return openpyxl.load_workbook(handle, read_only=True, data_only=True)
-
-
-def _names(header: Sequence[Any], file: File) -> dict[int, str]:
-    """The names of columns by their places; a column without a name is none."""
-    names = {j: str(name).strip() for j, name in enumerate(header) if name is not None}
-    if len(set(names.values())) < len(names):
-        twice = next(name for name in names.values() if [*names.values()].count(name) > 1)
-        raise DataError(f"{file.path} has more than one column called {twice!r}; give each a name of its own")
-    return names
 
 
 def _sentence(file: File, row: int, column: str, value: Any, expected: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.formats.damage import DAMAGE, reason_of
-from riata.data.formats.kinds import check_content, kind_by_content, known_formats
+from riata.data.formats.kinds import check_content, is_vowpal_wabbit, kind_by_content, known_formats
 from riata.errors import DataError, MissingFileError, MissingPackageError, RiataError
 from riata.near_misses import did_you_mean
 
@@ -29,7 +29,8 @@ FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv",
     ".orc": "orc", ".avro": "avro", ".xlsx": "excel", ".xlsm": "excel",
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".npy": "npy", ".npz": "npz",
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight",
+    ".vw": "vowpal wabbit", ".ffm": "libffm", ".libffm": "libffm", ".npy": "npy", ".npz": "npz",
 }  # fmt: skip
 WILDCARDS = "*?["
 
@@ -178,7 +179,9 @@ def _resolve(source: str, filesystem: Any) -> tuple[fs.FileSystem, str]:
         path = path if separator else source
         return filesystem if isinstance(filesystem, fs.FileSystem) else _wrapped(filesystem), path
     if not separator:
-        return fs.LocalFileSystem(), Path(source).expanduser().as_posix()  # Arrow joins by / everywhere
+        local = Path(source).expanduser()
+        path = local.as_posix()  # Arrow joins by / everywhere, and takes a: at the beginning for a scheme
+        return fs.LocalFileSystem(), f"./{path}" if ":" in path.partition("/")[0] and not local.is_absolute() else path
     path, _, query = path.partition("?") if "=" in path.rpartition("?")[2] else (path, "", "")
     # a URI has no wildcards: ask for the file system of the folder before the first one
     start = min((path.find(c) for c in WILDCARDS if c in path), default=None)
@@ -282,6 +285,10 @@ def sniff(head: bytes, name: str) -> str:
     pairs = [token for token in tokens[1:] if token.count(b":") == 1]
     if len(tokens) > 1 and len(pairs) == len(tokens) - 1:
         return "svmlight"
+    if len(tokens) > 1 and all(token.count(b":") == 2 for token in tokens[1:]):
+        return "libffm"
+    if is_vowpal_wabbit(line):
+        return "vowpal wabbit"
     if not any(separator in line for separator in (b",", b"\t", b";", b"|")):
         raise DataError(
             f"{name} has an ending that riata does not know, and no known format; it reads {known_formats()}"

@@ -19,8 +19,8 @@ from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource
 from riata.data.formats.json_array import LONGEST_RECORD, lines_of_array
 from riata.data.formats.kinds import BOM
-from riata.data.formats.svmlight import whole_lines
-from riata.data.formats.tables import flat, owners
+from riata.data.formats.parsed_lines import whole_lines
+from riata.data.formats.tables import flat, flat_schema, owners
 from riata.errors import DataError
 
 TYPES = {"object": "an object", "array": "a list", "boolean": "true or false", "number": "a number", "string": "text"}
@@ -46,7 +46,7 @@ class Json(FileSource):
                 raise DataError(f"{file.path} has a column of another type than {files[0].path} ({error})") from error
         with self.door(files[0]):  # names may be of bytes that are no text
             self._nested = pa.schema([pa.field(field.name, self._read_as(field.type, field.name)) for field in found])
-            self.schema = flat(self._nested.empty_table()).schema
+            self.schema = flat_schema(self._nested)
 
     def can_be_cut(self, file: File) -> bool:
         """Whether parts of a file can be read without what is before them."""

@@ -1,6 +1,7 @@
 """What a file is, by its first bytes: one of the formats that riata reads, or something else, named for what it is."""
 
 import json
+import re
 
 from riata.errors import DataError
 
@@ -10,6 +11,8 @@ WORDS = {
     "ipc": ("an Arrow file", ".arrow"),
     "csv": ("CSV text", ".csv"),
     "svmlight": ("svmlight text", ".svm"),
+    "vowpal wabbit": ("text of Vowpal Wabbit", ".vw"),
+    "libffm": ("text of libffm", ".ffm"),
     "npy": ("a NumPy array", ".npy"),
     "npz": ("an archive of NumPy arrays", ".npz"),
     "json": ("JSON text", ".jsonl"),
@@ -42,13 +45,16 @@ OTHERS = {
     b"BZh91AY&SY": "compressed by bzip2: give it the ending .bz2 after that of its format",
     b"\xfd7zXZ": "compressed by xz: give it the ending .xz after that of its format",
 }
-TEXTS = ("csv", "svmlight", "json")
+TEXTS = ("csv", "svmlight", "vowpal wabbit", "libffm", "json")
 PICKLES = tuple(bytes([0x80, version]) for version in range(2, 6))
 BOM = b"\xef\xbb\xbf"
 
 
 def known_formats() -> str:
-    return "Parquet, ORC, Avro, Arrow IPC (Feather), CSV, TSV, JSON, Excel (.xlsx), svmlight, .npy and .npz"
+    return (
+        "Parquet, ORC, Avro, Arrow IPC (Feather), CSV, TSV, JSON, Excel (.xlsx), svmlight, Vowpal Wabbit, libffm, .npy "
+        "and .npz"
+    )
 
 
 def kind_by_content(head: bytes, path: str) -> str | None:
@@ -130,3 +136,13 @@ def is_json(head: bytes) -> bool:
         return isinstance(json.loads(line), dict)
     except ValueError:  # a long line that was cut, or an object over several lines
         return line[1:].lstrip()[:1] in (b'"', b"")
+
+
+def is_vowpal_wabbit(line: bytes) -> bool:
+    """Whether a line is Vowpal Wabbit's: a label, a bar, and a namespace or features, unlike cells between bars."""
+    before, bar, features = line.partition(b"|")
+    words = before.split()
+    if words and (before.endswith(words[-1]) or words[-1].startswith(b"'")):
+        words.pop()  # a tag
+    labelled = 1 <= len(words) <= 3 and all(re.fullmatch(rb"[-+]?[0-9.]+(e[-+]?[0-9]+)?", word, re.I) for word in words)
+    return bool(bar) and labelled and any(len(part.split()) > 1 for part in features.split(b"|"))

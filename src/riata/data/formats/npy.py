@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from riata.data.budget import in_words
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.csr import check_entries
 from riata.data.formats.damage import reason_of
 from riata.data.formats.files import File
@@ -66,7 +67,7 @@ def read_layout(handle: Any, size: int, name: str) -> Layout:
 def as_column(values: np.ndarray) -> pa.Array:
     """The rows of an array as an Arrow column: values of one dimension, lists of more dimensions."""
     if values.ndim == 1:
-        return pa.array(values.view(np.uint8) if values.dtype == np.bool_ else values)
+        return arrow_of(values.view(np.uint8) if values.dtype == np.bool_ else values)
     return dense_column(values.reshape(len(values), int(np.prod(values.shape[1:]))))
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
-from riata.data.formats.tables import flat, owners
+from riata.data.formats.tables import flat, flat_schema, owners
 from riata.errors import MissingPackageError
 
 
@@ -25,7 +25,7 @@ class Orc(FileSource):
         """The schema of a file, and how many rows it has."""
         with self.door(file), file.seekable() as handle:
             reader = orc_file(handle)
-            return flat(reader.schema.empty_table()).schema.remove_metadata(), reader.nrows
+            return flat_schema(reader.schema).remove_metadata(), reader.nrows
 
     def n_stripes(self, handle: pa.NativeFile) -> int:
         """Into how many stripes a file is cut."""

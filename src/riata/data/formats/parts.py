@@ -21,8 +21,8 @@ from riata.data.formats.json import Json
 from riata.data.formats.npy import Npy
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
+from riata.data.formats.parsed_lines import ParsedLines
 from riata.data.formats.source import OneColumn, Source, WithColumns
-from riata.data.formats.svmlight import Svmlight
 from riata.errors import DataError
 
 LOOK_AHEAD = 1 << 16  # bytes in which to look for the end of a line
@@ -77,7 +77,7 @@ def _cut_files(source: FileSource, n_parts: int) -> Iterator[File]:
 def _can_be_cut(source: FileSource, file: File) -> bool:
     if isinstance(source, Csv | Json):
         return source.can_be_cut(file)
-    return isinstance(source, Parquet | Ipc | Orc) or (isinstance(source, Svmlight) and file.compression is None)
+    return isinstance(source, Parquet | Ipc | Orc) or (isinstance(source, ParsedLines) and file.compression is None)
 
 
 def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
@@ -86,7 +86,7 @@ def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
         return []
     if isinstance(source, Csv):
         return row_starts(file, n_spans, source.dialect(file))
-    if isinstance(source, Svmlight | Json):
+    if isinstance(source, ParsedLines | Json):
         return _line_starts(file, n_spans)
     with file.seekable() as handle:
         groups = _group_count(source, handle)

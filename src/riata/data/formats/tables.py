@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.formats.frame_columns import as_column, pandas_table, polars_table
 from riata.data.formats.source import DENSE, INDICES, VALUES, Source
 from riata.errors import DataError
@@ -72,6 +73,11 @@ def flat(table: pa.Table) -> pa.Table:
     return checked_names(table)
 
 
+def flat_schema(schema: pa.Schema) -> pa.Schema:
+    """The schema of such a table; Arrow's own `empty_table` imports pandas."""
+    return flat(pa.Table.from_batches([], schema)).schema
+
+
 def owners(schema: pa.Schema, columns: Sequence[str]) -> list[pa.Field]:
     """The fields of a nested schema to which these columns with dotted names belong."""
     return [field for field in schema if any(c == field.name or c.startswith(f"{field.name}.") for c in columns)]
@@ -99,12 +105,12 @@ def dense_column(X: np.ndarray) -> pa.Array:
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
     if X.dtype == np.bool_:
         X = X.view(np.uint8)
-    return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(X).ravel()), X.shape[1])
+    return pa.FixedSizeListArray.from_arrays(arrow_of(np.ascontiguousarray(X).ravel()), X.shape[1])
 
 
 def list_column(offsets: np.ndarray, values: np.ndarray) -> pa.Array:
     """A column of the lists values[offsets[i]:offsets[i + 1]], without a copy."""
-    return pa.LargeListArray.from_arrays(pa.array(np.asarray(offsets, dtype=np.int64)), pa.array(values))
+    return pa.LargeListArray.from_arrays(arrow_of(np.asarray(offsets, dtype=np.int64)), arrow_of(values))
 
 
 def matrix_batch(X: Any) -> pa.RecordBatch:
@@ -131,4 +137,4 @@ def column_table(values: Any, name: str) -> pa.Table:
         array = array[:, 0]
     if array.ndim != 1:
         raise DataError(f"the {name} must be one column, not an array of shape {array.shape}")
-    return pa.table({name: as_column(array) if array.dtype.kind == "O" else pa.array(array)})
+    return pa.table({name: as_column(array) if array.dtype.kind == "O" else arrow_of(array)})

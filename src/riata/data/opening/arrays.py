@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.budget import parse_memory
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.column import BadRow, as_floats
 from riata.data.columns.lists import check_numbers, check_values
 from riata.data.csr import canonical
@@ -15,7 +16,7 @@ from riata.data.in_memory import InMemory
 from riata.data.offset import Offset, in_array, one_of
 from riata.data.opening.sources import Reading, role_values
 from riata.data.row_marks import MarksGiven
-from riata.data.target import TargetLearner
+from riata.data.target import TargetLearner, target_column
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
 
@@ -68,18 +69,33 @@ def open_array(
         data = InMemory(X, np.zeros(n_rows), weights, names, offset=offset)
         return _with_role(data, role)
     column = _complete_column(target, "target", reading, n_rows)
+    if (events := numbers("event")) is not None:
+        column, task = _with_events(column, events), "survival"
     learner = TargetLearner(pa.field(TARGET, column.type), task)
-    learner.add(column, np.ones(n_rows))
+    try:
+        learner.add(column, np.ones(n_rows))
+    except BadRow as bad:
+        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
     found = learner.target()
     labels = found.labels
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
     data = _with_role(InMemory(X, found.encode(column), weights, names, labels, offset=offset), role)
+    data.facts = data.facts.but(survival=found.survival)
     if marks:
         given = {role: values if not isinstance(values, str) else _complete_column(values, role, reading, n_rows)
                  for role, values in marks.items()}  # fmt: skip
         data.facts = data.facts.but(marks=MarksGiven(given, n_rows, data.kept))
     return data
+
+
+def _with_events(column: pa.Array, events: np.ndarray) -> pa.Array:
+    """Times with the signs that events give them."""
+    rows = pa.RecordBatch.from_arrays([column, arrow_of(events)], names=[TARGET, "event"])
+    try:
+        return target_column(rows, TARGET, "event")
+    except BadRow as bad:
+        raise DataError(f"row {bad.row + 1}: {bad.sentence}") from bad
 
 
 def _with_role(data: InMemory, role: Offset) -> InMemory:
@@ -119,7 +135,7 @@ def _complete_column(given: Any, role: str, reading: Reading, n_rows: int) -> pa
 
 def _column(given: Any, role: str, reading: Reading, n_rows: int) -> pa.Array:
     """One value per row."""
-    rows = OneColumn(role_values(given, role, [], reading), role)
+    rows = OneColumn(role_values(given, role, reading), role)
     column = pa.Table.from_batches(rows.batches([role], max(n_rows, 1)), rows.schema).column(role).combine_chunks()
     if len(column) != n_rows:
         raise DataError(f"there are {n_rows} rows of data but {len(column)} values of the {role}")

@@ -31,6 +31,7 @@ class Asked:
     """What is asked of one opening, see `riata.open`."""
 
     target: Any
+    event: Any
     weight: Any
     offset: Any
     exposure: Any
@@ -55,6 +56,8 @@ class Asked:
         if self.on_error not in ("raise", "skip"):
             raise OptionError(f"on_error must be 'raise' or 'skip', not {self.on_error!r}")
         one_of(self.offset, self.exposure)
+        if self.event is not None and self.task not in ("auto", "survival"):
+            raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -64,7 +67,7 @@ class Asked:
     @property
     def beside(self) -> dict[str, Any]:
         """What is given for every row beside its features and its target."""
-        return {"weight": self.weight, "offset": self.offset, "exposure": self.exposure}
+        return {"event": self.event, "weight": self.weight, "offset": self.offset, "exposure": self.exposure}
 
     @property
     def growing(self) -> dict[str, Any]:

@@ -49,8 +49,10 @@ def check_width(rows: Dataset, n_features: int | None) -> Dataset:
 def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
     """Whether the rows were encoded with this value of an option."""
     if name == "task":
-        classes = encoding.target.classes if encoding and encoding.target else None
-        return value in ("auto", "regression" if classes is None else "classification")
+        target = encoding.target if encoding else None
+        if target is not None and target.survival:
+            return value in ("auto", "survival")
+        return value in ("auto", "regression" if target is None or target.classes is None else "classification")
     if not isinstance(value, str | list | tuple):
         return False  # an array, where the rows have their own
     if encoding is None or not value:
@@ -58,6 +60,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
     if name == "target":
         column = encoding.target.column if encoding.target else None
         return value == column or column == TARGET  # a target without a name was given as a number or a file
+    if name == "event":
+        return encoding.target is not None and value == encoding.target.event
     if name == "weight":
         return value == encoding.weight
     if name in ("offset", "exposure"):

@@ -18,6 +18,7 @@ from riata.data.offset import Offset, one_of
 from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
 
+LEVEL_BITS, NAME_BITS = 16, 20  # of hash buckets
 FROM_MEMORY = {"words_counted"}  # options that follow from the budget: nobody is asked for them
 
 
@@ -26,6 +27,7 @@ class ColumnOptions:
     """What the user says about columns, see `riata.open`."""
 
     target: str | None = None
+    event: str | None = None  # of times, whether they are those of an event
     weight: str | None = None
     offset: str | None = None
     exposure: str | None = None  # of which the logarithm is the offset
@@ -43,7 +45,7 @@ class ColumnOptions:
     stop_words: tuple[str, ...] = ()
     min_rows: int | None = None
     tfidf: bool = False
-    hash_bits: int = 16
+    hash_bits: int | None = None  # None: LEVEL_BITS of a column, NAME_BITS of rows of named features
     hash_text: bool = False
     crosses: tuple[tuple[str, ...], ...] = ()
     words_counted: int = MOST_WORDS_COUNTED  # at a time, see `riata.data.budget.words_counted`
@@ -51,14 +53,24 @@ class ColumnOptions:
     on_error: str = "raise"
 
     def __post_init__(self) -> None:
-        if (fault := bits_fault(self.hash_bits)) is not None:
+        if self.hash_bits is not None and (fault := bits_fault(self.hash_bits)) is not None:
             raise OptionError(f"hash_bits {fault}")
+
+    @property
+    def level_bits(self) -> int:
+        """Of the hashes of levels or words."""
+        return LEVEL_BITS if self.hash_bits is None else self.hash_bits
+
+    @property
+    def name_bits(self) -> int:
+        """Of the hashes of names in a row of named features, which is as good as many columns."""
+        return NAME_BITS if self.hash_bits is None else self.hash_bits
 
     @property
     def vocabulary(self) -> Vocabulary:
         """How words of texts become features."""
         rules = WordRules(self.ngrams, stop_words_of(self.stop_words))
-        bits = self.hash_bits if self.hash_text else None
+        bits = self.level_bits if self.hash_text else None
         return Vocabulary(rules, self.max_words, self.min_rows, self.tfidf, bits, self.words_counted)
 
     @property
@@ -69,8 +81,8 @@ class ColumnOptions:
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns of target, weight and offset, by what they are."""
-        given = {role: getattr(self, role) for role in ("target", "weight", "offset", "exposure")}
+        """The columns of target, event, weight and offset, by what they are."""
+        given = {role: getattr(self, role) for role in ("target", "event", "weight", "offset", "exposure")}
         return {role: name for role, name in given.items() if name is not None}
 
     @property

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from riata.data.column_names import listed, typed
-from riata.data.columns.arrow_values import values_of
+from riata.data.column_names import listed
+from riata.data.columns.arrow_values import arrow_of, values_of
 from riata.data.columns.categories import CategoryLearner
 from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
 from riata.data.columns.column_profile import ColumnProfile
@@ -16,6 +16,7 @@ from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
 from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
+from riata.data.columns.maps import AnyNamesLearner, MapLearner
 from riata.data.columns.numbers import NumberLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.columns.unfit import leak, unfit, without_values
@@ -83,7 +84,9 @@ class FirstPass:
         self.notes: list[str] = []
         self.target: TargetLearner | None = None
         if options.target is not None:
-            self.target = TargetLearner(source.schema.field(options.target), options.task, options.categorical)
+            self.target = TargetLearner(
+                source.schema.field(options.target), options.task, options.categorical, options.event
+            )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
     def begin(self, batch: pa.RecordBatch) -> None:
@@ -118,10 +121,10 @@ class FirstPass:
             self.without_target += int((keep & ~has_target).sum())
             keep &= has_target
             if not keep.all():
-                batch, weight = batch.filter(pa.array(keep)), weight[keep]
+                batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
-            y = self.target.add(batch.column(self.options.target), weight) if self.target else None
+            y = self.target.add(self.target.of(batch), weight) if self.target else None
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
         except BadRow as bad:
@@ -133,11 +136,10 @@ class FirstPass:
         """Which rows have a target."""
         if self.target is None:
             return np.ones(batch.num_rows, dtype=bool)
-        name = self.target.column
-        column = batch.column(name)
+        column = self.target.of(batch)
         if self.target.text:
             return values_of(as_strings(column).is_valid())
-        has_target: np.ndarray = ~np.isnan(as_floats(column, name))
+        has_target: np.ndarray = ~np.isnan(as_floats(column, self.target.column))
         return has_target
 
     def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
@@ -164,9 +166,18 @@ class FirstPass:
         options = self.options
         if options.hashed:
             return LevelsLearner(name)
-        if self.source.partial:  # later rows bring other levels
-            return CategoryLearner(name, min(options.max_levels, MOST_LEVELS_OF_FIRST_ROWS), options.hash_bits, True)
-        return CategoryLearner(name, options.max_levels, options.hash_bits)
+        return CategoryLearner(name, self._most_levels, options.level_bits, self.source.partial)
+
+    def _names(self, name: str) -> Learner:
+        if self.options.hashed:
+            return AnyNamesLearner(name)
+        return MapLearner(name, self._most_levels, self.options.name_bits, self.source.partial)
+
+    @property
+    def _most_levels(self) -> int:
+        """How many levels of a column are kept apart; later rows of a stream bring others."""
+        most = self.options.max_levels
+        return min(most, MOST_LEVELS_OF_FIRST_ROWS) if self.source.partial else most
 
     def _words(self, name: str) -> Learner:
         asked = self.options.vocabulary
@@ -184,14 +195,16 @@ class FirstPass:
             return self._categories(name)
         if is_list(kind):
             return DenseLearner(name, self.source.feature_names)
+        if is_map(kind):
+            return self._names(name)
         if is_text(kind):
             strings = as_strings(column)
             if look_like_dates(strings):
                 return DateLearner(name)
             if look_like_prose(strings):
                 self.notes.append(
-                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}], or "
-                    f"--categorical {typed(name)}, makes levels of it)"
+                    f"column {name!r} looks like free text: its words are counted (categorical=[{name!r}] makes levels "
+                    "of it)"
                 )
                 return self._words(name)
             return self._categories(name)
@@ -320,7 +333,7 @@ def no_feature(name: str, kind: pa.DataType) -> str:
     if (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type):
         return (
             f"column {name!r} holds lists of names, which are no feature: dropped; to use it make a column of yes and "
-            f"no for every name, or join them to one text and declare it (text=[{name!r}], or --text {typed(name)})"
+            f"no for every name, or join them to one text and declare it (text=[{name!r}])"
         )
     return f"column {name!r} is {kind}, which is no feature: dropped"
 
@@ -329,6 +342,13 @@ def is_list(kind: pa.DataType) -> bool:
     """Whether values are lists of numbers."""
     a_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     return bool(a_list) and is_number(kind.value_type)
+
+
+def is_map(kind: pa.DataType) -> bool:
+    """Whether values are maps from names, or whole numbers, to numbers."""
+    if not pa.types.is_map(kind):
+        return False
+    return bool(is_text(kind.key_type) or pa.types.is_integer(kind.key_type)) and is_number(kind.item_type)
 
 
 def is_number(kind: pa.DataType) -> bool:

@@ -6,6 +6,7 @@
 | CSV, JSON, Excel, DuckDB      | the same                                  | a column                                 |
 | pandas, polars, PyArrow       | the same                                  | a column, or an array                    |
 | svmlight / libsvm             | zero- or one-based                        | the first entry of each line             |
+| Vowpal Wabbit, libffm         | by their names                            | the first entry of each line             |
 | .npz                          | array X, or a SciPy CSR file              | array `target`, `y` by default           |
 | .npy, NumPy, SciPy            | all columns                               | a column number, an array, or a file     |
 | what riata statistics wrote   | those that were read                      | the one that was read                    |
@@ -28,6 +29,7 @@ from riata.data.opening.checks import check_as_encoded, check_known, check_width
 from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
 from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
+from riata.data.survival import from_structured, is_structured
 from riata.scipy_later import is_sparse
 
 DATASETS = {"digits49": "load_digits49", "gisette": "fetch_gisette"}
@@ -37,6 +39,7 @@ def open_data(
     source: Any,
     target: Any = None,
     *,
+    event: Any = None,
     weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -69,7 +72,11 @@ def open_data(
     source : path, glob, URL, array, frame, generator of chunks, or the name of a data set
         What to read; "-" is standard input.
     target, weight : str, int, array or path
-        A column by name (by number in a bare array), an array of one value per row, or a file of its own.
+        A column by name (by number in a bare array), an array of one value per row, or a file of its own. A structured
+        array of booleans and numbers is of events and their times, as scikit-survival has them.
+    event : str, array or path
+        Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
+        it had not happened by then. The task is then "survival".
     offset : str, array or path
         Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
         with them needs them for every row it predicts.
@@ -86,8 +93,9 @@ def open_data(
         Columns whose values are levels, even if they are numbers, and columns of free text.
     crosses : sequence of sequences of columns
         Columns whose levels are also features in combination, such as ("carrier", "dest").
-    task : {"auto", "classification", "regression"}
-        What the target is. "auto": classes if it is text or boolean, or has exactly two values.
+    task : {"auto", "classification", "regression", "survival"}
+        What the target is; for "survival" without `event`, times that are negative where no event happened. "auto":
+        classes if it is text or boolean, or has exactly two values.
     memory : str or int, default="512MB"
         Budget. Data that needs less than a quarter of it is loaded into memory.
     cache : bool or folder, default=True
@@ -121,16 +129,20 @@ def open_data(
         The rows that a word is in, at least, to be a feature: 5 by default, or 1 % of few rows.
     tfidf : bool, default=False
         Whether words count less the more rows have them, and rows of words have length 1.
-    hash_text, hash_bits : bool, default=False, and int, default=16
-        Whether words are numbered by a hash of so many bits, without a list of them.
+    hash_text : bool, default=False
+        Whether words are numbered by a hash, without a list of them.
+    hash_bits : int, optional
+        Bits of hashes of levels, words and names: 16 by default, and 20 of rows of named features (Vowpal Wabbit).
     hashed : bool, default=False
         Whether all features are numbered by hashes of their names, for solver "sketch".
     remote_opener : callable, optional
         Makes the dataset where other processes are to read the rows, see `riata.engines`.
     """
+    if is_structured(target):
+        target, task = from_structured(target), "survival"
     marks = {"groups": groups, "time": time, "folds": folds}
     asked = Asked(
-        target=target, weight=weight, offset=offset, exposure=exposure,
+        target=target, event=event, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
         memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
@@ -140,11 +152,16 @@ def open_data(
     check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in FROM_MEMORY])
     if is_statistics(source):
         return _open_statistics(source, asked)
-    if isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists():
+    if is_data_set(source):
         return _open_by_name(source, asked)
     if (is_sparse(source) or isinstance(source, np.ndarray)) and not isinstance(source, np.memmap):
         return _open_array(source, asked)
     return open_rows(source, asked, remote_opener)
+
+
+def is_data_set(source: Any) -> bool:
+    """Whether this is the name of a data set, such as "digits49:test"."""
+    return isinstance(source, str) and source.partition(":")[0] in DATASETS and not Path(source).exists()
 
 
 def _open_statistics(source: Any, asked: Asked) -> Dataset:

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pyarrow as pa
+
 from riata.data.column_names import no_column
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.dates import Date
 from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
-from riata.data.formats.source import Source
+from riata.data.formats.source import DENSE, Source
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.target import Target
 from riata.errors import DataError
@@ -83,11 +85,16 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     weight = encoding.weight if target is not None and encoding.weight in names else None
     known = None
     if target is not None:
-        classes = encoding.target.classes if encoding.target else None
-        known = Target(target, None if classes is None else tuple(classes))
+        learnt = encoding.target or Target(target)
+        if learnt.event is not None and learnt.event not in names:
+            raise DataError(
+                no_column(learnt.event, names, f"{source.place()}: it says which times are those of events")
+            )
+        known = replace(learnt, column=target, classes=None if learnt.classes is None else tuple(learnt.classes))
     return replace(encoding, target=known, weight=weight)
 
 
 def has_names(source: Source) -> bool:
-    """Whether features have names: in tables and svmlight files they do, in a bare matrix only if names are given."""
-    return not source.bare or source.any_base or bool(source.feature_names)
+    """Whether features have names: in tables and files of text they do, in a bare matrix only if names are given."""
+    named = source.any_base or (DENSE in source.schema.names and pa.types.is_map(source.schema.field(DENSE).type))
+    return not source.bare or named or bool(source.feature_names)

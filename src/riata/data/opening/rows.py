@@ -111,6 +111,8 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
         rows.judge_by(columns)
         rows = UnstoredStream(rows, _first_rows(rows, asked.memory), columns)
     encoding = asked.encoding
+    if encoding is not None and encoding.target is not None and roles["event"] is not None:
+        encoding = replace(encoding, target=replace(encoding.target, event=roles["event"], survival=True))
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
     if encoding is not None and options.offset_role is not None:
@@ -136,7 +138,7 @@ def _time_note(given: Any, options: ColumnOptions) -> list[str]:
     """A note on a column of times that would have been a feature, had it not been named as such."""
     if options.time is None or options.time != given or options.features is not None or options.time in options.drop:
         return []
-    keeps = "naming it among the features keeps it (features=..., or --features)"
+    keeps = "naming it among the features keeps it"
     return [f"{options.time!r} orders the folds and is no feature; {keeps}"]
 
 

@@ -19,10 +19,13 @@ from riata.data.formats.excel import Excel
 from riata.data.formats.files import File, find_files, guess_format, sniff
 from riata.data.formats.ipc import Ipc
 from riata.data.formats.json import Json
+from riata.data.formats.kinds import TEXTS
 from riata.data.formats.live_files import Followed, StandardInput
+from riata.data.formats.named_lines import Libffm, VowpalWabbit
 from riata.data.formats.npy import Npy, Npz
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
+from riata.data.formats.parsed_lines import ParsedLines
 from riata.data.formats.source import NOTHING, OFFSET, TARGET, WEIGHT, OneColumn, Source, WithColumns
 from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
@@ -30,7 +33,7 @@ from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch
 from riata.data.opened import is_arrow_dataset
 from riata.errors import DataError, MissingFileError, OptionError
 
-TEXTS = ("csv", "svmlight", "json")
+LINES: dict[str, type[ParsedLines]] = {"svmlight": Svmlight, "vowpal wabbit": VowpalWabbit, "libffm": Libffm}
 
 
 class Reading(NamedTuple):
@@ -80,7 +83,8 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
     if reading.follow:
         if kind not in TEXTS or len(files) > 1 or files[0].compression:
             raise OptionError(
-                "only a single file of CSV, svmlight or JSON lines, not compressed, can be followed as it grows"
+                "only a single file of CSV, JSON lines, svmlight, Vowpal Wabbit or libffm, not compressed, can be "
+                "followed as it grows"
             )
         files = [Followed(**vars(files[0]))]
     if kind == "npy":
@@ -92,7 +96,7 @@ def _files(path: str, reading: Reading, target: Any) -> Source:
     if kind == "excel":
         sheet = None if book is None else book[2]
         return Excel(
-            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv.cells,
+            files, sheet, as_text=reading.as_text, skip_bad=reading.skip_bad, asked=reading.csv,
             known=reading.cells, labels=reading.labels,
         )  # fmt: skip
     if kind in ("npz", "parquet"):
@@ -107,7 +111,9 @@ def _stdin(reading: Reading) -> Source:
     file = StandardInput()
     kind = sniff(file.head(), file.path)
     if kind not in TEXTS:
-        raise DataError("standard input must be CSV, svmlight or JSON text; give other formats as files")
+        raise DataError(
+            "standard input must be text: CSV, JSON, svmlight, Vowpal Wabbit or libffm; give other formats as files"
+        )
     rows = _text([file], kind, reading)
     rows.single_pass = True
     return rows
@@ -122,7 +128,7 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
         )  # fmt: skip
     if kind == "json":
         return Json(files, block_bytes=block, as_text=reading.as_text, skip_bad=reading.skip_bad)
-    return Svmlight(files, block_bytes=block, skip_bad=reading.skip_bad)
+    return LINES[kind](files, block_bytes=block, skip_bad=reading.skip_bad)
 
 
 def with_roles(
@@ -136,7 +142,7 @@ def with_roles(
         given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
             roles[role] = given
-        elif isinstance(given, str) and not need_target:
+        elif isinstance(given, str) and role == "target" and not need_target:
             roles[role] = None  # it is optional, and not there
         elif isinstance(rows, Npy) and role == "target" and TARGET in names:
             roles[role] = TARGET  # a column by its number
@@ -145,12 +151,12 @@ def with_roles(
         else:
             while name in names:  # the rows have a column of that name
                 name = f"_{name}"
-            others.append(OneColumn(role_values(given, role, names, reading), name))
+            others.append(OneColumn(role_values(given, role, reading, rows), name))
             roles[role] = name
     if roles["target"] is None and TARGET in names and (rows.bare or not need_target):
         roles["target"] = TARGET
-    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream) and rows.bare:
-        roles["weight"] = WEIGHT  # of tuples (X, y, weight)
+    if roles["weight"] is None and WEIGHT in names and isinstance(rows, Stream | VowpalWabbit) and rows.bare:
+        roles["weight"] = WEIGHT  # of tuples (X, y, weight), or an importance
     if (
         roles.get("offset", roles.get("exposure")) is None
         and OFFSET in names
@@ -168,11 +174,16 @@ def _names_a_column(given: Any, rows: Source) -> bool:
     return isinstance(given, int | np.integer | tuple) and not rows.bare and str(given) in rows.schema.names
 
 
-def role_values(given: Any, role: str, names: Sequence[str], reading: Reading) -> Source:
-    """A target or weight that is not one of the columns `names`: an array, or a file of its own."""
+def role_values(given: Any, role: str, reading: Reading, rows: Source | None = None) -> Source:
+    """A target or weight that is not one of the columns of the rows, if these have any: an array, or a file."""
     if not isinstance(given, str | Path):
         return Table(column_table(given, role))
     try:
         return open_source(given, reading)
     except MissingFileError:
-        raise DataError(f"{no_column(str(given), names)}, and there is no such file") from None
+        if rows is None:
+            raise DataError(
+                f"there is no file {given!r} for the {role}, and an array has no names of columns: give one value for "
+                "each row, or a file of them"
+            ) from None
+        raise DataError(no_column(str(given), rows.schema.names, f"{rows.place()}, nor a file of that name")) from None

@@ -35,5 +35,5 @@ def _width_note(encoding: Encoding, n_features: int | None) -> list[str]:
         return []
     return [
         f"the first rows of the stream have {encoding.n_features} features, and later ones beyond are left out: say "
-        "how many there are (n_features, or --n-features)"
+        "how many there are (n_features)"
     ]

@@ -157,8 +157,11 @@ def _arrived(arrays: list[Any], shape: tuple[int, int], event: Any, n_of_matrix:
     return Chunk(CudaDense(X[0]) if len(X) == 1 else CudaSparse((X[0], X[1], X[2]), shape), *others)
 
 
+HERE = "cpu"  # the device that is no other place
+
+
 def place_named(device: str) -> Place:
     """The place of the option `device`."""
     if device != "cuda":
-        raise OptionError(f"device must be 'cuda' or nothing, not {device!r}")
+        raise OptionError(f"device must be 'cuda' or 'cpu', not {device!r}")
     return Gpu()

@@ -8,7 +8,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import DataError
-from riata.losses import probabilities
+from riata.losses import against_rest, probabilities
 from riata.model.quality.calibration import Calibration, CalibrationTable
 from riata.model.quality.curves import ScoreTable
 from riata.model.quality.unlimited import Undecided
@@ -76,11 +76,12 @@ def class_quality(model: "Model", data: Dataset) -> ClassQuality:
         truth, weight = places[chunk.y.astype(np.intp)], chunk.weight
         n_rows += len(truth)
         np.add.at(confusion, (truth, model.decide(z)), weight)
-        ends.add(z, truth - first)
+        scores_of = against_rest(model.link_function, z)
+        ends.add(scores_of, truth - first)
         if undecided is not None:
             undecided.add(z, chunk)
         for i, table in enumerate(curves.values()):
-            table.add(z if z.ndim == 1 else z[:, i], truth == first + i, weight)
+            table.add(z if z.ndim == 1 else scores_of[:, i], truth == first + i, weight)
         if model.link_function.probabilities:
             p, rows = probabilities(model.link_function, z), np.arange(len(truth))
             chosen = np.ones(len(p), dtype=int) if z.ndim == 1 else p.argmax(axis=1)

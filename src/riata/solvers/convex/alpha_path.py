@@ -11,21 +11,25 @@ first guesses are good enough.
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.objective import FirstOrder, Problem, summarise
+from riata.coupled_passes import by_rows
+from riata.objective import FirstOrder, Problem, duality_gap, summarise
 from riata.penalties import Penalty
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
+from riata.solvers.convex.smoothing import HALF_A_GAP, minima
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
     STEP_PRECISION,
+    AnyCurvature,
     WorkingSetState,
+    curvature_of,
     cut_back,
     grown,
     local_problem,
@@ -35,6 +39,7 @@ from riata.solvers.convex.working_set import (
     without_rounding,
     worse,
 )
+from riata.solvers.iterate import Options
 from riata.threads import one_blas_thread
 
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
@@ -62,7 +67,7 @@ class AlphaModel(NamedTuple):
     """The model of one alpha: no more than that is kept of it, for slopes are as long as the model."""
 
     w: np.ndarray
-    b: float
+    b: Any  # a number, or one for each output
     loss: float  # the mean loss, without the penalty
     gap: float
 
@@ -73,12 +78,12 @@ class PathPoint:
 
     problem: Problem
     w: np.ndarray
-    b: float
+    b: Any
     best: float = np.inf  # F where it was last accepted, at (w_best, b_best)
     w_best: np.ndarray | None = None
-    b_best: float = 0.0
+    b_best: Any = 0.0
     at: FirstOrder | None = None  # after its first pass
-    curvature: Curvature | None = None  # there, where the loss is not quadratic
+    curvature: AnyCurvature | None = None  # there, where the loss is not quadratic
     gap: float = np.inf
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
@@ -100,6 +105,9 @@ def alpha_path(
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
         yield AlphaModel(w, b, at.loss, gap)
+    if "smoothing" in problem.loss.has:
+        yield from _by_smoothing(problem, state, at, penalties[at_start:], options)
+        return
     size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
@@ -110,6 +118,20 @@ def alpha_path(
         last = points[-1]
         assert last.at is not None
         state.w, state.b, at, now = last.w, last.b, last.at, last_alpha
+
+
+def _by_smoothing(
+    problem: Problem, state: WorkingSetState, at: FirstOrder, penalties: Sequence[Penalty], options: PathOptions
+) -> Iterator[AlphaModel]:
+    """The models of a loss with a kink, one after the other, each from the last."""
+    for penalty in penalties:
+        problem = replace(problem, penalty=penalty)
+        width = HALF_A_GAP * duality_gap(problem, state.w, at)
+        for found in minima(problem, Options(MAX_ROUNDS, memory=options.memory), state, width):
+            if found.gap <= options.tol * options.unit:
+                break
+        at = found.at
+        yield AlphaModel(state.w, state.b, at.loss, found.gap / options.unit)
 
 
 def _solve_block(
@@ -162,7 +184,7 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Inne
     The curvature of new features is read: a pass. For losses that are not quadratic only the first one is read here,
     the others together with the slopes.
     """
-    columns = without_curvature(problem, state.features)
+    columns = without_curvature(problem, state.features, many_minima=True)
     if columns is not None:
         return columns
     if problem.loss.quadratic or not len(state.curvature.features):
@@ -205,9 +227,13 @@ def _read_points(points: list[PathPoint], features: np.ndarray | None) -> None:
     """The first-order means at each model, and its curvature over these features, if any: one pass for all."""
     features = features if features is not None and len(features) else None
     data, loss = points[0].problem.data, points[0].problem.loss
-    parts = [pass_part(loss, point.w, point.b, features, features) for point in points]
+    of_rows = by_rows(data, loss, [(point.w, point.b) for point in points])
+    parts = [
+        pass_part(replace(point.problem, loss=its_loss), point.w, point.b, features, features)
+        for point, its_loss in zip(points, of_rows, strict=True)
+    ]
     sums = data.sum(lambda chunk: tuple(part(chunk) for part in parts))
     for point, its_sums in zip(points, sums, strict=True):
-        point.at = summarise(its_sums[:2])
+        point.at = summarise(its_sums[0], point.w, point.b)
         if features is not None:
-            point.curvature = NOTHING.grown(features, its_sums[-1], data.total_weight)
+            point.curvature = curvature_of(point.problem, NOTHING, features, its_sums[-1])

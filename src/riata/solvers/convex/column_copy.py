@@ -21,6 +21,7 @@ class ColumnCopy:
 
     features: np.ndarray
     A: np.ndarray
+    compiled: bool = True  # whether its rows are worth compiled loops
 
     def minimum(
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
@@ -30,18 +31,24 @@ class ColumnCopy:
         y, weight = problem.data.targets()
         strengths = problem.strengths.of(W)
         with one_blas_thread():
-            v, b = minimise_loss(self.A, y, weight, problem.loss, strengths, problem.fit_intercept, w[W], b, enough)
+            v, b = minimise_loss(
+                self.A, y, weight, problem.loss, strengths, problem.fit_intercept, w[W], b, enough, self.compiled
+            )
         w = np.zeros_like(w)
         w[W] = v
         return w, float(b)
 
 
-def column_copy(problem: Problem, features: np.ndarray) -> ColumnCopy | None:
+def column_copy(problem: Problem, features: np.ndarray, many_minima: bool = False) -> ColumnCopy | None:
     """A copy of the columns of these features, or None: where the loss is quadratic, the data is not in memory, the
-    columns are too many, or the loss or the penalty has no compiled version."""
+    columns are too many, or the loss or the penalty has no compiled version.
+
+    For one minimum over few rows array functions do, and nothing is compiled.
+    """
     data = problem.data
     if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
         return None
     if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > LARGEST_COPY:
         return None
-    return ColumnCopy(features, np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64))
+    A = np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64)
+    return ColumnCopy(features, A, compiled=many_minima or not data.chunk.X.few)

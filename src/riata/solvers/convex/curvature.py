@@ -7,6 +7,7 @@ has the same H everywhere, so that H is kept and only its rows for new features 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from riata.solvers.convex.quadratic import minimise_quadratic
 from riata.solvers.convex.separable_quadratic import minimise_separable
 from riata.threads import one_blas_thread
 
-Point = tuple[np.ndarray, float]  # (w, b)
+Point = tuple[np.ndarray, Any]  # (w, b)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Curvature:
             slope = slope - at.by_b * self.mean
         else:
             H = H + self.weight * np.outer(self.mean, self.mean)
-        v = _penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
+        v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
         if problem.fit_intercept and self.weight > 0:
             b = b - at.by_b / self.weight - self.mean @ (v - w[W])
         w = w.copy()
@@ -67,7 +68,7 @@ class Curvature:
 NOTHING = Curvature(np.empty(0, dtype=np.int64), 0.0, np.empty(0), np.empty((0, 0)))
 
 
-def _penalised_minimum(
+def penalised_minimum(
     penalty: Penalty,
     W: np.ndarray,
     H: np.ndarray,

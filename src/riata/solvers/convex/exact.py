@@ -35,7 +35,7 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     if "smoothing" in problem.loss.has:
         return (yield from by_smoothing(problem, options))
     if options.resume is not None:
-        state, known = WorkingSetState.resumed(options.resume, problem.data.n_features)
+        state, known = WorkingSetState.resumed(options.resume, problem.n_coefficients, problem.loss.n_outputs)
         judge = Judge(options.resume.facts["slope_unit"])
         return (yield from newton(problem, options, state, judge, known, options.resume))
     start = problem.start or empty_start(problem)
@@ -49,14 +49,16 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
     if sample is None:
         advance(problem, options, state, at, gap)
     else:
-        steps = newton(replace(problem, data=sample), options, state, judge)
+        on_sample = replace(problem, data=sample, empty=None)
+        on_sample = on_sample if problem.empty is None else replace(on_sample, empty=empty_start(on_sample))
+        steps = newton(on_sample, options, state, judge)
         for point in islice(steps, SAMPLE_STEPS):
             if judge.near(point, F):
                 break
         if problem.loss.quadratic:
             state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
         if not problem.data.cheap_passes:
-            state.features = _near_sample_minimum(replace(problem, data=sample), state)
+            state.features = _near_sample_minimum(on_sample, state)
     return (yield from newton(problem, options, state, judge, known=(F, w, b)))
 
 

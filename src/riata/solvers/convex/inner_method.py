@@ -14,8 +14,9 @@ from riata.objective import Problem
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.outputs_curvature import OutputsCurvature
 
-InnerModel = ColumnCopy | GatheredColumns | Curvature
+InnerModel = ColumnCopy | GatheredColumns | Curvature | OutputsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
@@ -23,14 +24,18 @@ NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvatu
 FASTER = 10.0  # so many times as many operations a second has a product of matrices as a sweep
 
 
-def without_curvature(problem: Problem, features: np.ndarray) -> ColumnCopy | GatheredColumns | None:
+def without_curvature(
+    problem: Problem, features: np.ndarray, many_minima: bool = False
+) -> ColumnCopy | GatheredColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
+    if problem.loss.n_outputs > 1 or problem.loss.couples_rows:
+        return None
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):
         return GatheredColumns.of(data, features, problem.fit_intercept)
-    return column_copy(problem, features)
+    return column_copy(problem, features, many_minima)
 
 
 def _columns_cost(data: InMemory, features: np.ndarray) -> float:

@@ -3,12 +3,13 @@
 from collections.abc import Generator
 from functools import partial
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import NOTHING, Curvature
+from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -16,6 +17,7 @@ from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
     STEP_PRECISION,
+    AnyCurvature,
     Known,
     WorkingSetState,
     cut_back,
@@ -33,8 +35,17 @@ MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more 
 LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
 FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
 ROUGH_PRECISION = 1e-3  # of a step while more features are to join
-ENOUGH = 0.1  # of the gap at hand, or of the one that is asked for: how precisely a working set is solved
 STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
+
+
+class Care(NamedTuple):
+    """How precisely steps are made."""
+
+    enough: float = 0.1  # of the gap at hand, or of the one that is asked for: then a working set is solved
+    precision: float = STEP_PRECISION  # of the optimality conditions
+
+
+USUAL_CARE = Care()
 
 
 def newton(
@@ -44,7 +55,7 @@ def newton(
     judge: Judge,
     known: Known | None = None,
     resume: Saved | None = None,
-    enough: float = ENOUGH,
+    care: Care = USUAL_CARE,
 ) -> Generator[Iterate, None, StopReason]:
     """Newton steps from a state, which is updated in place. No step may be worse than the point `known`.
 
@@ -69,7 +80,7 @@ def newton(
         if idle == STALLED:
             break
         known = F, state.w, state.b
-        advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, enough=enough)
+        advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care)
         least_gap = min(gap, least_gap)
     return StopReason.ROUNDING
 
@@ -82,7 +93,7 @@ def _read_no_worse(
     known: Known | None,
     least_gap: float,
     both_orders: bool,
-) -> tuple[FirstOrder, Curvature | None, float, float] | None:
+) -> tuple[FirstOrder, AnyCurvature | None, float, float] | None:
     """(slopes, curvature, F, gap) at the state, whose step is cut back while F is worse than at the point `known`.
 
     Where F rose by no more than a sum may by rounding, the least gap so far tells a good step. None, with the state
@@ -113,9 +124,9 @@ def advance(
     state: WorkingSetState,
     at: FirstOrder,
     gap: float,
-    second: Curvature | None = None,
+    second: AnyCurvature | None = None,
     keep: bool = False,
-    enough: float = ENOUGH,
+    care: Care = USUAL_CARE,
 ) -> None:
     """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""
     cheap = passes_are_cheap(problem)
@@ -135,8 +146,8 @@ def advance(
             state.curvature = second or state.curvature
         model = state.curvature
     here = state.w, state.b
-    precision = ROUGH_PRECISION if waiting else STEP_PRECISION
-    enough *= max(min(gap, at.loss), _asked_for(problem, options))
+    precision = ROUGH_PRECISION if waiting else care.precision
+    enough = care.enough * max(min(gap, at.loss), _asked_for(problem, options))
     local = local_problem(problem, state.w, state.tangent)
     found = model.minimum(local, at, here, here, precision, enough)
     state.w, state.b = without_rounding(problem, found, options.tol)

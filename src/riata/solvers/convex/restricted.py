@@ -1,5 +1,7 @@
 """The minimum of F over a few columns that are in memory: Newton steps without a pass over the other data."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from riata.kernels.losses import code_of
@@ -16,6 +18,57 @@ LAST_SHARE = 0.3  # of what is enough: by the same token
 QUADRATIC_PRECISION = 1e-12
 
 
+class Derivatives(NamedTuple):
+    """Of the mean loss: where there is an intercept, slopes and curvature are those at its best for every v."""
+
+    by_b: float
+    curvature: float  # in b
+    by_v: np.ndarray
+    mean: np.ndarray  # of the rows, weighted by their curvatures
+    H: np.ndarray
+
+
+class CompiledRows:
+    """What Newton's method takes from the rows, by compiled loops over arrays that are kept."""
+
+    def __init__(self, A: np.ndarray, y: np.ndarray, weight: np.ndarray, loss: Loss, fit_intercept: bool) -> None:
+        n, m = A.shape
+        self.A, self.fit_intercept = A, fit_intercept
+        self.fixed = code_of(loss), y, weight, loss.least_curvature
+        self.u, self.D = np.empty(n), np.empty(n)
+        self.slope, self.mean, self.C = np.empty(m), np.empty(m), np.empty((n, m))
+
+    def loss_at(self, z: np.ndarray) -> float:
+        code, y, weight, least_curvature = self.fixed
+        loss: float = losses_of_rows(code, y, z, weight, least_curvature, self.u, self.D)
+        return loss
+
+    def derivatives(self) -> Derivatives:
+        slope, mean, C = self.slope, self.mean, self.C
+        by_b, curvature = slopes_and_curved_rows(self.A, self.u, self.D, self.fit_intercept, slope, mean, C)
+        return Derivatives(by_b, curvature, slope - by_b * mean, mean, C.T @ C)
+
+
+class ArrayRows:
+    """The same by array functions, which need no compiling."""
+
+    def __init__(self, A: np.ndarray, y: np.ndarray, weight: np.ndarray, loss: Loss, fit_intercept: bool) -> None:
+        self.A, self.y, self.weight, self.loss, self.fit_intercept = A, y, weight, loss, fit_intercept
+
+    def loss_at(self, z: np.ndarray) -> float:
+        loss, y, weight = self.loss, self.y, self.weight
+        self.u = weight * loss.derivative(y, z)
+        self.D = weight * np.maximum(loss.second_derivative(y, z), loss.least_curvature)
+        return float(weight @ loss.value(y, z))
+
+    def derivatives(self) -> Derivatives:
+        A, by_b, curvature = self.A, float(self.u.sum()), float(self.D.sum())
+        centred = self.fit_intercept and curvature > 0.0
+        mean = self.D @ A / curvature if centred else np.zeros(A.shape[1])
+        C = np.sqrt(self.D)[:, None] * (A - mean)
+        return Derivatives(by_b, curvature, self.u @ A - by_b * mean, mean, C.T @ C)
+
+
 def minimise_loss(
     A: np.ndarray,
     y: np.ndarray,
@@ -26,6 +79,7 @@ def minimise_loss(
     v: np.ndarray,
     b: float,
     enough: float = 0.0,
+    compiled: bool = True,
 ) -> tuple[np.ndarray, float]:
     """(v, b) at the minimum over the columns of A, from a start within the bounds.
 
@@ -35,20 +89,16 @@ def minimise_loss(
     """
     l1, l2, lower, upper = strengths
     has_l2 = bool(l2.any())
-    code, least_curvature = code_of(loss), loss.least_curvature
-    weight = weight / weight.sum()
-    u, D, slope, mean, C = np.empty(len(y)), np.empty(len(y)), np.empty(len(v)), np.empty(len(v)), np.empty(A.shape)
+    rows = (CompiledRows if compiled else ArrayRows)(A, y, weight / weight.sum(), loss, fit_intercept)
 
     def objective(z: np.ndarray, v: np.ndarray) -> float:
-        """F; sets u and D to the first and second derivatives of the rows' losses."""
-        losses = losses_of_rows(code, y, z, weight, least_curvature, u, D)
-        return float(losses + np.abs(v) @ l1 + (0.5 * (v * v) @ l2 if has_l2 else 0.0))
+        """F; the rows keep their derivatives at z."""
+        return float(rows.loss_at(z) + np.abs(v) @ l1 + (0.5 * (v * v) @ l2 if has_l2 else 0.0))
 
     z = A @ v + b
     F = objective(z, v)
     for _ in range(STEPS):
-        by_b, curvature = slopes_and_curved_rows(A, u, D, fit_intercept, slope, mean, C)
-        H, by_v = C.T @ C, slope - by_b * mean
+        by_b, curvature, by_v, mean, H = rows.derivatives()
         if has_l2:
             H.ravel()[:: len(v) + 1] += l2
             by_v += l2 * v

@@ -11,13 +11,16 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import at_least
+from riata.coupled_passes import by_output, by_rows, coupled_losses
 from riata.data.chunk import Chunk
 from riata.errors import OptionError
-from riata.losses import Loss
+from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
+from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
+from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 from riata.units import whole_megabytes
@@ -34,30 +37,33 @@ CUTS = 3  # of one step: they leave less of it than rounding
 COPIES_OF_CURVATURE = 4  # H, a sum of parts of it, and two copies in a factorisation
 
 
+AnyCurvature = Curvature | OutputsCurvature
+
+
 @dataclass
 class WorkingSetState:
     """The current point of a method, its working set, and the curvature that was read last."""
 
     w: np.ndarray
-    b: float
+    b: Any  # a number, or one for each output
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
-    curvature: Curvature = NOTHING
+    curvature: AnyCurvature = NOTHING
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
 
     def saved(self, known: "Known", least_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
         """The state, with the point before it, the least gap so far, and the number of steps and of idle ones."""
-        H = self.curvature
+        H = self.curvature if isinstance(self.curvature, Curvature) else NOTHING  # another is read again
         arrays = {"w": self.w, "features": self.features, "known": known[1],
                   "H.features": H.features, "H.mean": H.mean, "H": H.H}  # fmt: skip
-        facts = {"b": float(self.b), "H.weight": float(H.weight), "known_F": float(known[0]),
-                 "known_b": float(known[2]), "least_gap": float(least_gap), "idle": idle, "steps": steps,
+        facts = {"b": np.asarray(self.b).tolist(), "H.weight": float(H.weight), "known_F": float(known[0]),
+                 "known_b": np.asarray(known[2]).tolist(), "least_gap": float(least_gap), "idle": idle, "steps": steps,
                  "slope_unit": slope_unit, "tangent": self.tangent}  # fmt: skip
         return Saved(arrays, facts)
 
     @classmethod
     @restoring()
-    def resumed(cls, saved: Saved, d: int) -> tuple["WorkingSetState", "Known"]:
-        """The state and the point before it, of d features."""
+    def resumed(cls, saved: Saved, d: int, n_outputs: int = 1) -> tuple["WorkingSetState", "Known"]:
+        """The state and the point before it, of d coefficients and an intercept for each output."""
         arrays, facts = saved
         m = len(arrays["H.features"])
         shapes = {"w": (d,), "known": (d,), "H.mean": (m,), "H": (m, m)}
@@ -66,11 +72,16 @@ class WorkingSetState:
         for name in ("features", "H.features"):
             check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, d)
             check_set(arrays[name], name, np.arange(d))
-        check_facts(facts, {"b": float, "H.weight": float, "known_F": float, "known_b": float, "least_gap": float,
+        of_b: Any = float if n_outputs == 1 else list[float]
+        check_facts(facts, {"b": of_b, "H.weight": float, "known_F": float, "known_b": of_b, "least_gap": float,
                             "idle": int, "steps": int, "slope_unit": float | None, "tangent": bool})  # fmt: skip
         curvature = Curvature(arrays["H.features"], facts["H.weight"], arrays["H.mean"], arrays["H"])
-        state = cls(arrays["w"], facts["b"], arrays["features"], curvature, facts["tangent"])
-        return state, (facts["known_F"], arrays["known"], facts["known_b"])
+        b, known_b = (facts[name] if n_outputs == 1 else np.array(facts[name]) for name in ("b", "known_b"))
+        if n_outputs > 1:
+            for name in ("b", "known_b"):
+                check_array({name: np.array(facts[name])}, name, np.float64, (n_outputs,))
+        state = cls(arrays["w"], b, arrays["features"], curvature, facts["tangent"])
+        return state, (facts["known_F"], arrays["known"], known_b)
 
     def prune(self, problem: Problem, at: FirstOrder) -> None:
         """Let features go that are not in the model and hardly pulled, where these are many."""
@@ -82,7 +93,7 @@ class WorkingSetState:
             self.features, self.curvature = W[kept], self.curvature.only(kept[: len(self.curvature.features)])
 
 
-Known = tuple[float, np.ndarray, float]  # (F, w, b) of a point that steps must not be worse than
+Known = tuple[float, np.ndarray, Any]  # (F, w, b) of a point that steps must not be worse than
 
 
 def passes_are_cheap(problem: Problem) -> bool:
@@ -98,45 +109,63 @@ def local_problem(problem: Problem, w: np.ndarray, tangent: bool) -> Problem:
 
 def read(
     problem: Problem, state: WorkingSetState, *, first: bool, second: bool, memory: int | None = None
-) -> tuple[FirstOrder | None, Curvature | None]:
+) -> tuple[FirstOrder | None, AnyCurvature | None]:
     """One pass for the first-order means, for the curvature of the working set (None if it is known), or for both."""
-    loss, features, known = problem.loss, state.features, state.curvature
-    if not loss.quadratic:
-        known = NOTHING
+    features, known = state.features, _still_known(problem.loss, state.curvature)
     left = features[len(known.features) :]
     second = second and len(left) > 0
     if not (first or second):
         return None, None
     if second:
         _check_memory(len(features), len(state.w), memory)
-    part = pass_part(loss, state.w, state.b, left if second else None, features, first=first)
+    [of_rows] = by_rows(problem.data, problem.loss, [(state.w, state.b)])
+    part = pass_part(replace(problem, loss=of_rows), state.w, state.b, left if second else None, features, first=first)
     sums = problem.data.sum(part)
-    at = summarise(sums[:2]) if first else None
-    return at, known.grown(features, sums[-1], problem.data.total_weight) if second else None
+    at = summarise(sums[0], state.w, state.b) if first else None
+    return at, curvature_of(problem, known, features, sums[-1]) if second else None
+
+
+def _still_known(loss: Loss, curvature: AnyCurvature) -> Curvature:
+    """What of a curvature holds at another point: all of it, or nothing."""
+    return curvature if loss.quadratic and isinstance(curvature, Curvature) else NOTHING
+
+
+def curvature_of(problem: Problem, known: Curvature, features: np.ndarray, sums: Any) -> AnyCurvature:
+    """The curvature of these features, of which some are known, from what `pass_part` adds up."""
+    if isinstance(problem.loss, SeveralMargins):
+        return OutputsCurvature.of(problem, features, sums)
+    return known.grown(features, within_terms(sums), problem.data.total_weight)
 
 
 def pass_part(
-    loss: Loss, w: np.ndarray, b: float, left: np.ndarray | None, features: np.ndarray | None, first: bool = True
+    problem: Problem, w: np.ndarray, b: Any, left: np.ndarray | None, features: np.ndarray | None, first: bool = True
 ) -> Callable[[Chunk], tuple[Any, ...]]:
     """What a chunk adds: first-order sums (if `first`), then (unless `left` is None) the products of `left` with
     all `features`."""
+    loss = problem.loss
     slopes = first_order_part(loss, w, b) if first else None
-    products = None if left is None or features is None else _products_part(loss, w, b, left, features)
+    products: Callable[[Chunk], Any] | None = None
+    if left is not None and features is not None and isinstance(loss, SeveralMargins):
+        products = outputs_products_part(problem, loss, w, b, features)
+    elif left is not None and features is not None:
+        products = _products_part(loss, w, b, left, features)
 
     def part(chunk: Chunk) -> tuple[Any, ...]:
-        return *(slopes(chunk) if slopes else ()), *((products(chunk),) if products else ())
+        return *((slopes(chunk),) if slopes else ()), *((products(chunk),) if products else ())
 
     return part
 
 
 def _products_part(
     loss: Loss, w: np.ndarray, b: float, left: np.ndarray, features: np.ndarray
-) -> Callable[[Chunk], Products]:
+) -> Callable[[Chunk], Products | TermProducts]:
     """What a chunk adds to the products of some features with all features of the working set."""
     right = left if len(left) == len(features) else features
 
-    def part(chunk: Chunk) -> Products:
+    def part(chunk: Chunk) -> Products | TermProducts:
         X, y, weight, _ = chunk
+        if isinstance(loss, SettledLoss):
+            return term_products(chunk, loss, X.margins(w, b), features)
         if not loss.quadratic:
             weight = weight * at_least(loss.second_derivative(y, X.margins(w, b)), loss.least_curvature)
         return X.products(weight, left, right)
@@ -199,7 +228,7 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
         return point
     w, b = point
     support = np.flatnonzero(w)
-    effects = np.abs(w[support]) * problem.data.moments.of(support).scale
+    effects = np.abs(w[support]) * problem.data.moments.of(support // problem.loss.n_outputs).scale
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
     # without an L1 penalty zero is a number as any other
     small = (effects <= share * effects.max(initial=0.0)) & (problem.strengths.l1[support] > 0.0)
@@ -213,15 +242,25 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
 def cut_back(problem: Problem, good: Point, bad: Point) -> Point:
     """The best of some fractions of the step from `good` to `bad`, which raised F: one pass."""
     (w, b), (w_far, b_far) = good, bad
+    points = [(w + t * (w_far - w), b + t * (b_far - b)) for t in STEP_FRACTIONS]
+    losses = _losses_on_the_way(problem, good, bad, points)
+    values = [loss + problem.penalty.value(point[0]) for loss, point in zip(losses, points, strict=True)]
+    return points[np.argmin(np.nan_to_num(values, nan=np.inf))]
+
+
+def _losses_on_the_way(problem: Problem, good: Point, bad: Point, points: list[Point]) -> np.ndarray:
+    """The mean losses at these points, which are STEP_FRACTIONS of the way from `good` to `bad`."""
     loss = problem.loss  # `part` may be sent to workers: it must not refer to the problem, which has the data
+    if isinstance(loss, CoupledLoss):
+        return coupled_losses(problem.data, loss, points)
+    (w, b), (w_far, b_far) = good, bad
+    W, W_far = by_output(loss, w), by_output(loss, w_far)
 
     def part(chunk: Chunk) -> np.ndarray:
-        z, z_far = chunk.X.margins(w, b), chunk.X.margins(w_far, b_far)
+        z, z_far = chunk.X.margins(W, b), chunk.X.margins(W_far, b_far)
         with np.errstate(over="ignore", invalid="ignore"):
             values = (loss.value(chunk.y, z + float(t) * (z_far - z)) for t in STEP_FRACTIONS)
             return np.array([float(chunk.weight @ value) for value in values])
 
-    losses = problem.data.sum(part) / problem.data.total_weight
-    values = [loss + problem.penalty.value(w + t * (w_far - w)) for loss, t in zip(losses, STEP_FRACTIONS, strict=True)]
-    t = STEP_FRACTIONS[np.argmin(np.nan_to_num(values, nan=np.inf))]
-    return w + t * (w_far - w), b + t * (b_far - b)
+    losses: np.ndarray = problem.data.sum(part) / problem.data.total_weight
+    return losses

@@ -37,7 +37,7 @@ class TrueSubsets:
         self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
         costs = Costs.of(problem)
         self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale)
-        self._b = empty_intercept(problem)
+        self._b = float(empty_intercept(problem))
         self._refits = Refits(problem, np.arange(data.n_features))
 
     def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:

@@ -42,7 +42,7 @@ def fit_selected(
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
     result = Result(
-        path.coefs[i], float(path.intercepts[i]), F, gap, path.stop, passes, len(path), seconds,
+        path.coefs[i], path.intercepts[i], F, gap, path.stop, passes, len(path), seconds,
         [Record(passes, len(path), seconds, F, gap, n_selected)], bound=None if path.bounds is None else path.bounds[i],
     )  # fmt: skip
     return SelectedFit(result, chosen.solver_name, chosen.alpha, chosen, path, selection)
@@ -52,6 +52,8 @@ def debiased(fitted: Fit, data: Dataset) -> Fit:
     """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
     result, spec = fitted.result, fitted.spec
     support = places = np.flatnonzero(result.coef)
+    if spec.loss_function.n_outputs > 1:
+        raise OptionError(f"debias refits one margin at a time, and loss {spec.loss_function.name!r} has several")
     if spec.nonnegative or spec.bounds is not None:
         raise OptionError("debias refits without limits, so it cannot keep coefficients within bounds")
     if len(support) == 0:

@@ -48,5 +48,5 @@ def _check_folds(statistics: Statistics, n_folds: int) -> None:
     advice = f"take cv={kept}, or" if kept > 1 else "choose by aic, bic, ebic or other rows (select), or"
     raise OptionError(
         f"these statistics have {there}, and {n_folds} are wanted: {advice} read the data again with so many "
-        f"(cv={n_folds}, or --cv {n_folds})"
+        f"(cv={n_folds})"
     )

@@ -32,15 +32,19 @@ class HeldOut(NamedTuple):
 
 def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
-    used = np.flatnonzero(np.any(path.coefs != 0, axis=0))
-    W, value = np.ascontiguousarray(path.coefs[:, used].T), loss.value
-    intercepts = path.intercepts
+    K, value = path.n_outputs, loss.value
+    by_feature = path.coefs.reshape(len(path), -1, K)
+    used = np.flatnonzero(np.any(by_feature != 0, axis=(0, 2)))
+    columns = by_feature[:, used].transpose(1, 0, 2).reshape(len(used), len(path) * K)  # one for every margin
+    W = np.ascontiguousarray(columns)
+    intercepts, n_models = path.intercepts.ravel(), len(path)
 
     def part(chunk: Chunk) -> tuple[np.ndarray, float]:
-        total, xp = np.zeros(len(intercepts)), namespace(chunk.y)
+        total, xp = np.zeros(n_models), namespace(chunk.y)
         for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
             rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
             z = chunk.X[rows].narrowed(used).margins(W, intercepts)
+            z = z if K == 1 else xp.reshape(z, (z.shape[0], n_models, K))
             total += to_host(chunk.weight[rows] @ value(chunk.y[rows, ...][:, None, ...], z))
         return total, float(xp.sum(chunk.weight))
 
@@ -55,7 +59,7 @@ def scored_loss(loss: Loss, mean_losses: np.ndarray, weight: float) -> HeldOut:
 
 def criterion(name: str, path: ModelPath, loss: Loss, n_rows: int) -> np.ndarray:
     """AIC, BIC or EBIC of every model; infinite where there are too many features to say."""
-    m, d = path.n_selected, path.coefs.shape[1]
+    m, d = np.count_nonzero(path.coefs, axis=1), path.coefs.shape[1]
     price = {"aic": 2.0 * m, "bic": np.log(n_rows) * m, "ebic": np.log(n_rows) * m + 2.0 * _log_choices(d, m)}[name]
     deviance = loss.deviance(path.losses, n_rows)
     if deviance is None:

@@ -139,7 +139,7 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
     checks = [
         (search.rule not in RULES, f"select must be one of {', '.join(RULES)}, not {search.rule!r}"),
         (search.rule == "validation" and validation is None,
-         "select='validation' needs rows to choose by: give them as validation (to fit, or --validation DATA)"),
+         "select='validation' needs rows to choose by: give a validation set"),
         (search.rule != "validation" and validation is not None,
          f"select={search.rule!r} has no use for a validation set; take select='validation'"),
         (validation is not None and validation.n_features != n_features,
@@ -303,9 +303,10 @@ def _one_standard_error(
     """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
     best = int(np.argmin(scores))
     i = int(np.argmax(scores <= scores[best] + errors[best]))
+    gives_up_most = bool(i < best and 2 * (scores[0] - scores[i]) < scores[0] - scores[best])
     choice = WithinOneStandardError(
         path.model(i), of, float(scores[i]), float(errors[best]), path.model(best), float(scores[best]),
-        _could_go_on(path, best),
+        _could_go_on(path, best), gives_up_most,
     )  # fmt: skip
     return Selection("cv-1se", of.name, scores, errors, fold_scores, i, choice)
 

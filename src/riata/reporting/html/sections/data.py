@@ -17,6 +17,7 @@ from riata.reporting.html.rendering import rendered
 from riata.reporting.html.tables import Column, data_table
 from riata.reporting.html.tables import facts as facts_list
 from riata.reporting.terminal.summary import holds
+from riata.reporting.terminal.wording import as_typed
 
 MOST_COLUMNS = 400  # in the table, those with features in the model first
 MOST_CLASSES = 12
@@ -46,7 +47,7 @@ def data_section(facts: Facts) -> Section:
         columns=None if profile is None else _columns(facts),
         n_columns=0 if profile is None else len(profile.columns),
         most=MOST_COLUMNS,
-        notes=[] if profile is None else profile.notes,
+        notes=[] if profile is None else [as_typed(note) if facts.origin.command else note for note in profile.notes],
     )
     return Section("data", "The data", body)
 

@@ -1,0 +1,269 @@
+"""Columns of maps from names to numbers: rows of named features, such as Vowpal Wabbit's.
+
+Every name is a feature, or, where there are too many of them, every hash bucket. A name that a row has twice counts
+with the sum of its numbers.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from riata.data.columns.arrow_values import arrow_of, string_array, values_of
+from riata.data.columns.column import BadRow, Encoder, Entries, Learner, as_strings
+from riata.data.columns.column_profile import ColumnProfile
+from riata.data.columns.distinct import DistinctCount
+from riata.data.columns.explained import Labels
+from riata.data.columns.hashed import Unbounded
+from riata.data.columns.lists import check_values, exact_in_single
+from riata.data.columns.names import Buckets, Listed, Strings, named_alone
+from riata.data.columns.strings import (
+    BucketNames,
+    GrowingNames,
+    as_numbers,
+    bits_fault,
+    bucket_of,
+    hashes_of,
+)
+from riata.data.columns.texts import different
+from riata.kernels.text_hashing import look_up, make_table
+from riata.scipy_later import sparse as sp
+
+
+class Named(NamedTuple):
+    """The entries of some maps, row by row."""
+
+    names: pa.Array
+    values: np.ndarray
+    indptr: np.ndarray
+
+
+def named_values(column: pa.Array, name: str) -> Named:
+    """The entries of a column of maps; a number that is missing or infinite makes a bad row."""
+    if column.null_count:
+        row = int(np.argmax(values_of(column.is_null())))
+        raise BadRow(row, f"{name!r} has no map here; an empty one may be meant")
+    offsets = values_of(column.offsets).astype(np.int64)
+    start, count = int(offsets[0]), int(offsets[-1] - offsets[0])
+    names = as_strings(column.keys.slice(start, count))
+    values = values_of(column.items.slice(start, count).cast(pa.float64()))
+    check_values(values, names, offsets - start)
+    return Named(names, values, offsets - start)
+
+
+def prefix_of(column: str) -> str:
+    """What the names of features begin with: nothing where the map is all of the row."""
+    return "" if column == "X" else f"{column}."
+
+
+@dataclass(frozen=True)
+class Map(Encoder):
+    """The numbers of some names, in their order; other names are ignored."""
+
+    column: str
+    keys: tuple[str, ...]
+    per_row: float = field(default=1.0, compare=False)
+    kind = "map"
+
+    @property
+    def stem(self) -> str:
+        return prefix_of(self.column)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
+
+    @cached_property
+    def _names(self) -> Listed:
+        return Listed(self.keys, self.stem)
+
+    def narrowed(self, names: Collection[str]) -> "Map":
+        places = {place for name in names if (place := self._names.find(name)) is not None}
+        return replace(self, keys=tuple(key for i, key in enumerate(self.keys) if i in places))
+
+    @property
+    def nonzeros(self) -> float:
+        return self.per_row
+
+    @cached_property
+    def _table(self) -> tuple[np.ndarray, np.ndarray]:
+        """The hashes of the names, and a hash table of their positions."""
+        known = hashes_of(string_array(self.keys, pa.large_string()))
+        return known, make_table(known)
+
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        found = named_values(columns[0], self.column)
+        known, table = self._table
+        return _rows(look_up(table, known, hashes_of(found.names)), found, len(self.keys), dtype)
+
+
+@dataclass(frozen=True)
+class HashedMap(Encoder):
+    """The sums of the numbers in each hash bucket of names."""
+
+    column: str
+    bits: int
+    bucket_names: Mapping[str, str] = field(hash=False)
+    per_row: float = field(default=1.0, compare=False)
+    kind = "hashed map"
+
+    def fault(self) -> str | None:
+        return bits_fault(self.bits)
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"bucket_names": dict(self.bucket_names.items())}
+
+    @property
+    def stem(self) -> str:
+        return prefix_of(self.column)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return self._names
+
+    @cached_property
+    def _names(self) -> Buckets:
+        return Buckets(self.stem, self.bits, self.bucket_names)
+
+    def narrowed(self, names: Collection[str]) -> "HashedMap":
+        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
+
+    @property
+    def nonzeros(self) -> float:
+        return self.per_row
+
+    def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
+        found = named_values(columns[0], self.column)
+        hashes = hashes_of(found.names)
+        buckets = bucket_of(hashes, self.bits)
+        if isinstance(self.bucket_names, GrowingNames):
+            self.bucket_names.add(buckets, hashes, found.names)
+        return _rows(buckets, found, 2**self.bits, dtype)
+
+
+@dataclass(frozen=True)
+class AnyNames(Unbounded):
+    """The numbers of all names, which are not known in advance."""
+
+    column: str
+    per_row: float = field(default=1.0, compare=False)
+    kind = "any names"
+
+    @property
+    def stem(self) -> str:
+        return prefix_of(self.column)
+
+    @property
+    def nonzeros(self) -> float:
+        return self.per_row
+
+    def gives(self, names: Collection[str]) -> bool:
+        return any(name.startswith(self.stem) for name in names)
+
+    def entries(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> Entries:
+        found = named_values(columns[0], self.column)
+        numbers = as_numbers(hashes_of(found.names, self.stem))
+
+        def vocabulary() -> tuple[np.ndarray, Sequence[str]]:
+            known, first = np.unique(numbers, return_index=True)
+            return known, Listed(Strings(found.names.take(arrow_of(first))), self.stem)
+
+        return Entries(found.indptr, numbers, found.values.astype(dtype, copy=False), vocabulary)
+
+
+def _rows(features: np.ndarray, found: Named, width: int, dtype: npt.DTypeLike) -> "sp.csr_array":
+    """Sparse rows of these features; -1 stands for none."""
+    values, indptr = found.values.astype(dtype, copy=False), found.indptr
+    known = features >= 0
+    if not known.all():
+        features, values = features[known], values[known]
+        indptr = np.concatenate([[0], np.cumsum(known)])[indptr]
+    X = sp.csr_array((values, features.astype(np.int32), indptr.astype(np.int32)), shape=(len(indptr) - 1, width))
+    X.sum_duplicates()
+    return X
+
+
+class MapLearner(Learner):
+    """All names, until there are more than `max_names`; from then on only names of hash buckets."""
+
+    def __init__(self, column: str, max_names: int, bits: int, more_to_come: bool = False) -> None:
+        self.column, self.max_names, self.bits, self.more_to_come = column, max_names, bits, more_to_come
+        self.known: dict[int, str] = {}  # names by their hashes
+        self.buckets: BucketNames | None = None
+        self.distinct = DistinctCount()  # of names, from the time on when they are hashed
+        self.n_rows = self.n_entries = 0
+
+    def add(self, columns: Sequence[pa.Array], weight: np.ndarray, y: np.ndarray | Labels | None) -> None:
+        found = named_values(columns[0], self.column)
+        self.n_rows, self.n_entries = self.n_rows + len(found.indptr) - 1, self.n_entries + len(found.values)
+        self.single = self.single and exact_in_single(found.values)
+        hashes = hashes_of(found.names)
+        first = different(hashes, found.indptr)[0]
+        self._take(hashes[first], found.names.take(arrow_of(first)))
+
+    def _take(self, hashes: np.ndarray, names: pa.Array) -> None:
+        """Take in different names, in the order in which they were seen."""
+        if self.buckets is None:
+            new = np.array([h not in self.known for h in hashes.tolist()], dtype=bool)
+            if len(self.known) + int(new.sum()) > self.max_names:
+                self._start_hashing()
+            else:
+                fresh = names.filter(arrow_of(new)).to_pylist()
+                self.known.update(zip(hashes[new].tolist(), fresh, strict=True))
+        if self.buckets is not None:
+            self.distinct.add(hashes)
+            self.buckets.add(bucket_of(hashes, self.bits), hashes, names)
+
+    def _start_hashing(self) -> None:
+        if self.buckets is None:
+            self.buckets = BucketNames()
+            hashes = np.array(list(self.known), dtype=np.uint64)
+            self._take(hashes, string_array(list(self.known.values()), pa.large_string()))
+            self.known = {}
+
+    def merge(self, later: Self) -> None:
+        self.n_rows, self.n_entries = self.n_rows + later.n_rows, self.n_entries + later.n_entries
+        self.single = self.single and later.single
+        if later.buckets is None:
+            hashes = np.array(list(later.known), dtype=np.uint64)
+            self._take(hashes, string_array(list(later.known.values()), pa.large_string()))
+            return
+        self._start_hashing()
+        assert self.buckets is not None
+        self.buckets.merge(later.buckets)
+        self.distinct.merge(later.distinct)
+
+    @property
+    def per_row(self) -> float:
+        return self.n_entries / max(self.n_rows, 1)
+
+    def encoder(self, n_rows: int) -> Encoder:
+        if self.buckets is None:
+            return Map(self.column, tuple(sorted(self.known.values())), self.per_row)
+        names = GrowingNames(self.buckets) if self.more_to_come else self.buckets.named()
+        return HashedMap(self.column, self.bits, names, self.per_row)
+
+    def summary(self) -> ColumnProfile:
+        hashed = self.buckets is not None
+        distinct = self.distinct.count if hashed else len(self.known)
+        return ColumnProfile("sparse", levels=None if hashed else distinct, hashed=hashed, distinct=distinct)
+
+
+class AnyNamesLearner(MapLearner):
+    """Counts entries of a row; names need not be known."""
+
+    def __init__(self, column: str) -> None:
+        super().__init__(column, 0, 1)
+
+    def _take(self, hashes: np.ndarray, names: pa.Array) -> None:
+        """Without a list of them."""
+
+    def encoder(self, n_rows: int) -> Encoder:
+        return AnyNames(self.column, self.per_row)
+
+    def summary(self) -> ColumnProfile:
+        return ColumnProfile("sparse", hashed=True)

@@ -1,0 +1,77 @@
+"""Vowpal Wabbit's text and libffm's, plain or compressed: rows of named features, one a line.
+
+Features are a column of maps from names to numbers, `X`; what becomes of it is told in `columns/maps.py`.
+"""
+
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.columns.arrow_values import bytes_array
+from riata.data.formats.parsed_lines import Parsed, ParsedLines
+from riata.data.formats.source import DENSE, TARGET, WEIGHT
+from riata.kernels.named_lines import PROBLEMS, NamedRows, most_named, read_named
+
+BASE, TAG = "base", "tag"
+NAMED = pa.map_(pa.large_string(), pa.float64())
+
+
+class NamedLines(ParsedLines):
+    """Rows whose features have names."""
+
+    problems = PROBLEMS
+    fields: ClassVar[bool]  # whether the names are a field and an index
+
+    def parse(self, block: np.ndarray, start: int, stop: int) -> Parsed:
+        n_lines, n_features, n_bytes = most_named(block, start, stop)
+        room = NamedRows(
+            np.empty(n_lines), np.empty(n_lines), np.empty(n_lines), np.empty(n_lines, np.int64),
+            np.empty(n_lines, np.int64), np.empty(n_lines + 1, np.int32), np.empty(n_features + 1, np.int64),
+            np.empty(n_bytes, np.uint8), np.empty(n_features),
+        )  # fmt: skip
+        wanted = self.with_judged(())
+        n, nnz, _, *of_lines = read_named(block, start, stop, self._skip_bad, self.fields, BASE in wanted, room)
+        names = _strings(room.name_ends[: nnz + 1], room.names)
+        X = pa.MapArray.from_arrays(_places(room.indptr[: n + 1]), names, _floats(room.values[:nnz]))
+        tags = _tags(block, room.tag_starts[:n], room.tag_ends[:n]) if TAG in wanted else pa.nulls(n, pa.large_string())
+        columns = {
+            TARGET: _floats(room.y[:n]), WEIGHT: _floats(room.weight[:n]), BASE: _floats(room.base[:n]),
+            TAG: tags, DENSE: X,
+        }  # fmt: skip
+        arrays = [columns[name] for name in self.schema.names]
+        return Parsed(pa.RecordBatch.from_arrays(arrays, schema=self.schema), *of_lines)
+
+
+class VowpalWabbit(NamedLines):
+    """Rows of Vowpal Wabbit: target, weight (importance), base, tag and features. Targets may be missing."""
+
+    fields = False
+    schema = pa.schema(
+        [(TARGET, pa.float64()), (WEIGHT, pa.float64()), (BASE, pa.float64()), (TAG, pa.large_string()), (DENSE, NAMED)]
+    )
+
+
+class Libffm(NamedLines):
+    """Rows of libffm: target and features."""
+
+    fields = True
+    schema = pa.schema([(TARGET, pa.float64()), (DENSE, NAMED)])
+
+
+def _strings(ends: np.ndarray, content: np.ndarray) -> pa.Array:
+    return pa.Array.from_buffers(pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(content)])
+
+
+def _floats(values: np.ndarray) -> pa.Array:
+    return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
+
+
+def _places(values: np.ndarray) -> pa.Array:
+    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(values)])
+
+
+def _tags(block: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.Array:
+    """The tags of rows; an empty one is a tag, too."""
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    return bytes_array([block[a:b].tobytes() for a, b in spans]).cast(pa.large_string())

@@ -1,0 +1,85 @@
+"""Text of one row a line that a compiled loop parses, on all cores, a block of lines at a time."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from riata.data.budget import in_words
+from riata.data.formats.files import File
+from riata.data.formats.filesource import FileSource
+from riata.errors import DataError
+from riata.kernels.svmlight import line_before
+from riata.threads import n_cores
+
+LONGEST_LINE = 16  # blocks
+
+
+class Parsed(NamedTuple):
+    """What was found in some lines."""
+
+    rows: pa.RecordBatch
+    lines: int
+    skipped: int  # bad lines left out
+    problem: int = 0  # the number of what is wrong with a line, if anything
+    line: int = 0  # which one that is, from 1 on
+
+
+class ParsedLines(FileSource):
+    """Rows of files of lines; bad ones end the reading, or are left out if `skip_bad`."""
+
+    bare = True
+    problems: ClassVar[Mapping[int, str]]  # sentences on what may be wrong with a line, by numbers
+
+    def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:
+        super().__init__(files)
+        self._block_bytes, self._skip_bad = block_bytes, skip_bad
+
+    @abstractmethod
+    def parse(self, block: np.ndarray, start: int, stop: int) -> Parsed:
+        """The rows of the whole lines in block[start:stop], which will be overwritten."""
+
+    def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+        lines = 0
+        with file.stream() as stream, ThreadPoolExecutor(n_cores()) as threads:
+            for block in whole_lines(stream, self._block_bytes):
+                parts = [threads.submit(self.parse, block, a, b) for a, b in pairwise(cuts(block, n_cores()))]
+                for part in parts:
+                    found = part.result()
+                    if found.problem:
+                        raise DataError(
+                            f"{file.path}, line {file.lines_before() + lines + found.line}: "
+                            f"{self.problems[found.problem]}; correct the line, or skip such rows (on_error='skip')"
+                        )
+                    self.skipped += found.skipped
+                    lines += found.lines
+                    yield found.rows.select(columns)
+
+    def rows_before(self, file: File) -> int:
+        return file.lines_before()
+
+
+def whole_lines(stream: Any, block_bytes: int) -> Iterator[np.ndarray]:
+    """The bytes of a stream in blocks of complete lines; each block overwrites the one before."""
+    block, filled = np.empty(block_bytes, dtype=np.uint8), 0
+    while n_read := stream.readinto(block[filled:]):
+        filled += n_read
+        if cut := line_before(block, filled):
+            yield block[:cut]
+            block[: filled - cut] = block[cut:filled]
+            filled -= cut
+        elif len(block) >= LONGEST_LINE * block_bytes:
+            raise DataError(f"a line is longer than {in_words(len(block))}: it is no text, or needs more memory")
+        elif filled == len(block):
+            block = np.concatenate([block, np.empty_like(block)])
+    if filled:
+        yield block[:filled]
+
+
+def cuts(block: np.ndarray, n_parts: int) -> list[int]:
+    """Positions that divide a block into about equal parts, each beginning at the start of a line."""
+    return [0, *(line_before(block, i * len(block) // n_parts) for i in range(1, n_parts)), len(block)]

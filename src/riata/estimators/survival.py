@@ -1,0 +1,169 @@
+"""Times to an event."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.data.survival import from_structured
+from riata.engines.open import is_distributed, lazily
+from riata.errors import DataError, OptionError
+from riata.estimators.base import Predictions, SparseLinear
+from riata.losses import Loss
+from riata.model.concordance import concordance
+from riata.model.hazard import StepFunction
+from riata.penalties import Penalty
+from riata.training.trained import Trained
+
+
+class SparseSurvival(SparseLinear):
+    """Proportional hazards (Cox) with few non-zero coefficients, for times to an event that may not have happened yet.
+
+    Minimises half the deviance of the partial likelihood, divided by the number (or the weight) of all rows,
+    ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, with a certified gap. Rows may come in any order,
+    and from files of any size; follows scikit-survival's conventions.
+
+    Takes the parameters of `SparseRegressor` that go with ``alpha``. Models of ``k`` features, solvers for streams and
+    GPUs are not there for this loss.
+
+    Parameters
+    ----------
+    loss : {"cox", "cox-efron"}
+        How events of the same time count: "cox" takes them as Breslow does, "cox-efron" as Efron does, which is closer
+        where many rows share a time.
+
+    Attributes
+    ----------
+    coef_ : what a unit of each feature adds to the logarithm of the hazard.
+    intercept_ : minus the logarithm of the hazard of the average row, so that ``predict`` is relative to it.
+    unique_times_, cum_baseline_hazard_ : times of events, and the cumulative hazard of the average row after each.
+
+    Examples
+    --------
+    >>> import numpy as np, riata
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 20))
+    >>> time, end = rng.exponential(np.exp(X[:, 7] - X[:, 4])), rng.exponential(2.0, 300)
+    >>> y = np.rec.fromarrays([time <= end, np.minimum(time, end)], names="event, time")
+    >>> model = riata.SparseSurvival(alpha=0.1).fit(X, y)
+    >>> [int(j) for j in model.get_support(indices=True)]
+    [4, 7]
+    """
+
+    _task = "survival"
+    solver, device, k, debias = "auto", None, None, False  # there are no others
+
+    def __init__(
+        self,
+        alpha: float | str | None = None,
+        *,
+        alpha_ratio: float | None = None,
+        l1_ratio: float = 1.0,
+        penalty: Penalty | str | None = None,
+        penalty_factors: Sequence[float] | np.ndarray | None = None,
+        groups: Sequence[Any] | np.ndarray | None = None,
+        group_ratio: float = 1.0,
+        nonnegative: bool = False,
+        bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
+        loss: str | Loss = "cox",
+        standardize: bool = True,
+        normalize: str | None = None,
+        select: str = "cv-1se",
+        cv: Any = 5,
+        gap: float | str = 0,
+        n_alphas: int = 100,
+        alpha_reach: float = 0.01,
+        tol: float = 1e-6,
+        max_passes: int | None = None,
+        memory: str | int | None = None,
+        checkpoint: str | None = None,
+        every: str | float = "60s",
+        resume: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        for name, value in locals().items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    def fit(  # type: ignore[override]  # there are no offsets
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+        validation: Any = None,
+    ) -> "SparseSurvival":
+        """Fit to arrays or to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+
+        `y` is a structured array with a field of booleans (whether the event happened) and one of numbers (when, or how
+        long nothing had happened), as scikit-survival has it. `groups`, `time` and `validation` are those of
+        `SparseRegressor.fit`: they say which rows folds keep together, or choose ``alpha``.
+        """
+        if isinstance(validation, tuple | list):
+            validation = validation[0], _times(validation[1]), *validation[2:]
+        return super().fit(X, _times(y), sample_weight, groups=groups, time=time, validation=validation)
+
+    def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+        return y, None
+
+    def _of_task(self, data: Dataset) -> Dataset:
+        if data.task != "survival":
+            raise DataError(
+                "the target holds no times to an event: name the column of events to riata.open(..., target='days', "
+                "event='died')"
+            )
+        return data
+
+    def _take_over(self, trained: Trained) -> None:
+        super()._take_over(trained)
+        self.coef_, self.intercept_ = trained.coef[0], float(trained.intercept[0])
+        assert trained.hazard is not None
+        self.unique_times_, self.cum_baseline_hazard_ = trained.hazard.times, trained.hazard.cumulative
+
+    def predict(self, X: Any) -> Predictions:
+        """The logarithm of the hazard of rows, relative to the average row's: more is sooner.
+
+        X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
+        """
+        if is_distributed(X):
+            return lazily(self.predict, X, np.float64)
+        return self._margins(X)[:, 0]
+
+    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+        """The cumulative hazard of each row: step functions of time, or an array over `unique_times_`."""
+        return _functions(self.unique_times_, self._cumulative(X), 0.0, return_array)
+
+    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+        """The probability of each row that nothing has happened yet: functions of time, or over `unique_times_`."""
+        return _functions(self.unique_times_, np.exp(-self._cumulative(X)), 1.0, return_array)
+
+    def _cumulative(self, X: Any) -> np.ndarray:
+        if is_distributed(X):
+            raise OptionError("curves of a Dask collection are not there: predict it, or give curves some of its rows")
+        hazards: np.ndarray = np.exp(self.predict(X))[:, None] * self.cum_baseline_hazard_
+        return hazards
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The concordance index (Harrell's C): of two rows, how often the one of higher risk had its event first."""
+        if y is not None and not isinstance(X, Dataset | str | Path):
+            return concordance(from_structured(y), self.predict(X), sample_weight)
+        return self.to_model().score(X, y, sample_weight)
+
+
+def _times(y: Any) -> Any:
+    """Signed times of a structured array; what else is given, such as nothing beside a dataset, as it is."""
+    return y if y is None or isinstance(y, str) else from_structured(y)
+
+
+def _functions(times: np.ndarray, values: np.ndarray, first: float, as_array: bool) -> np.ndarray:
+    """A step function for each row, or the values themselves."""
+    if as_array:
+        return values
+    functions = np.empty(len(values), dtype=object)
+    functions[:] = [StepFunction(times, row, first) for row in values]
+    return functions

@@ -1,0 +1,308 @@
+"""Lines of named features, bytes in, arrays out: Vowpal Wabbit's text and libffm's.
+
+    [label [importance [base]]] ['tag]|namespace[:weight] name[:value] name[:value] ... |namespace ...
+    label field:index:value field:index:value ...
+
+Names are written one after the other, as Arrow has strings: `namespace^name`, as Vowpal Wabbit prints them, `name`
+where the namespace has none, and `field:index`. A feature without a name has its number in its namespace, from 0 on.
+Zeros are left out. As in Vowpal Wabbit, the last word before the first bar is a tag if nothing is between them, or if
+it begins with a quote.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.kernels.compiled import compiled
+from riata.kernels.svmlight import COLON, NEWLINE, RETURN, SPACE, TAB, ZERO, read_number
+
+GOOD, NO_BAR, NO_LABEL, NO_NUMBER, LONG_NAMESPACE, NOT_UTF8, NO_TARGET, NO_TRIPLE, A_BASE = range(9)
+LONGEST_NAMESPACE = 100  # bytes: each of its features repeats them
+PROBLEMS = {
+    NO_BAR: "there is no | before the features",
+    NO_LABEL: "before the first | there may be a label, an importance, a base and a tag; all but the tag are numbers",
+    NO_NUMBER: "there is something that is not a number behind a colon",
+    LONG_NAMESPACE: f"the name of a namespace is longer than {LONGEST_NAMESPACE} bytes",
+    NOT_UTF8: "it is not UTF-8 text",
+    NO_TARGET: "a line must begin with a number, the target",
+    NO_TRIPLE: "a feature must be written field:index:value",
+    A_BASE: "the third number before the |, the base, is to be added to the prediction: take it as an offset "
+    "(offset='base', or --offset base)",
+}
+DIGITS = 10  # of the number of a feature without a name
+BAR, CARET, QUOTE = 124, 94, 39
+
+
+class NamedRows(NamedTuple):
+    """Room for rows: one entry for each, but for what is of features (see `most_named`)."""
+
+    y: np.ndarray  # NaN where there is no label
+    weight: np.ndarray
+    base: np.ndarray
+    tag_starts: np.ndarray  # positions in the text
+    tag_ends: np.ndarray
+    indptr: np.ndarray
+    name_ends: np.ndarray  # of features, behind a first 0
+    names: np.ndarray  # bytes
+    values: np.ndarray  # of features
+
+
+@compiled(nogil=True)
+def most_named(text: np.ndarray, start: int, stop: int) -> tuple[int, int, int]:
+    """How many (rows, features, bytes of their names) there can be at most in text[start:stop]."""
+    lines, features, n_bytes = 1, 0, stop - start
+    length, in_namespace = 0, False
+    for i in range(start, stop):
+        c = text[i]
+        if c == BAR:
+            length, in_namespace = 0, True
+        elif c == NEWLINE:
+            lines += 1
+            length, in_namespace = 0, False
+        elif (c == SPACE) | (c == TAB):  # before every feature
+            in_namespace = False
+            features += 1
+            n_bytes += min(length, LONGEST_NAMESPACE) + 1 + DIGITS
+        elif in_namespace:
+            length += 1
+    return lines, features, n_bytes
+
+
+@compiled(nogil=True)
+def read_named(
+    text: np.ndarray, start: int, stop: int, skip_bad: bool, fields: bool, bases: bool, rows: NamedRows
+) -> tuple[int, int, int, int, int, int, int]:
+    """Parse whole lines of text[start:stop] into `rows`, from their beginning; with `fields` they are libffm's.
+
+    Without `bases` a line with one that is not 0 is bad.
+
+    Returns (rows, features, bytes of names, lines begun, lines skipped, problem, line of the problem). Blank lines are
+    no rows. A bad line ends the reading, or is left out if `skip_bad`.
+    """
+    y, weight, base, tag_starts, tag_ends, indptr, name_ends, names, values = rows
+    n, nnz, n_bytes, lines, skipped = 0, 0, 0, 0, 0
+    indptr[0] = 0
+    name_ends[0] = 0
+    i = start
+    while i < stop:
+        lines += 1
+        end, bar, blank, most = i, -1, True, 0
+        while end < stop and text[end] != NEWLINE:
+            c = text[end]
+            if c == BAR and bar < 0:
+                bar = end
+            blank &= (c == SPACE) | (c == TAB) | (c == RETURN)
+            most = max(most, c)
+            end += 1
+        after = end + 1
+        while end > i and text[end - 1] == RETURN:
+            end -= 1
+        if not blank:
+            y[n], weight[n], base[n], tag_starts[n], tag_ends[n] = np.nan, 1.0, 0.0, i, i
+            if most >= 128 and not _is_utf8(text, i, end):
+                problem = NOT_UTF8
+            elif fields:
+                y[n], at = read_number(text, i, end)
+                problem = NO_TARGET if at == i else GOOD
+                if problem == GOOD:
+                    nnz, n_bytes, problem = _read_triples(text, at, end, nnz, n_bytes, name_ends, names, values)
+            elif bar < 0:
+                problem = NO_BAR
+            else:
+                problem = _read_label(text, i, bar, n, y, weight, base, tag_starts, tag_ends)
+                if problem == GOOD and base[n] != 0.0 and not bases:
+                    problem = A_BASE
+                if problem == GOOD:
+                    nnz, n_bytes, problem = _read_features(text, bar, end, nnz, n_bytes, name_ends, names, values)
+            if problem == GOOD:
+                n += 1
+                indptr[n] = nnz
+            elif skip_bad:
+                skipped += 1
+                nnz = indptr[n]
+                n_bytes = name_ends[nnz]
+            else:
+                return n, indptr[n], name_ends[indptr[n]], lines, skipped, problem, lines
+        i = after
+    return n, nnz, n_bytes, lines, skipped, GOOD, 0
+
+
+@compiled(nogil=True)
+def _read_label(
+    text: np.ndarray,
+    i: int,
+    bar: int,
+    row: int,
+    y: np.ndarray,
+    weight: np.ndarray,
+    base: np.ndarray,
+    tag_starts: np.ndarray,
+    tag_ends: np.ndarray,
+) -> int:
+    """What stands before the first bar, into the arrays; returns the problem."""
+    n_numbers = 0
+    while True:
+        while i < bar and (text[i] == SPACE or text[i] == TAB):
+            i += 1
+        if i == bar:
+            return GOOD
+        first = i
+        while i < bar and text[i] != SPACE and text[i] != TAB:
+            i += 1
+        if i == bar or text[first] == QUOTE:
+            tag_starts[row] = first + 1 if text[first] == QUOTE else first
+            tag_ends[row] = i
+            while i < bar and (text[i] == SPACE or text[i] == TAB):
+                i += 1
+            return GOOD if i == bar else NO_LABEL
+        value, after = read_number(text, first, i)
+        if after != i or n_numbers == 3:
+            return NO_LABEL
+        if n_numbers == 0:
+            y[row] = value
+        elif n_numbers == 1:
+            weight[row] = value
+        else:
+            base[row] = value
+        n_numbers += 1
+
+
+@compiled(nogil=True)
+def _read_features(
+    text: np.ndarray,
+    i: int,
+    end: int,
+    nnz: int,
+    n_bytes: int,
+    name_ends: np.ndarray,
+    names: np.ndarray,
+    values: np.ndarray,
+) -> tuple[int, int, int]:
+    """The features from the first bar on into the arrays: (the new nnz, the new n_bytes, problem)."""
+    space, space_end, factor, nameless = i, i, 1.0, 0
+    while True:
+        while i < end and (text[i] == SPACE or text[i] == TAB or text[i] == RETURN):
+            i += 1
+        if i == end:
+            return nnz, n_bytes, GOOD
+        new_namespace = text[i] == BAR
+        if new_namespace:
+            i += 1
+        first = i
+        while (
+            i < end
+            and text[i] != SPACE
+            and text[i] != TAB
+            and text[i] != BAR
+            and text[i] != COLON
+            and text[i] != RETURN
+        ):
+            i += 1
+        last, value = i, 1.0
+        if i < end and text[i] == COLON:
+            value, after = read_number(text, i + 1, end)
+            if after == i + 1 or (
+                after < end
+                and text[after] != SPACE
+                and text[after] != TAB
+                and text[after] != BAR
+                and text[after] != RETURN
+            ):
+                return nnz, n_bytes, NO_NUMBER
+            i = after
+        if new_namespace:
+            space, space_end, factor, nameless = first, last, value, 0
+            if last - first > LONGEST_NAMESPACE:
+                return nnz, n_bytes, LONG_NAMESPACE
+            continue
+        number = nameless
+        nameless += first == last
+        if value * factor == 0.0:
+            continue
+        if space_end > space:
+            for p in range(space, space_end):
+                names[n_bytes] = text[p]
+                n_bytes += 1
+            names[n_bytes] = CARET
+            n_bytes += 1
+        for p in range(first, last):
+            names[n_bytes] = text[p]
+            n_bytes += 1
+        if first == last:
+            n_bytes = _write_number(number, names, n_bytes)
+        values[nnz] = value * factor
+        nnz += 1
+        name_ends[nnz] = n_bytes
+
+
+@compiled(nogil=True)
+def _write_number(number: int, names: np.ndarray, at: int) -> int:
+    """Write the digits of a number from a position on; returns the one behind them."""
+    power = 1
+    while number // power >= 10:
+        power *= 10
+    while power > 0:
+        names[at] = ZERO + number // power % 10
+        at += 1
+        power //= 10
+    return at
+
+
+@compiled(nogil=True)
+def _read_triples(
+    text: np.ndarray,
+    i: int,
+    end: int,
+    nnz: int,
+    n_bytes: int,
+    name_ends: np.ndarray,
+    names: np.ndarray,
+    values: np.ndarray,
+) -> tuple[int, int, int]:
+    """The features field:index:value of a line into the arrays: (the new nnz, the new n_bytes, problem)."""
+    while True:
+        if i < end and text[i] != SPACE and text[i] != TAB and text[i] != RETURN:
+            return nnz, n_bytes, NO_NUMBER
+        while i < end and (text[i] == SPACE or text[i] == TAB or text[i] == RETURN):
+            i += 1
+        if i == end:
+            return nnz, n_bytes, GOOD
+        first, colon = i, -1
+        while i < end and text[i] != SPACE and text[i] != TAB and not (text[i] == COLON and colon >= 0):
+            if text[i] == COLON:
+                colon = i
+            i += 1
+        if i == end or text[i] != COLON or colon == first or colon + 1 == i:
+            return nnz, n_bytes, NO_TRIPLE
+        value, after = read_number(text, i + 1, end)
+        if after == i + 1:
+            return nnz, n_bytes, NO_NUMBER
+        if value != 0.0:
+            for p in range(first, i):
+                names[n_bytes] = text[p]
+                n_bytes += 1
+            values[nnz] = value
+            nnz += 1
+            name_ends[nnz] = n_bytes
+        i = after
+
+
+@compiled(nogil=True)
+def _is_utf8(text: np.ndarray, i: int, end: int) -> bool:
+    """Whether these bytes are letters of UTF-8, none of them cut, written too long or half of a pair of UTF-16."""
+    while i < end:
+        c = text[i]
+        n = 1 if c < 0x80 else 2 if 0xC2 <= c < 0xE0 else 3 if 0xE0 <= c < 0xF0 else 4 if 0xF0 <= c < 0xF5 else 0
+        if n == 0 or i + n > end:
+            return False
+        for p in range(i + 1, i + n):
+            if text[p] & 0xC0 != 0x80:
+                return False
+        if n > 2:
+            second = text[i + 1]
+            too_long = (c == 0xE0 and second < 0xA0) or (c == 0xF0 and second < 0x90)
+            too_large = (c == 0xED and second >= 0xA0) or (c == 0xF4 and second >= 0x90)
+            if too_long or too_large:
+                return False
+        i += n
+    return True

@@ -1,0 +1,110 @@
+"""One model of several classes: the minimum of a slow and obvious method, with a certificate, wherever the rows lie."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from convex_problems import Chunks
+from naive import softmax_proximal_gradient
+from riata.data.in_memory import InMemory
+from riata.engines.cuda.on_device import on_device
+from riata.engines.cuda.transfers import Host
+from riata.losses import Softmax
+from riata.objective import Problem, duality_gap, empty_start, first_order, objective
+from riata.penalties import ElasticNet, GroupLasso
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
+
+K = 4
+
+
+def make(n=150, d=12, seed=0):
+    """Correlated columns of different scales and means; classes of unequal shares."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + 0.7 * rng.normal(size=(n, 1))
+    X = X * np.exp(rng.normal(size=d)) + rng.normal(size=d)
+    W = np.zeros((d, K))
+    W[:4] = 1.5 * rng.normal(size=(4, K)) / X[:, :4].std(axis=0)[:, None]
+    z = X @ W + np.array([0.0, 0.5, 1.0, -1.0]) + rng.gumbel(size=(n, K))
+    return X, z.argmax(axis=1).astype(float), rng.uniform(0.5, 2.0, size=n)
+
+
+PENALTIES = {
+    "lasso": ({"alpha": 0.02}, lambda d: ElasticNet(0.02)),
+    "elastic net": ({"alpha": 0.03, "l1_ratio": 0.5}, lambda d: ElasticNet(0.015, 0.015)),
+    "shared support": (
+        {"alpha": 0.04, "shared_support": True},
+        lambda d: GroupLasso(np.repeat(np.arange(d), K), alpha=0.04, weights=np.ones(d)),
+    ),
+    "sparse groups": (
+        {"alpha": 0.04, "shared_support": True, "group_ratio": 0.6},
+        lambda d: GroupLasso(np.repeat(np.arange(d), K), 0.6, alpha=0.04, weights=np.ones(d)),
+    ),
+    "factors": (
+        {"alpha": 0.03, "penalty_factors": [0.0, 2.0, *[1.0] * 10]},
+        lambda d: ElasticNet(0.03 * np.repeat([0.0, 2.0, *[1.0] * 10], K)),
+    ),
+    "nonnegative": ({"alpha": 0.02, "nonnegative": True}, lambda d: ElasticNet(0.02).within(0.0, np.inf)),
+}
+
+
+@pytest.mark.parametrize("name", PENALTIES)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_the_minimum_is_that_of_proximal_gradient(name, fit_intercept):
+    X, y, weight = make()
+    X = (X - np.average(X, axis=0, weights=weight)) / X.std(axis=0)
+    options, penalty = PENALTIES[name]
+    spec = Spec(loss=Softmax(K), standardize=False, fit_intercept=fit_intercept, tol=1e-9, **options)
+    found = fit(InMemory(X, y, weight), spec).result
+    assert found.converged
+    W, b = softmax_proximal_gradient(X, y.astype(int), weight, penalty(X.shape[1]), K, fit_intercept, 4000)
+    problem = Problem(InMemory(X, y, weight), Softmax(K), penalty(X.shape[1]), fit_intercept)
+    least = objective(problem, W, b)
+    assert_allclose(found.objective, least, rtol=1e-8)
+    assert found.objective - found.gap * empty_start(problem).at.loss <= least + 1e-12  # the bound is below every model
+    at = first_order(problem, 0.5 * W, b)  # and so it is elsewhere
+    assert at.loss + problem.penalty.value(0.5 * W) - duality_gap(problem, 0.5 * W, at) <= least + 1e-9
+
+
+def strict():
+    return Host(pytest.importorskip("array_api_strict"))
+
+
+PLACES = {
+    "csr": lambda X, y, s: InMemory(sp.csr_array(X), y, s),
+    "chunks": Chunks,
+    "chunks of csr": lambda X, y, s: Chunks(sp.csr_array(X), y, s),
+    "device": lambda X, y, s: on_device(InMemory(X, y, s), strict()),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_model_is_the_same_wherever_the_rows_lie(place):
+    X, y, weight = make()
+    X[:, 4:] *= np.random.default_rng(1).random((len(X), 8)) < 0.4
+    for options in ({"alpha_ratio": 0.1}, {"alpha_ratio": 0.2, "shared_support": True}):
+        spec = Spec(loss=Softmax(K), tol=1e-9, **options)
+        here, there = (fit(rows(X, y, weight), spec).result for rows in (InMemory, PLACES[place]))
+        assert there.converged
+        assert_allclose(there.objective, here.objective, rtol=1e-9)
+        if "shared_support" in options:  # of single coefficients there may be several minima
+            assert_allclose(there.coef, here.coef, rtol=1e-3, atol=1e-4 * abs(here.coef).max())
+
+
+@pytest.mark.parametrize("rows", [InMemory, Chunks])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_path_has_the_minimum_of_every_alpha(rows, shared):
+    X, y, weight = make()
+    spec = Spec(loss=Softmax(K), shared_support=shared)
+    found = path(rows(X, y, weight), spec, length=6, reach=0.05)
+    assert found.converged
+    assert found.n_selected[0] == 0
+    assert np.all(np.diff(found.n_selected) >= 0)
+    for i in (2, 5):
+        single = fit(InMemory(X, y, weight), Spec(loss=Softmax(K), alpha=found.alphas[i], shared_support=shared)).result
+        assert_allclose(found.objectives[i], single.objective, rtol=2e-6)
+    if shared:
+        by_feature = (found.coefs[-1] != 0).reshape(-1, K)
+        assert_array_equal(by_feature.any(axis=1), by_feature.all(axis=1))
