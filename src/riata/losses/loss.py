@@ -43,6 +43,7 @@ class Loss(ABC):
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
     power: float | None = None  # where it is half the deviance of a mean exp(z) whose variance goes with mean**power
     least_curvature: float = 0.0  # replaces smaller second derivatives in Newton steps, where they are 0 on an interval
+    stiff: bool = False  # whether curvatures of rows differ by many orders, so that descent along columns is slow
     n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
     couples_rows: bool = False  # whether the loss is no sum over rows: see `riata.losses.coupled`
 
@@ -51,7 +52,10 @@ class Loss(ABC):
     score_factor: float = 1.0  # the score is so many times the mean loss
     half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
 
+    level: float | None = None  # of a loss of quantiles: the share of rows that is to lie below predictions
+
     # For reports.
+    constant_words: str = "mean"  # what the best constant prediction is, of the targets
     formula: str = ""  # as MathML; where it is empty, the name is shown
 
     @abstractmethod

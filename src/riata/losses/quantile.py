@@ -16,6 +16,7 @@ from riata.losses.numbered import NumberedLoss
 class Quantile(NumberedLoss):
     """q r for r = y - z >= 0 and (q - 1) r for r < 0: the best constant is the q-quantile of the targets."""
 
+    level: float
     family = "quantile"
     relative = True
     score = "pinball_loss"
@@ -37,6 +38,10 @@ class Quantile(NumberedLoss):
     @property
     def words(self) -> str:
         return f"pinball loss (of the {self.level:g}-quantile)"
+
+    @property
+    def constant_words(self) -> str:  # type: ignore[override]
+        return f"{self.level:g}-quantile"
 
     @property
     def slopes(self) -> tuple[float, float]:
@@ -68,6 +73,7 @@ class SmoothedQuantile(Loss):
     """
 
     relative = True
+    stiff = True
 
     def __init__(self, of: Quantile, width: float) -> None:
         self.of, self.width = of, float(width)

@@ -218,10 +218,13 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy of a classifier, R2 of a regression; without y on the column that the model predicts: one pass."""
+        """Accuracy of a classifier, R2 of a regression, of quantiles the share of the pinball loss that is explained.
+
+        Without y on the column that the model predicts: one pass.
+        """
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
-        found = scores["r2" if self.classes is None else "accuracy"]
+        found = next(iter(scores.values()))
         return np.nan if found is None else found
 
     def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:

@@ -11,6 +11,8 @@ from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
 SCORES = SCORE_NAMES | {
+    "d2_pinball": "pinball loss explained", "pinball_loss": "pinball loss (mean)",
+    "coverage": "share of rows at or below the prediction",
     "r2": "R²", "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
     "loss": "loss", "features": "features",
 }  # fmt: skip

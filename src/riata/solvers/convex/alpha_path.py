@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.coupled_passes import by_rows
-from riata.objective import FirstOrder, Problem, duality_gap, summarise
+from riata.objective import FirstOrder, Problem, summarise
 from riata.penalties import Penalty
 from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
-from riata.solvers.convex.smoothing import HALF_A_GAP, minima
+from riata.solvers.convex.smoothing import first_width, minima
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -126,7 +126,7 @@ def _by_smoothing(
     """The models of a loss with a kink, one after the other, each from the last."""
     for penalty in penalties:
         problem = replace(problem, penalty=penalty)
-        width = HALF_A_GAP * duality_gap(problem, state.w, at)
+        width = first_width(problem, state.w, at)
         for found in minima(problem, Options(MAX_ROUNDS, memory=options.memory), state, width):
             if found.gap <= options.tol * options.unit:
                 break

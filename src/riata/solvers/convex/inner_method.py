@@ -29,7 +29,7 @@ def without_curvature(
 ) -> ColumnCopy | GatheredColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
-    if problem.loss.n_outputs > 1 or problem.loss.couples_rows:
+    if problem.loss.n_outputs > 1 or problem.loss.couples_rows or problem.loss.stiff:
         return None
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None

@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.data.sample import sample_rows
-from riata.errors import OptionError
-from riata.objective import FirstOrder, Problem, best_slopes, duality_gap, empty_start, has_dual_bound
+from riata.objective import FirstOrder, Problem, best_slopes, duality_gap, empty_start
 from riata.objective import smoothed_first_orders as first_orders
 from riata.outcome.reasons import StopReason
 from riata.solvers.convex.judge import SAMPLE_PRECISION, Judge
@@ -28,19 +27,14 @@ FALL = 0.3  # of the width, from one to the next
 SOLVED = 1.0  # width: a smoothed problem is solved up to such a gap
 STEPS = 40  # at one width, at most
 CARE = Care(1e-3, 1e-10)  # where a kink is nearly one slopes change a lot with margins, and have fewer digits
-HALF_A_GAP = 0.5  # is the width that loses about as much
-NARROWEST = 1e-15  # of F: smaller widths are rounding
-IDLE = 3  # widths in a row that do not lower the gap: only rounding is left
+OF_GAP = 0.5  # is the width that loses about as much
+NARROWEST = 1e-10  # of F: slopes at smaller widths are rounding
+IDLE = 2  # widths in a row that do not lower the gap: only rounding is left
 GAP = Judge(None)
 
 
 def by_smoothing(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate for every width, each with the certified gap of the loss itself."""
-    if not has_dual_bound(problem):
-        raise OptionError(
-            f"loss {problem.loss.name!r} has a kink, and such a fit ends by its certificate, which this penalty has "
-            "none for: take an elastic net or a group Lasso"
-        )
     if options.resume is not None:
         state, width, steps = _resumed(options.resume, problem.data.n_features)
         yield from islice(
@@ -48,14 +42,18 @@ def by_smoothing(problem: Problem, options: Options) -> Generator[Iterate, None,
         )  # the first was before it was saved
         return StopReason.ROUNDING
     w, b, at = problem.start or empty_start(problem)
-    gap = duality_gap(problem, w, at)
-    yield Iterate(w, b, 1, float(at.loss + problem.penalty.value(w)), gap)
+    yield Iterate(w, b, 1, float(at.loss + problem.penalty.value(w)), duality_gap(problem, w, at))
     state = WorkingSetState(w, b, np.flatnonzero(w))
     sample = sample_rows(problem.data, options.memory, options.seed)
     if sample is not None:
-        gap = _solve_sample(replace(problem, data=sample, start=None, empty=None), problem, options, state, gap)
-    yield from _iterates(problem, options, state, HALF_A_GAP * gap, 2)
+        at = _solve_sample(replace(problem, data=sample, start=None, empty=None), problem, options, state, at)
+    yield from _iterates(problem, options, state, first_width(problem, state.w, at), 2)
     return StopReason.ROUNDING
+
+
+def first_width(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
+    """The width to begin with at a point: one that loses about as much as the point does."""
+    return OF_GAP * min(duality_gap(problem, w, at), at.loss + problem.penalty.value(w))
 
 
 def _iterates(
@@ -103,13 +101,15 @@ def _step_ahead(problem: Problem, options: Options, state: WorkingSetState) -> N
         state.w, state.b = second.minimum(problem, at, here, here, CARE.precision)
 
 
-def _solve_sample(sample: Problem, problem: Problem, options: Options, state: WorkingSetState, gap: float) -> float:
-    """Bring the state to the minimum over a sample of the rows; the gap over all of them there."""
+def _solve_sample(
+    sample: Problem, problem: Problem, options: Options, state: WorkingSetState, at: FirstOrder
+) -> FirstOrder:
+    """Bring the state to the minimum over a sample of the rows; the pass over all of them there."""
     sample = replace(sample, empty=empty_start(sample))
-    for found in minima(sample, options, state, HALF_A_GAP * gap):
+    for found in minima(sample, options, state, first_width(problem, state.w, at)):
         if found.gap <= SAMPLE_PRECISION * found.F:
             break
-    return duality_gap(problem, state.w, best_slopes(problem, state.w, state.b))
+    return best_slopes(problem, state.w, state.b)
 
 
 def _saved(w: np.ndarray, b: float, width: float, steps: int) -> Saved:
