@@ -15,6 +15,7 @@ from riata.data.formats.files import find_files
 from riata.data.formats.json import Json
 from riata.data.formats.json_array import _Cutter, lines_of_array
 from riata.data.formats.parts import parts_of
+from riata.data.opening.sources import Reading, open_source
 from riata.errors import DataError
 
 STRINGS = ("Oslo", 'a "quoted" \\ name', "[{]},:", "new\nline", "æøå", "\\", '"')
@@ -238,6 +239,13 @@ def test_a_record_that_never_ends_is_not_read_to_the_end_of_the_file(tmp_path, k
     with pytest.raises(DataError, match=r"record .*does not end, or needs more memory"):
         rows_of(tmp_path / "rows.json", 1 << 10)
     assert sum(scanned) < 100 << 10  # of a million
+
+
+def test_a_few_records_at_first_tell_as_much_as_many(tmp_path):
+    records = [{"review": f"a film of {i} good and {i % 7} bad parts " * 8, "y": i % 3} for i in range(100)]
+    (tmp_path / "rows.json").write_text(json.dumps(records))
+    assert next(open_source(tmp_path / "rows.json", Reading(1 << 29)).batches(["review"], 1000)).num_rows < 20
+    assert riata.open(tmp_path / "rows.json", target="y").profile.columns["review"].type == "text"
 
 
 def test_lists_of_names_are_dropped_with_advice(tmp_path):

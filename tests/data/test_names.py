@@ -52,6 +52,6 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
     named = found.named()
     assert dict(named) == wanted
     assert dict(named.items()) == wanted
-    assert {str(named.bucket_named(name)): name for name in wanted.values()} == wanted
-    assert named.bucket_named("none of them") is None
+    assert {str(named.bucket_named(name, 5)): name for name in wanted.values()} == wanted
+    assert named.bucket_named("none of them", 5) is None
     assert str(2**5) not in named

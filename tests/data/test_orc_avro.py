@@ -5,6 +5,7 @@ import sys
 from decimal import Decimal
 
 import fastavro
+import fsspec
 import pyarrow as pa
 import pytest
 from pyarrow import orc
@@ -118,3 +119,22 @@ def test_damage_of_orc_is_said(tmp_path):
     (tmp_path / "b.orc").write_bytes(content[: len(content) // 2])
     with pytest.raises(DataError, match=r"b\.orc is damaged or cut short"):
         riata.open(tmp_path / "b.orc", "y")
+
+
+def test_a_crash_over_orc_ends_another_process(tmp_path, monkeypatch):
+    orc.write_table(table(), tmp_path / "a.orc")
+    (tmp_path / "crashes.py").write_text("import os; os.abort()")
+    monkeypatch.setattr("riata.data.formats.orc.SCRIPT", tmp_path / "crashes.py")
+    with pytest.raises(DataError, match=r"a\.orc is damaged or cut short \(Arrow's reader of ORC crashes over it\)"):
+        riata.open(tmp_path / "a.orc", "y")
+
+
+def test_orc_from_elsewhere_and_rows_that_nobody_wants(tmp_path):
+    orc.write_table(table(3000), tmp_path / "a.orc", stripe_size=1 << 14, batch_size=256)
+    elsewhere = fsspec.filesystem("memory")
+    elsewhere.pipe("/a.orc", (tmp_path / "a.orc").read_bytes())
+    rows = Orc(find_files("memory://a.orc"))
+    batches = rows.batches(["whole"], 100)
+    assert next(batches)["whole"].to_pylist() == list(range(100))
+    batches.close()
+    assert sum(batch.num_rows for batch in rows.batches(["whole", "home.city"], 100)) == rows.n_rows == 3000

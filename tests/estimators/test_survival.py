@@ -1,12 +1,16 @@
 """SparseSurvival: the minimum against a slow reference, its curves and its concordance, and what is refused."""
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
+from scipy.optimize import approx_fprime, minimize
 
 import riata
+from chunked import Chunked
 from naive import cox_loss
+from riata.data.row_marks import MarksGiven
 from riata.errors import DataError, OptionError
 from riata.model.concordance import concordance
 from survival_problems import make
@@ -47,6 +51,37 @@ def test_reaches_the_minimum_and_certifies_it(loss, l1_ratio, standardize, ties)
     empty = riata.SparseSurvival(alpha=1.0001 * model.alpha_ / 0.1, **options).fit(rows.X, rows.y, rows.weight)
     assert not empty.coef_.any()
     assert np.all(empty.predict(rows.X) == 0.0)
+
+
+@pytest.mark.parametrize("loss", ["cox", "cox-efron"])
+@pytest.mark.parametrize("given", [("strata",), ("entry",), ("strata", "entry")], ids="+".join)
+def test_strata_and_late_entries_reach_the_minimum(loss, given, tmp_path):
+    rows = make(90, 4)
+    beside = {"strata": rows.stratum, "entry": rows.entry}
+    beside = {name: beside[name] for name in given}
+    names = {"strata": "stratum", "entry": "entry"}
+
+    def F(w):
+        own = {names[name]: values for name, values in beside.items()}
+        return cox_loss(rows.X @ w, rows.time, rows.event, rows.weight, loss == "cox-efron", **own)
+
+    model = riata.SparseSurvival(alpha=0.0, loss=loss, tol=1e-10).fit(rows.X, rows.y, rows.weight, **beside)
+    assert model.converged_
+    assert_allclose(model.objective_, F(model.coef_), rtol=1e-10)
+    slope = approx_fprime(model.coef_, F, 1e-7)
+    assert np.abs(slope * rows.X.std(axis=0)).max() < 1e-4
+    table = pa.table({f"c{j}": x for j, x in enumerate(rows.X.T)} | {"days": rows.time, "died": rows.event, **beside})
+    table = table.append_column("w", pa.array(rows.weight))
+    data = riata.open(table, "days", event="died", weight="w", **{name: name for name in given})
+    assert data.n_features == 4
+    lasso = riata.SparseSurvival(alpha_ratio=0.1, loss=loss, tol=1e-9)
+    array = lasso.fit(rows.X, rows.y, rows.weight, **beside).coef_
+    assert_allclose(lasso.fit(data).coef_, array, atol=1e-8)
+    chunks = Chunked(rows.X, rows.signed, 7, rows.weight)  # as files are read
+    chunks.facts = chunks.facts.but(survival=True, marks=MarksGiven(beside, 90))
+    assert_allclose(lasso.fit(chunks).coef_, array, atol=1e-6)
+    chosen = riata.SparseSurvival(alpha="auto", cv=3, n_alphas=4, loss=loss).fit(rows.X, rows.y, **beside)
+    assert np.isfinite(chosen.selection_.scores).all()
 
 
 def test_weights_are_copies_of_rows_and_order_does_not_count():
@@ -142,5 +177,59 @@ def test_what_cannot_be_combined_gets_a_sentence():
     ):
         with pytest.raises(OptionError, match=sentence):
             riata.train(data, riata.Spec(loss="cox", **options))
+    with pytest.raises(OptionError, match="strata goes with times to events"):
+        riata.train(riata.open(rows.X, rows.time, strata=rows.stratum), riata.Spec(alpha=0.1))
+    with pytest.raises(DataError, match="an entry is before the time of the row"):
+        riata.SparseSurvival().fit(rows.X, rows.y, entry=rows.time)
     with pytest.raises(OptionError, match="loss must be one of cox, cox-efron here, not 'squared'"):
         riata.train(data, riata.Spec(alpha=0.1))
+
+
+def test_alpha_is_chosen_by_the_partial_likelihood_of_held_out_rows():
+    rows = make(150, 8)
+    folds = np.arange(150) % 3
+    model = riata.SparseSurvival(alpha="auto", select="cv", cv=folds, n_alphas=6).fit(rows.X, rows.y, rows.weight)
+    scores = np.zeros(len(model.path_))
+    for fold in range(3):
+        learnt, rest = folds != fold, folds == fold
+        for i, alpha in enumerate(model.path_.alphas):
+            of_fold = riata.SparseSurvival(alpha=alpha, tol=1e-4).fit(
+                rows.X[learnt], rows.y[learnt], rows.weight[learnt]
+            )
+            z, w = of_fold.predict(rows.X[rest]), rows.weight[rest]
+            scores[i] += w.sum() * cox_loss(z, rows.time[rest], rows.event[rest], w, False)
+    assert_allclose(model.selection_.scores, scores / rows.weight.sum(), rtol=1e-2)
+    by_others = riata.SparseSurvival(alpha="auto", select="validation", n_alphas=6)
+    by_others.fit(rows.X[:100], rows.y[:100], validation=(rows.X[100:], rows.y[100:]))
+    losses = [
+        cox_loss(rows.X[100:] @ w, rows.time[100:], rows.event[100:], np.ones(50), False) for w in by_others.path_.coefs
+    ]
+    assert_allclose(by_others.selection_.scores, losses, rtol=1e-9)
+
+
+def test_paths_are_those_of_single_fits():
+    rows = make(80, 8)
+    path = riata.path(riata.open(rows.X, rows.y), riata.Spec(loss="cox-efron", tol=1e-8), length=5, reach=0.1)
+    single = riata.SparseSurvival(alpha=path.alphas[-1], loss="cox-efron", tol=1e-8).fit(rows.X, rows.y)
+    assert_allclose(path.objectives[-1], single.objective_, rtol=1e-7)
+    assert path.gaps.max() <= 1e-8
+
+
+def test_files_give_the_same_model_in_a_small_budget(tmp_path):
+    rows = make(4000, 8, ties=False)
+    kind = np.where(rows.stratum == 1, "a", "b")
+    table = pa.table(
+        {f"c{j}": x for j, x in enumerate(rows.X.T)} | {"kind": kind, "days": rows.time, "died": rows.event}
+    )
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=200)
+    roles = {"target": "days", "event": "died"}
+    fitted = [
+        riata.train(riata.open(tmp_path / "rows.parquet", memory=memory, **roles), riata.Spec(alpha=0.02, loss="cox"))
+        for memory in ("100MB", "1MB")
+    ]
+    assert_allclose(fitted[1].coef, fitted[0].coef, atol=1e-5)
+    frame = riata.SparseSurvival(alpha=0.02).fit(table.select([*table.column_names[:9]]), rows.y)
+    assert_allclose(frame.coef_, fitted[0].coef[0], atol=1e-9)
+    model = fitted[1].to_model()
+    assert model.target == "days"
+    assert_allclose(model.score(tmp_path / "rows.parquet"), frame.score(table.select(table.column_names[:9]), rows.y))

@@ -62,14 +62,13 @@ def open_rows(
     how = opening(options)
     with row_progress(shows_progress(quiet)):
         rows = open_data(data, encoding=encoding, **how)
-    task = "regression" if rows.classes is None else "classification"
     target = options["target"] or target_of(rows)
     alike = {name: value for name, value in how.items() if name in ANY_ROWS}
 
     def open_more(source: str | None) -> Any:
         if source is None:
             return None
-        return open_data(source, target, task=task, n_features=rows.n_features, encoding=rows.encoding, **alike)
+        return open_data(source, target, task=rows.task, n_features=rows.n_features, encoding=rows.encoding, **alike)
 
     return rows, open_more
 
@@ -80,7 +79,7 @@ def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
     from riata.training.spec import Spec
 
     given = {name: options[name] for name in OF_SPEC if name in options} | more
-    given["loss"] = given.get("loss") or USUAL["regression" if rows.classes is None else "classification"]
+    given["loss"] = given.get("loss") or USUAL[rows.task]
     if isinstance(given.get("class_weight"), dict):
         given["class_weight"] = _by_label(given["class_weight"], rows.classes)
     if "select" in given:

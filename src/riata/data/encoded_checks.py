@@ -9,14 +9,24 @@ import pyarrow as pa
 from riata.data.columns.arrow_values import values_of
 from riata.data.csr import check_entries
 from riata.data.formats.damage import DAMAGE, reason_of
+from riata.data.formats.held_file import HeldFile, View
 from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
 from riata.errors import DataError
 
 
-def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int, look: bool = True) -> None:
+def read_encoded(file: View | HeldFile, i: int) -> pa.RecordBatch:
+    """A batch of a file of encoded rows, with a sentence where it cannot be read."""
+    try:
+        return file.batch(i)
+    except DataError:
+        raise
+    except DAMAGE as error:
+        raise _damaged(error) from error
+
+
+def check_encoded(batch: pa.RecordBatch, n_features: int, look: bool = True) -> None:
     """Refuse a batch that is not as `riata convert` writes it; `look`: also where a number is not finite."""
     try:
-        batch = reader.get_batch(i)
         batch.validate(full=True)
         if any(column.null_count for column in batch.columns):
             raise DataError("a value is missing")
@@ -30,8 +40,11 @@ def check_encoded(reader: pa.RecordBatchFileReader, i: int, n_features: int, loo
         if look and not _are_finite(numbers):
             raise DataError("a number is not finite")
     except (*DAMAGE, KeyError) as error:
-        reason = reason_of(error)
-        raise DataError(f"the rows of a converted file are damaged ({reason}); convert the data again") from error
+        raise _damaged(error) from error
+
+
+def _damaged(error: Exception) -> DataError:
+    return DataError(f"the rows of a converted file are damaged ({reason_of(error)}); convert the data again")
 
 
 def _are_finite(values: np.ndarray) -> bool:

@@ -6,7 +6,6 @@ can open it. Files that `convert` writes also have the encoding and the profile,
 """
 
 import json
-import mmap
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
@@ -15,11 +14,11 @@ import pyarrow as pa
 
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
-from riata.data.encoded_checks import check_encoded
+from riata.data.encoded_checks import check_encoded, read_encoded
 from riata.data.encoding import Encoding
+from riata.data.formats.held_file import HeldFile, View
 from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
-from riata.machine import forget_pages
 from riata.matrices.moments import Moments
 from riata.schema import checked
 from riata.scipy_later import sparse as sp
@@ -77,29 +76,32 @@ class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes.
 
     `n_features` is None for a file from outside, which has its encoding with it and is checked. A file of at most
-    `keep_bytes` stays in memory once it has been read.
+    `keep_bytes` stays in memory once it has been read. Where nobody keeps a file from outside from being cut short, its
+    chunks are copied.
     """
 
-    def __init__(self, handle: IO[bytes], n_features: int | None = None, keep_bytes: int = 0) -> None:
-        """A file from outside that is damaged makes Arrow or `json` raise what it raises."""
-        # the map keeps the file alive after the handle is closed
-        self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
-        self._buffer = pa.py_buffer(self._map)
-        self._reader = pa.ipc.open_file(self._buffer)
-        self.n_chunks, self.n_bytes = self._reader.num_record_batches, len(self._map)
-        self.meta = json.loads((self._reader.schema.metadata or {}).get(META, b"{}"))
+    def __init__(self, file: IO[bytes] | str, n_features: int | None = None, keep_bytes: int = 0) -> None:
+        """An open file of riata's own, or the path of one from outside.
+
+        A file from outside that is damaged makes Arrow or `json` raise what it raises.
+        """
+        self._file = HeldFile(file, copying=True) if isinstance(file, str) else View.of(file)
+        view = self._file.view
+        self.n_chunks = view.reader.num_record_batches
+        self.meta = json.loads((view.reader.schema.metadata or {}).get(META, b"{}"))
         self._n_features = n_features if n_features is not None else _width(self.meta)
         self._unchecked = set(range(self.n_chunks)) if n_features is None else set()
         self._unseen: set[int] = set()  # chunks that were checked, but for whether their numbers are finite
         self._summing = False
-        self._keep = self.n_bytes <= keep_bytes
+        self._keep = view.content is not None and view.content.size <= keep_bytes
+        self.let_go()
 
     def chunk(self, i: int) -> Chunk:
+        batch = read_encoded(self._file, i)
         if i in self._unchecked or (i in self._unseen and not self._summing):
-            check_encoded(self._reader, i, self._n_features, look=not self._summing)
+            check_encoded(batch, self._n_features, look=not self._summing)
             self._unchecked.discard(i)
             (self._unseen.add if self._summing else self._unseen.discard)(i)
-        batch = self._reader.get_batch(i)
         return from_batch(batch, self._n_features)
 
     def summed(self, moments: Callable[[], Moments]) -> Moments:
@@ -118,14 +120,16 @@ class EncodedRows:
 
     def count(self) -> int:
         """How many rows there are."""
-        return sum(self._reader.get_batch(i).num_rows for i in range(self.n_chunks))
+        reader = self._file.view.reader
+        n_rows: int = sum(reader.get_batch(i).num_rows for i in range(self.n_chunks))
+        self.let_go()
+        return n_rows
 
     def release(self, chunk_number: int) -> None:
         """Release the pages of a chunk, which count as memory of this process as long as they stay mapped."""
-        if self._keep or chunk_number >= self.n_chunks:
-            return
-        columns = self._reader.get_batch(chunk_number).columns
-        spans = [(b.address, b.address + b.size) for column in columns for b in column.buffers() if b]
-        start = min(a for a, _ in spans) - self._buffer.address
-        stop = max(b for _, b in spans) - self._buffer.address
-        forget_pages(self._map, start, stop - start)
+        if not self._keep and chunk_number < self.n_chunks:
+            self._file.release(chunk_number)
+
+    def let_go(self) -> None:
+        """Until the next chunk is asked for, nobody waits who wants to write to a file from outside."""
+        self._file.let_go()

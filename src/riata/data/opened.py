@@ -19,6 +19,7 @@ KEPT = (
     "filesystem",
     "csv",
     "engine",
+    "sample_negatives",
 )
 
 

@@ -118,14 +118,18 @@ class OutOfCore(Dataset):
 
     def _numbered(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, reported to progress bars."""
-        total = self.n_rows if order is None and self.n_rows else None
+        known = self.n_rows if self.n_rows and not self.source.single_pass else self.source.about_rows()
+        total = known if order is None else None
         return watched(self._read(order), "reading rows", lambda item: item[1].n_rows, total)
 
     def _read(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers: from the file of encoded rows where there is one, else from the source."""
         if self._rows is not None:
-            for i in range(self.n_chunks) if order is None else order:
-                yield int(i), self._rows.chunk(int(i))
+            try:
+                for i in range(self.n_chunks) if order is None else order:
+                    yield int(i), self._rows.chunk(int(i))
+            finally:
+                self._rows.let_go()
         elif order is None:
             yield from enumerate(ahead(self._first_pass() if self._caching else self._sequential()))
         else:

@@ -147,7 +147,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     ) -> "SparseClassifier":
         """Learn from these rows, in order, keeping what was learnt before.
 
-        The first call may name all classes; otherwise they are learnt, too, in the order in which they appear.
+        The first call may name all classes; otherwise they are learnt, too, as they appear.
         """
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=False)

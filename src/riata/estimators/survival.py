@@ -94,6 +94,8 @@ class SparseSurvival(SparseLinear):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        strata: Any = None,
+        entry: Any = None,
         groups: Any = None,
         time: Any = None,
         validation: Any = None,
@@ -101,12 +103,16 @@ class SparseSurvival(SparseLinear):
         """Fit to arrays or to a frame with columns of any kind, or to a `Dataset` that brings its own target.
 
         `y` is a structured array with a field of booleans (whether the event happened) and one of numbers (when, or how
-        long nothing had happened), as scikit-survival has it. `groups`, `time` and `validation` are those of
-        `SparseRegressor.fit`: they say which rows folds keep together, or choose ``alpha``.
+        long nothing had happened), as scikit-survival has it. `strata`, a label for each row, have baseline hazards of
+        their own; `entry` is when a row came under observation. Rows of a `Dataset` bring theirs (`riata.open`).
+        `groups`, `time` and `validation` are those of `SparseRegressor.fit`: they say which rows folds keep together,
+        or choose ``alpha``.
         """
-        if isinstance(validation, tuple | list):
-            validation = validation[0], _times(validation[1]), *validation[2:]
-        return super().fit(X, _times(y), sample_weight, groups=groups, time=time, validation=validation)
+        marks = {"strata": strata, "entry": entry, "groups": groups, "time": time}
+        return self._fit(X, y, sample_weight, {}, marks, validation)
+
+    def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Dataset:
+        return super()._dataset(X, y if y is None or is_distributed(X) else from_structured(y), sample_weight, **more)
 
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         return y, None
@@ -153,11 +159,6 @@ class SparseSurvival(SparseLinear):
         if y is not None and not isinstance(X, Dataset | str | Path):
             return concordance(from_structured(y), self.predict(X), sample_weight)
         return self.to_model().score(X, y, sample_weight)
-
-
-def _times(y: Any) -> Any:
-    """Signed times of a structured array; what else is given, such as nothing beside a dataset, as it is."""
-    return y if y is None or isinstance(y, str) else from_structured(y)
 
 
 def _functions(times: np.ndarray, values: np.ndarray, first: float, as_array: bool) -> np.ndarray:

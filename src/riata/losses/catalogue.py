@@ -71,6 +71,8 @@ def known_loss(name: str) -> Loss | None:
 def loss_for(task: str, loss: str | Loss) -> Loss:
     """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
     names = [name for name, one in (LOSSES | SEVERAL_MARGINS | COUPLED).items() if task in one.tasks]
+    if str(loss) in COUPLED and task != "survival":
+        raise OptionError(f"loss {loss!r} is of times to an event: name the column that says which happened (event)")
     if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:
         raise OptionError(f"loss must be one of {', '.join(names)} here, not {loss!r}")
     if task not in loss_of(loss).tasks:

@@ -167,6 +167,13 @@ class GivenHazard(SettledLoss):
         return None if entry is None else self.cumulative[entry], self._hazard[code]
 
 
+def codes_of(signed: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Codes of times that are negative without an event, among the times of all events, in order."""
+    slot = np.searchsorted(times, np.abs(signed), side="right")
+    codes: np.ndarray = slot + (len(times) + 1.0) * (signed > 0.0)
+    return codes
+
+
 def _codes(y: Array) -> tuple[np.ndarray, np.ndarray | None]:
     """The codes of rows, and the slots after which they enter, where they do not all enter before the first."""
     whole = to_host(y).astype(np.int64)

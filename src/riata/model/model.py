@@ -192,6 +192,12 @@ class Model:
         labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
 
+    def survival(self, X: Any, times: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+        """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
+        if self.hazard is None:
+            raise OptionError(f"survival is of times to an event, and this is a {self.task}")
+        return self.hazard.survival(self.margins(X, feature_names), times)
+
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""
         return decide(z, self.link_function, self.threshold)
@@ -218,13 +224,14 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy of a classifier, R2 of a regression, of quantiles the share of the pinball loss that is explained.
+        """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column.
 
-        Without y on the column that the model predicts: one pass.
+        Of quantiles the share of the pinball loss that is explained.
         """
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
-        found = next(iter(scores.values()))
+        names = {"regression": "r2", "classification": "accuracy", "survival": "concordance"}
+        found = scores[names[self.task] if self.loss_function.level is None else "d2_pinball"]
         return np.nan if found is None else found
 
     def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:

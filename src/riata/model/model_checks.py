@@ -64,6 +64,8 @@ def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
         yield f"its intercept is {document['intercept']!r}, not {n_margins} finite numbers"
     if not _is_threshold(document.get("threshold"), classes):
         yield f"its threshold is {document['threshold']!r}, no probability between 0 and 1 of one of two classes"
+    if ("hazard" in document) != (document["task"] == "survival"):
+        yield "a hazard is there where events are predicted, and nowhere else"
     if not _is_baseline(document["training"].get("baseline"), classes):
         yield f"its baseline is {document['training']['baseline']!r}, not the shares of its classes or a mean"
 

@@ -11,7 +11,7 @@ from riata.errors import OptionError
 from riata.estimators.base import SparseLinear
 from riata.estimators.input_checks import parts_of
 from riata.model.model import Model
-from riata.model.quality import ClassQuality, NumberQuality, quality
+from riata.model.quality import ClassQuality, NumberQuality, Quality, quality
 from riata.model.quality.curves import ScoreTable
 from riata.plot.display import Axes, axes_for
 
@@ -58,7 +58,7 @@ def residuals(
     return _drawn(PredictionErrorDisplay(y_true=truth, y_pred=predicted), ax, kind=kind)
 
 
-def tested(fitted: SparseLinear | Model, test: Any) -> ClassQuality | NumberQuality:
+def tested(fitted: SparseLinear | Model, test: Any) -> Quality:
     """How good a fitted estimator, or a `Model`, is on a dataset, a path, a table or (X, y): one pass."""
     model = fitted if isinstance(fitted, Model) else fitted.to_model()
     if isinstance(test, Dataset) or has_columns(test):

@@ -4,17 +4,20 @@ A path is of one margin: that of a number, or of the second of two classes again
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
+from riata.losses import loss_for
 from riata.training import path as along
 from riata.training.checks import check_exposure, check_rows
 from riata.training.named_features import with_features_numbered
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
+from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest
 from riata.training.spec import Spec
 
@@ -46,8 +49,15 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
 def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
+    loss_for(data.task, spec.loss)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
-    if data.classes is None:
+    if data.task == "survival":
+        check_risks(data, spec)
+        marks = data.facts.marks
+        data = rows_or_statistics(data, spec, None)
+        sets = risk_sets(data, spec, marks)
+        data, spec = sets.rows(data), replace(spec, loss=sets.loss, fit_intercept=True)
+    elif data.classes is None:
         data = rows_or_statistics(data, spec, None)
     else:
         classes = np.asarray(data.classes)

@@ -4,7 +4,8 @@
 
 Labels count in the order in which they appear. Two share one margin, whose positive side is the second. When a third
 appears each gets a margin of its own: that of the second is the one there was, that of the first its mirror image, and
-that of the third begins with the row that brought it, since no row before can be learnt again.
+that of the third begins with the row that brought it, since no row before can be learnt again. The model has them in
+the order of their names, as that of a file has.
 """
 
 import time
@@ -23,13 +24,15 @@ from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
+from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
-from riata.solvers.online.stream import Stream, mirrored
+from riata.solvers.online.stream import Learnt, Stream, mirrored
 from riata.solvers.registry import SOLVERS
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.checks import check_spec
 from riata.training.coefficients import coefficients, known_features
 from riata.training.driver import GROWTH, Record, check_finite, with_progressive
+from riata.training.label_order import LabelOrder
 from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
 from riata.training.selection.search import search_of
@@ -74,6 +77,7 @@ class Margins:
     streams: list[Stream] = field(default_factory=list)
     progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)
     offsets: bool = False  # whether rows have an offset, which the first ones tell
+    scores: ScoresSoFar = field(default_factory=ScoresSoFar)  # of probabilities, while there is one margin
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
         """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
@@ -88,6 +92,10 @@ class Margins:
             rows = list(map(offset_rule(self.spec.loss_function), rows))
         learnt = [stream.learn(its) for stream, its in zip(self.streams, rows, strict=True)]
         self.progressive = self.progressive.plus(self._validated(learnt))
+        if len(learnt) == 1 and self._seen.loss_function.link.probabilities:
+            y, z, weight = learnt[0]
+            loss = self._seen.loss_function
+            self.scores.add(loss.targets(y), loss.whole_margins(y, z), weight)
 
     @property
     def _seen(self) -> Spec:
@@ -148,6 +156,7 @@ class Learner:
             raise OptionError("penalty_factors, bounds and groups are for 'exact' and 'best-k', not for streams")
         self.margins, self.classes, self._all_known = Margins(spec), classes, all_classes_known
         self.offset: Offset | None = None  # where the offsets of rows come from
+        self.order = LabelOrder()
 
     @property
     def spec(self) -> Spec:
@@ -183,13 +192,33 @@ class Learner:
             self.margins.for_classes(len(known))
             places = {label: i for i, label in enumerate(known)}
             codes = np.array([places[label] for label in labels[rows].tolist()])
+            self.order.add(codes)
             weights = np.array([by_label.get(label, 1.0) for label in known])[codes]
             part = chunk.rows(rows)
             self.margins.learn(part._replace(weight=part.weight * weights), targets_of(codes, len(known)))
 
+    def n_chosen(self, n_features: int) -> int:
+        """How many features the model has as of now."""
+        streams = self.margins.streams
+        return streams[0].n_chosen if len(streams) == 1 else len(self.trained(n_features).support)
+
+    @property
+    def scores(self) -> ProgressiveScores | None:
+        """How good probabilities were before their rows were learnt; None where there are none, or several classes."""
+        if len(self.margins.streams) != 1 or self.classes is None:
+            return None
+        return self.margins.scores.scores(swapped=self._swapped)
+
+    @property
+    def _swapped(self) -> bool:
+        """Whether the second of two classes by name, the positive one, was learnt as the negative one."""
+        if self.classes is None or len(self.classes) != 2 or self.margins.offsets:
+            return False
+        return bool(self.classes[0] > self.classes[1])
+
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
-        models = [stream.model for stream in self.margins.streams]
+        models, classes = self._in_order([stream.model for stream in self.margins.streams])
         for model in models:
             check_finite(model.coef, model.intercept, self.steps)
         return Trained(
@@ -198,14 +227,28 @@ class Learner:
             coefficients(models, n_features),
             np.array([model.intercept for model in models]),
             self.steps,
-            self.classes,
+            classes,
             feature_names=feature_names,
             known={} if models[0].features is None else known_features(models),
             offset=self.offset,
         )
 
+    def _in_order(self, models: list[Learnt]) -> tuple[list[Learnt], np.ndarray | None]:
+        """The models in the order of the names of their classes; of two, the positive side is the second.
 
-def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
+        Offsets were those of a margin between two, and keep its sides.
+        """
+        if self.classes is None or len(self.classes) < 2 or self.margins.offsets:
+            return models, self.classes
+        order = sorted(range(len(self.classes)), key=self.classes.tolist().__getitem__)
+        if len(models) == 1 and order != [0, 1]:
+            models = [models[0]._replace(coef=-models[0].coef, intercept=-models[0].intercept)]
+        elif len(models) > 1:
+            models = [models[i] for i in order]
+        return models, self.classes[order]
+
+
+def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str], None]) -> Trained:
     """Learn the rows of a stream as they come, until it ends or Ctrl-C; `rows` are those of `data`, prepared.
 
     The learner, which can go on from there, is kept in what it leaves behind.
@@ -222,14 +265,19 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
             for chunk in rows.visit():
                 _learn_chunk(learner, chunk, data)
                 if history.due(learner.steps):
-                    history.note(learner, learner.trained(data.n_features))
+                    history.note(learner, learner.n_chosen(data.n_features))
         except KeyboardInterrupt:
             data.close()
             reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
-        history.note(learner, found, last=True)
+        history.note(learner, len(found.support), last=True)
+    if learner.order.is_sorted:
+        warn(
+            "the rows are sorted by class, and a stream learns most from those that come last: bring them in random "
+            "order, or let a file be read more than once"
+        )
     progressive = learner.margins.progressive
     course = Course(
         formula=f"mean {spec.loss_function.name} loss, each row before it was learnt",
@@ -242,13 +290,14 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec) -> Trained:
         objective=progressive.mean_loss,
         gap=None,
         stops=[Stop(reason)],
+        progressive=learner.scores,
     )
-    encoding = _with_classes_learnt(data.encoding, learner.classes)
+    encoding = _with_classes_learnt(data.encoding, found.classes)
     return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)
 
 
 def _with_classes_learnt(encoding: Encoding | None, classes: np.ndarray | None) -> Encoding | None:
-    """The encoding whose target has the classes of the model, in the order in which they were learnt."""
+    """The encoding whose target has the classes of the model, in its order."""
     if encoding is None or encoding.target is None or classes is None:
         return encoding
     return replace(encoding, target=Target(encoding.target.column, tuple(classes.tolist())))
@@ -281,12 +330,12 @@ class StreamHistory:
     def _before(self) -> int:
         return self.records[-1].steps if self.records else 0
 
-    def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
-        """Add a record of the model as it is now."""
+    def note(self, learner: Learner, n_chosen: int, last: bool = False) -> None:
+        """Add a record of the model as it is now, of so many features."""
         self._looked = time.perf_counter()
         seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
         record = with_progressive(
-            Record(1.0, steps, seconds, None, None, len(found.support), end_of_pass=last), progressive, progressive.rows
+            Record(1.0, steps, seconds, None, None, n_chosen, end_of_pass=last), progressive, progressive.rows
         )
         if self._progress is not None:
             self._progress(record)

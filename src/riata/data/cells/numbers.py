@@ -13,9 +13,11 @@ PERCENT = "%"
 MARKS = (PERCENT, *CURRENCIES)
 ZERO = r"^\s*0*[.,]?0*\s*$"
 SPACES = "[ \u00a0\u202f]"  # plain, and the two that do not break
+MINUS = "\u2212"  # the sign of typesetters, which web pages and some programs write
 THOUSANDS = {"": "", ",": ",", ".": r"\.", " ": SPACES, "'": "['\u2019]"}  # what may divide thousands, as expressions
-BRACKETS, BEHIND = "(5)", "5-"  # how -5 may be written besides that: as accountants do, and with the minus behind
-NEGATIVES = ("", BRACKETS, BEHIND)
+# how -5 may be written besides that: as accountants do, with the minus behind, and with the minus of typesetters
+BRACKETS, BEHIND, TYPESET = "(5)", "5-", f"{MINUS}5"
+NEGATIVES = ("", BRACKETS, BEHIND, TYPESET)
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class NumberFormat(CellFormat):
         whole = rf"([1-9]\d{{0,2}}({divider}\d{{3}})+|\d+)" if divider else r"\d+"
         number = rf"({whole}{point}?\d*|{point}\d+)([eE][+-]?\d+)?"
         mark = rf"({re.escape(self.mark)})?" if self.mark else ""
-        usual = rf"{mark}\s*[+-]?\s*{mark}\s*{number}\s*{mark}"
+        sign = rf"[+{MINUS if self.negative == TYPESET else ''}-]?"
+        usual = rf"{mark}\s*{sign}\s*{mark}\s*{number}\s*{mark}"
         others = {
             BRACKETS: rf"|{mark}\s*\(\s*{mark}\s*{number}\s*{mark}\s*\)\s*{mark}",
             BEHIND: rf"|{mark}\s*{number}\s*{mark}\s*-\s*{mark}",
@@ -56,6 +59,8 @@ class NumberFormat(CellFormat):
         return found
 
     def parse(self, strings: pa.Array) -> pa.Array:
+        if self.negative == TYPESET:
+            strings = pc.replace_substring(strings, MINUS, "-")
         if self.mark:
             strings = pc.replace_substring(strings, self.mark, "")
         if self.thousands in (" ", "'"):
@@ -66,7 +71,7 @@ class NumberFormat(CellFormat):
             strings = pc.replace_substring(strings, self.decimal, ".")
         strings = pc.utf8_trim_whitespace(strings)
         strings = pc.replace_substring_regex(strings, SPACES, "")  # such as those of - 5
-        if self.negative:
+        if self.negative in (BRACKETS, BEHIND):
             other = r"^\((.*)\)$" if self.negative == BRACKETS else r"^(.*)-$"
             strings = pc.replace_substring_regex(strings, other, r"-\1")
         return pc.utf8_ltrim(strings, "+").cast(pa.float64())
@@ -112,4 +117,6 @@ def negative_of(strings: pa.Array) -> str:
     in_brackets = pc.match_substring(strings, "(")
     if pc.any(in_brackets).as_py():
         return "" if pc.all(in_brackets).as_py() else BRACKETS
+    if pc.any(pc.match_substring(strings, MINUS)).as_py():
+        return TYPESET
     return BEHIND if pc.any(pc.match_substring_regex(strings, r"\d[^-+eE]*-")).as_py() else ""

@@ -1,16 +1,15 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
-from bisect import bisect_right
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
-from riata.kernels.text_hashing import hash_strings, strings_not_seen
+from riata.data.columns.arrow_values import arrow_of, filled, string_array
+from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, strings_not_seen
 
+ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
 
 
@@ -27,6 +26,15 @@ def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
     """A 64-bit hash per string, of the prefix and the string."""
     hashes: np.ndarray = hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
     return hashes
+
+
+def hash_of(string: str) -> int:
+    """The hash of one string, without compiled code."""
+    h = int(OFFSET)
+    for byte in string.encode():
+        h = (h ^ byte) * int(PRIME) & ALL_BITS
+    h = (h ^ (h >> 32)) * int(MIX) & ALL_BITS
+    return h ^ (h >> 32)
 
 
 def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
@@ -100,7 +108,7 @@ class BucketNames:
     def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
         if not self._kept:
-            return NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
+            return NO_NAMES
         buckets, places = (np.concatenate([kept[i] for kept in self._kept]) for i in (0, 1))
         strings = pa.concat_arrays([strings.cast(pa.large_string()) for *_, strings in self._kept])
         order = np.lexsort((places, buckets))
@@ -123,7 +131,7 @@ class NamedBuckets(Mapping[str, str]):
 
     def __getitem__(self, bucket: str) -> str:
         number = int(bucket)
-        place = int(np.searchsorted(self._buckets, number))
+        place = int(self._buckets.searchsorted(number))
         if place == len(self._buckets) or self._buckets[place] != number:
             raise KeyError(bucket)
         return str(self._names[place].as_py())
@@ -138,36 +146,37 @@ class NamedBuckets(Mapping[str, str]):
         """Without a look-up of each."""
         return dict(zip(map(str, self._buckets.tolist()), self._names.to_pylist(), strict=True)).items()
 
-    def bucket_named(self, name: str) -> int | None:
-        """The bucket of a name; of several, the last."""
-        place = bisect_right(self._ordered, name, key=lambda i: str(self._names[int(i)].as_py())) - 1
-        at = int(self._ordered[place]) if place >= 0 else -1
-        return int(self._buckets[at]) if at >= 0 and self._names[at].as_py() == name else None
+    def bucket_named(self, name: str, bits: int) -> int | None:
+        """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
+        ends = [i for i, letter in enumerate(name) if letter == "|"]
+        for end in [*ends, len(name)]:
+            bucket = hash_of(name[:end]) >> (64 - bits)
+            if self.get(str(bucket)) == name:
+                return bucket
+        return None
 
-    @cached_property
-    def _ordered(self) -> np.ndarray:
-        """The places of the names in the order of the alphabet: UTF-8 is ordered as its characters are."""
-        return values_of(pc.sort_indices(self._names))
+
+NO_NAMES = NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
 
 
 class GrowingNames(Mapping[str, str]):
     """The names of buckets in a stream, of which later rows may bring more."""
 
     def __init__(self, buckets: BucketNames) -> None:
-        self._buckets, self._version, self._names = buckets, -1, dict[str, str]()
+        self._buckets, self._version, self._names = buckets, -1, NO_NAMES
 
     def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
         self._buckets.add(buckets, hashes, strings)
 
     @property
-    def version(self) -> int:
-        return self._buckets.version
-
-    @property
-    def _now(self) -> dict[str, str]:
+    def _now(self) -> NamedBuckets:
         if self._version != self._buckets.version:
-            self._version, self._names = self._buckets.version, dict(self._buckets.named().items())
+            self._version, self._names = self._buckets.version, self._buckets.named()
         return self._names
+
+    def bucket_named(self, name: str, bits: int) -> int | None:
+        """The bucket of a name, among 2^bits."""
+        return self._now.bucket_named(name, bits)
 
     def __getitem__(self, bucket: str) -> str:
         return self._now[bucket]

@@ -15,6 +15,7 @@ ENOUGH_ROWS = 20
 LEAK = 0.5  # a column that alone explains more of the target than this is pointed out
 COPY = 0.9995
 TELLS = 0.95  # and one that explains more than this of one among several classes
+A_SENTENCE = 3  # words at least
 ID_WORDS = {"id", "ids", "idx", "index", "key", "uuid", "guid", "row", "rowid", "rownum", "serial"}
 
 
@@ -38,7 +39,7 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
         kept = ", but for whether there is one" if found.missing else ""
         return Unfit(
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
-            f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it)",
+            f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it{_words_of(name, found)})",
             True,
         )
     if found.numbers_rows and named_as_id(name):
@@ -57,6 +58,13 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
             False,
         )
     return None
+
+
+def _words_of(name: str, found: ColumnProfile) -> str:
+    """What else may be done with values of several words."""
+    values = found.most_frequent or []
+    sentences = bool(values) and all(len(value.split()) >= A_SENTENCE for value in values)
+    return f", text=[{name!r}] counts its words" if sentences else ""
 
 
 def _dropping(name: str) -> str:

@@ -23,6 +23,7 @@ ENOUGH_ROWS = 5  # of numbers, to tell that a row of words above them has units
 TAB_ENDINGS = (".tsv", ".tab")
 COMMENTS = "#%"
 FIRST_ROWS, FIRST_BYTES = 200, 1 << 17  # that are looked at
+SEP_LINE = re.compile(r'"?sep=(.)"?\s*$', re.IGNORECASE)  # a first line that tells Excel the separator
 ANY_NUMBER = re.compile(SOME_NUMBER)
 NUMBER = re.compile("|".join(f"({one.pattern})" for one in NUMBER_FORMATS))
 
@@ -59,7 +60,8 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     quote = '"' if options.quote is None else options.quote
     skipped, comment = _preamble(text, options)
     body = text[len(skipped) :]
-    separator = options.separator or ("\t" if suffix in TAB_ENDINGS else _separator(body, quote))
+    said = SEP_LINE.match(skipped.partition("\n")[0])
+    separator = options.separator or (said[1] if said else "\t" if suffix in TAB_ENDINGS else _separator(body, quote))
     rows, ends = _rows(body, separator, quote)
     notes = []
     if not comment and options.comment is None and any(_is_comment(row) for row in rows[1:]):
@@ -87,9 +89,9 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     if has_header and len(rows) > 1 and (_are_units(rows) if options.units is None else options.units):
         prefix = skipped + body[: ends[1]]
         if options.units is None:
-            said_as = ", ".join(cell for cell in rows[1] if cell.strip())
+            units = ", ".join(cell for cell in rows[1] if cell.strip())
             notes.append(
-                f"line {_n_lines(prefix)} looks like units ({said_as}): left out (csv={{'units': 'no'}} makes it a row)"
+                f"line {_n_lines(prefix)} looks like units ({units}): left out (csv={{'units': 'no'}} makes it a row)"
             )
         del rows[1]
     if not has_header and not in_comment and options.header is None:
@@ -98,9 +100,20 @@ def dialect_of(head: bytes, options: CsvOptions, suffix: str = ".csv", whole: bo
     start = len(prefix.encode()) + (3 if plain_utf8(encoding) and head.startswith(b"\xef\xbb\xbf") else 0)
     raw_start = start if plain_utf8(encoding) else len(prefix.encode(encoding, errors="replace"))
     lines = _n_lines(prefix)
-    said = (*notes, *more)
+    notes += more
     return Dialect(
-        encoding, separator, quote, comment, names, left_out, lines, start, raw_start, width, before_header, said
+        encoding,
+        separator,
+        quote,
+        comment,
+        names,
+        left_out,
+        lines,
+        start,
+        raw_start,
+        width,
+        before_header,
+        tuple(notes),
     )
 
 
@@ -126,7 +139,7 @@ def _decoded(head: bytes, encoding: str) -> str:
 def _preamble(text: str, options: CsvOptions) -> tuple[str, str]:
     """What comes before the header or the first row, and what comments begin with."""
     lines = text.splitlines(keepends=True)
-    n_skipped = options.skip or 0
+    n_skipped = options.skip or int(bool(lines) and SEP_LINE.match(lines[0]) is not None)
     rest = lines[n_skipped:]
     comment = options.comment
     if comment is None:

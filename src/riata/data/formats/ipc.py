@@ -1,6 +1,5 @@
 """Arrow IPC files (Feather version 2), a record batch at a time."""
 
-import mmap
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
@@ -9,7 +8,7 @@ from pyarrow import fs
 from riata.data.formats.damage import validated
 from riata.data.formats.files import File
 from riata.data.formats.filesource import FileSource, one_schema
-from riata.machine import forget_pages
+from riata.data.formats.held_file import HeldFile
 
 
 class Ipc(FileSource):
@@ -28,20 +27,30 @@ class Ipc(FileSource):
 
     def read(self, file: File, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         """A local file is mapped into memory, since a record batch may be as large as the file; others are read."""
-        mapped = map_file(file) if isinstance(file.filesystem, fs.LocalFileSystem) else None
-        reader = pa.ipc.open_file(file.seekable() if mapped is None else pa.py_buffer(mapped))
-        for i in range(*(file.span or (0, reader.num_record_batches))):
-            batch = reader.get_batch(i).select(columns)
-            for start in range(0, batch.num_rows, rows):
-                yield validated(batch.slice(start, rows))
-                if mapped is not None:
-                    forget_pages(mapped)
+        if isinstance(file.filesystem, fs.LocalFileSystem):
+            held = HeldFile(file.path, copying=False)
+            for i in range(*(file.span or (0, held.view.reader.num_record_batches))):
+                yield from _slices(held, i, columns, rows)
+            return
+        with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
+            for i in range(*(file.span or (0, reader.num_record_batches))):
+                batch = reader.get_batch(i).select(columns)
+                for start in range(0, batch.num_rows, rows):
+                    yield validated(batch.slice(start, rows))
 
     def rows_before(self, file: File) -> int:
         with file.seekable() as handle, pa.ipc.open_file(handle) as reader:
             return sum(reader.get_batch(i).num_rows for i in range(file.span[0] if file.span else 0))
 
 
-def map_file(file: File) -> mmap.mmap:
-    with open(file.path, "rb") as handle:
-        return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+def _slices(held: HeldFile, i: int, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
+    """A record batch in slices, each from the present view of the file; what was decompressed is not so again."""
+    view = held.view
+    batch = view.reader.get_batch(i).select(columns)
+    is_copy = view.is_copy(batch)
+    for start in range(0, batch.num_rows, rows):
+        if not is_copy and held.view is not view:
+            view = held.view
+            batch = view.reader.get_batch(i).select(columns)
+        yield validated(batch.slice(start, rows))
+        view.release_all()

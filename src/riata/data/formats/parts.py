@@ -22,6 +22,7 @@ from riata.data.formats.npy import Npy
 from riata.data.formats.orc import Orc
 from riata.data.formats.parquet import Parquet
 from riata.data.formats.parsed_lines import ParsedLines
+from riata.data.formats.sampled_negatives import SampledNegatives
 from riata.data.formats.source import OneColumn, Source, WithColumns
 from riata.errors import DataError
 
@@ -32,6 +33,8 @@ def parts_of(source: Source, n_parts: int) -> list[Source]:
     """About so many parts of the rows of a source, in their order; fewer where it cannot be divided so finely."""
     if isinstance(source, FileSource) and not isinstance(source, Npy):
         return [_with_file(source, part) for part in _cut_files(source, n_parts)]
+    if isinstance(source, SampledNegatives):
+        return [source.of_part(part, i) for i, part in enumerate(parts_of(source.inner, n_parts))]
     if source.n_rows and by_rows(source):
         step = -(-source.n_rows // n_parts)
         return [RowRange(source, a, min(a + step, source.n_rows)) for a in range(0, source.n_rows, step)]
@@ -54,7 +57,7 @@ def files_of(source: Source) -> list[File]:
         return source.files
     if isinstance(source, WithColumns):
         return [file for other in source.sources for file in files_of(other)]
-    return files_of(source.inner) if isinstance(source, OneColumn | RowRange) else []
+    return files_of(source.inner) if isinstance(source, OneColumn | RowRange | SampledNegatives) else []
 
 
 def _with_file(source: FileSource, file: File) -> FileSource:
@@ -88,22 +91,22 @@ def _cuts(source: FileSource, file: File, n_spans: int) -> Sequence[int]:
         return row_starts(file, n_spans, source.dialect(file))
     if isinstance(source, ParsedLines | Json):
         return _line_starts(file, n_spans)
-    with file.seekable() as handle:
-        groups = _group_count(source, handle)
+    groups = _group_count(source, file)
     return _even(groups, min(n_spans, groups))
 
 
-def _group_count(source: FileSource, handle: pa.NativeFile) -> int:
+def _group_count(source: FileSource, file: File) -> int:
     """How many row groups, stripes or record batches a file has."""
+    if isinstance(source, Orc):
+        return source.n_stripes(file)
     count: int
-    if isinstance(source, Parquet):
-        with pq.ParquetFile(handle) as parquet:
-            count = parquet.num_row_groups
-    elif isinstance(source, Orc):
-        count = source.n_stripes(handle)
-    else:
-        with pa.ipc.open_file(handle) as reader:
-            count = reader.num_record_batches
+    with file.seekable() as handle:
+        if isinstance(source, Parquet):
+            with pq.ParquetFile(handle) as parquet:
+                count = parquet.num_row_groups
+        else:
+            with pa.ipc.open_file(handle) as reader:
+                count = reader.num_record_batches
     return count
 
 

@@ -9,7 +9,9 @@ from riata.data.columns.crosses import Cross
 from riata.data.columns.numbers import Number
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
+from riata.data.formats.sampled_negatives import as_share
 from riata.data.offset import one_of
+from riata.data.opening.checks import refuse_given
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
@@ -49,6 +51,7 @@ class Asked:
     encoding: Encoding | None  # of a model
     n_features: int | None
     need_target: bool
+    sample_negatives: float | None = None
 
     def __post_init__(self) -> None:
         if self.task not in TASKS:
@@ -56,6 +59,11 @@ class Asked:
         if self.on_error not in ("raise", "skip"):
             raise OptionError(f"on_error must be 'raise' or 'skip', not {self.on_error!r}")
         one_of(self.offset, self.exposure)
+        if self.sample_negatives is not None:
+            as_share(self.sample_negatives)
+            refuse_given(
+                {"event": self.event}, "sample_negatives is for rows of which some are positive, not for times"
+            )
         if self.event is not None and self.task not in ("auto", "survival"):
             raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
@@ -73,6 +81,11 @@ class Asked:
     def growing(self) -> dict[str, Any]:
         """Options that ask for rows that become more, or are read only once."""
         return {"follow": self.follow or None, "one_pass": self.one_pass or None}
+
+    @property
+    def sampling(self) -> dict[str, Any]:
+        """Options that choose among the rows."""
+        return {"sample_negatives": self.sample_negatives}
 
     @property
     def settled_by_encoding(self) -> dict[str, Any]:

@@ -39,8 +39,7 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
         return None
     file = source.files[0]
     try:
-        with open(file.path, "rb") as handle:
-            rows = EncodedRows(handle)
+        rows = EncodedRows(file.path)
         profile = Profile.from_json(rows.meta)
         if rows.count() != profile.n_rows:
             raise SchemaError(f"there are {rows.count()} rows, and it says {profile.n_rows}")

@@ -42,6 +42,7 @@ from riata.errors import DataError
 
 LOOKING = "looking at the columns"
 MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
+ROWS_THAT_TELL = 100  # such as whether strings are free text: some formats begin with a few rows
 MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
@@ -58,7 +59,7 @@ def learn_profile(source: Source, options: ColumnOptions, rows: int, decoded: De
         batches = source.batches(look.columns, rows)
         if decoded is not None:
             batches = decoded.remember(batches)
-        look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.n_rows))
+        look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.about_rows()))
     return look.profile()
 
 
@@ -96,7 +97,7 @@ class FirstPass:
 
     def over(self, batches: Iterable[pa.RecordBatch]) -> None:
         """Learn from these batches, which are all rows of the source."""
-        for batch in batches:
+        for batch in _first_joined(batches):
             self.begin(batch)
             self._add(batch)
             self.n_read += batch.num_rows
@@ -217,6 +218,8 @@ class FirstPass:
 
     def profile(self) -> Profile:
         """The profile of all rows seen."""
+        if self.n_read == 0:
+            raise DataError(f"there are no rows to learn from{self.source.place()}, but the names of its columns")
         if self.n_rows == 0:
             raise DataError(
                 f"there are no rows to learn from: of {self.n_read} rows {self.without_target} have no target "
@@ -272,7 +275,7 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if target is not None and self.options.task == "auto":
+        if target is not None and self.options.task == "auto" and not target.survival:
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
@@ -292,6 +295,17 @@ class FirstPass:
         if target is not None:
             others = {name: found for name, found in columns.items() if name != target.column}
             yield from leaks(others, target.column)
+
+
+def _first_joined(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, the first of them joined until there are rows enough to tell what the columns hold."""
+    rest, first = iter(batches), []
+    for batch in rest:
+        first.append(batch)
+        if sum(one.num_rows for one in first) >= ROWS_THAT_TELL:
+            break
+    yield from first if len(first) < 2 else pa.Table.from_batches(first).combine_chunks().to_batches()
+    yield from rest
 
 
 def leaks(columns: dict[str, ColumnProfile], target: str) -> list[str]:

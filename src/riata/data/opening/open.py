@@ -46,6 +46,8 @@ def open_data(
     groups: Any = None,
     time: Any = None,
     folds: Any = None,
+    strata: Any = None,
+    entry: Any = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
@@ -57,6 +59,7 @@ def open_data(
     follow: bool = False,
     one_pass: bool = False,
     on_error: str = "raise",
+    sample_negatives: float | None = None,
     encoding: Encoding | None = None,
     n_features: int | None = None,
     need_target: bool = True,
@@ -87,6 +90,9 @@ def open_data(
         A column that says which rows belong together when k or alpha is chosen: a group such as a customer, whose rows
         are in one fold; a time, for folds that are scored by models of earlier rows; or the numbers of folds. It is no
         feature, unless `features` names it.
+    strata, entry : str, array or path
+        Of times to events: a column of strata, such as clinics, each of which has a baseline hazard of its own; and of
+        times at which rows came under observation (start and stop), before which nothing could be seen of them.
     features, drop : sequences of columns
         Which columns become features: all without another role by default, without those in `drop`.
     categorical, text : sequences of columns
@@ -109,6 +115,9 @@ def open_data(
         with more than 1000 levels in the first chunk are hashed, because later rows bring others.
     on_error : {"raise", "skip"}
         Whether rows of text files that cannot be read are an error, or counted and left out.
+    sample_negatives : float, optional
+        The share of rows whose target is not above 0 that are kept, such as 0.1; their weights are divided by it. All
+        passes keep the same rows.
     encoding : Encoding, optional
         The encoding of a model, to make the same features of these rows. A `weight` that is given takes precedence
         over the weight column of the encoding; so does an `offset` or an `exposure`.
@@ -140,14 +149,14 @@ def open_data(
     """
     if is_structured(target):
         target, task = from_structured(target), "survival"
-    marks = {"groups": groups, "time": time, "folds": folds}
+    marks = {"groups": groups, "time": time, "folds": folds, "strata": strata, "entry": entry}
     asked = Asked(
         target=target, event=event, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
         memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
         on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
-        need_target=need_target,
+        need_target=need_target, sample_negatives=sample_negatives,
     )  # fmt: skip
     check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in FROM_MEMORY])
     if is_statistics(source):
@@ -167,6 +176,7 @@ def is_data_set(source: Any) -> bool:
 def _open_statistics(source: Any, asked: Asked) -> Dataset:
     """Summary rows of what `riata statistics` wrote."""
     refuse_given(asked.growing, f"{source} holds sums, and no rows that become more")
+    refuse_given(asked.sampling, f"{source} holds sums, and no rows to choose among")
     statistics = load_statistics(source, asked.memory)
     check_as_encoded(source, statistics.encoding, asked.settled_by_encoding)
     return check_width(statistics.as_data(), asked.n_features)
@@ -176,6 +186,7 @@ def _open_by_name(source: str, asked: Asked) -> Dataset:
     """A data set by its name, such as "digits49:test"."""
     from riata import datasets
 
+    refuse_given(asked.sampling, f"{source} is small, and as it is")
     fitting = asked.encoding is None and asked.n_features is None  # otherwise the target may be that of a model
     refuse_given(
         asked.columns._asdict() | {"target": asked.target if fitting else None},
@@ -189,6 +200,7 @@ def _open_by_name(source: str, asked: Asked) -> Dataset:
 def _open_array(source: Any, asked: Asked) -> Dataset:
     """An array or a SciPy matrix, which is in memory already."""
     refuse_given(asked.growing, "an array does not become longer; only a file of text does")
+    refuse_given(asked.sampling, "rows of an array are in memory: leave out those that you do not want")
     refuse_given(
         asked.columns._asdict(),
         "an array has no names of columns; give a data frame, or choose among its columns yourself",

@@ -10,10 +10,11 @@ from riata.data.column_names import listed
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.sampled_negatives import SampledNegatives, as_share
 from riata.data.formats.source import Source, WithColumns
 from riata.data.formats.streams import StoredStream, UnstoredStream
 from riata.data.opening.asked import Asked
-from riata.data.opening.checks import check_as_encoded
+from riata.data.opening.checks import check_as_encoded, refuse_given
 from riata.data.opening.column_options import ColumnOptions, check_columns, columns_read
 from riata.data.opening.convert import open_converted
 from riata.data.opening.decoded_batches import DecodedBatches
@@ -27,6 +28,7 @@ from riata.errors import DataError
 from riata.near_misses import did_you_mean
 
 EXPANSION = 4  # how many times its size in a file a row is guessed to take in memory
+CELL_BYTES = 16.0  # of a column that a row is guessed to take, at least
 MOST_ROWS = 1 << 16  # of a first batch
 
 
@@ -65,10 +67,14 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
         and (converted := open_converted(rows, asked.memory)) is not None
     ):
         check_as_encoded(source, converted.encoding, asked.settled_by_encoding)
+        refuse_given(asked.sampling, "rows that were encoded before are read as they are")
         return converted.load() if converted.n_bytes <= in_memory_bytes(asked.memory) else converted
     if asked.encoding is not None and asked.need_target:
         _check_answers(rows, source, asked.target)
     rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
+    if asked.sample_negatives is not None and roles["target"] is not None:
+        rows = SampledNegatives(rows, roles["target"], roles["weight"], as_share(asked.sample_negatives))
+        roles["weight"] = rows.weight
     if remote_opener is not None and rows.single_pass:
         raise DataError("a stream is read by one process: give a cluster files, or leave the engine out")
     ready = _ready(rows, roles, asked)
@@ -95,7 +101,7 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
     """The rows, kept for later passes where they can be read only once, with all that the first pass asks for."""
     if asked.n_features is not None:
         rows.width = asked.n_features
-    by_place = isinstance(rows, WithColumns) or any(roles[role] is not None for role in asked.marks)
+    by_place = isinstance(rows, WithColumns | SampledNegatives) or any(roles[role] is not None for role in asked.marks)
     if asked.one_pass and asked.marks:
         raise DataError("groups, times and folds say how rows are read again: leave them out, or one_pass")
     options = asked.column_options(roles)
@@ -127,10 +133,9 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
 
 def _first_rows(rows: Source, memory: int) -> int:
     """How many rows to read at once before their size is known."""
+    row_bytes = CELL_BYTES * len(rows.schema.names)
     if rows.n_rows and rows.n_bytes:
-        row_bytes = EXPANSION * rows.n_bytes / rows.n_rows
-    else:
-        row_bytes = 16.0 * len(rows.schema.names)
+        row_bytes = max(row_bytes, EXPANSION * rows.n_bytes / rows.n_rows)  # compressed columns may tell too little
     return int(min(max(1, chunk_bytes(memory) // max(row_bytes, 1.0)), MOST_ROWS))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset, Mapped
 from riata.data.remote import Remote
-from riata.model.quality import ClassQuality, NumberQuality, quality
+from riata.model.quality import Quality, quality
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -29,7 +29,7 @@ class SomeChunks(Mapped):
         return self._data.visit(self._chunks if order is None else [int(self._chunks[i]) for i in order])
 
 
-def training_quality(model: "Model", data: Dataset) -> ClassQuality | NumberQuality | None:
+def training_quality(model: "Model", data: Dataset) -> Quality | None:
     """How good the model is on training rows; None where they are gone. Its `n_rows` says on how many.
 
     A tenth of a pass is read of files, or less, unless they are small; what is read is counted as everywhere.

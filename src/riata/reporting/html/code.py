@@ -9,7 +9,12 @@ from riata.reporting.html.facts import trained_by
 from riata.training.parameters import OF_OPENING, OF_SPEC, Parameter, Section, set_options
 from riata.training.trained import Trained
 
-OF_ALL_ROWS = ("target", "task")  # what is said of any rows beside how they are read; columns are the encoding's
+ESTIMATORS = {"regression": "SparseRegressor", "classification": "SparseClassifier", "survival": "SparseSurvival"}
+OF_ALL_ROWS = (
+    "target",
+    "event",
+    "task",
+)  # what is said of any rows beside how they are read; columns are the encoding's
 
 
 def python_code(
@@ -47,12 +52,10 @@ def python_code(
 
 def estimator_code(trained: Trained) -> str:
     """The estimator that repeats a training: every parameter that is not the default."""
-    kind, task = (
-        ("SparseRegressor", "regression") if trained.classes is None else ("SparseClassifier", "classification")
-    )
+    kind = ESTIMATORS[trained.task]
     given = [(one, value) for one, value in set_options(OF_SPEC, vars(trained.spec)) if _shapes(one)]
     arguments = {one.argument: value for one, value in given if one.name != "loss"}
-    if trained.spec.loss_function.name != USUAL[task]:
+    if trained.spec.loss_function.name != USUAL[trained.task]:
         arguments["loss"] = trained.spec.loss
     return f"riata.{kind}({_arguments(arguments)[2:]})"
 

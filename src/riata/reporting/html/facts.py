@@ -9,7 +9,7 @@ import numpy as np
 from riata.data.columns.hashed import SPACE
 from riata.data.opening.profile import Profile
 from riata.model.model import Model
-from riata.model.quality import ClassQuality, NumberQuality
+from riata.model.quality import Quality
 from riata.model.training_facts import PerClass, TrainingFacts
 from riata.reporting.html.numbers import count
 from riata.training.driver import Record
@@ -36,7 +36,7 @@ class Facts:
 
     model: Model
     origin: Origin
-    quality: ClassQuality | NumberQuality | None = None
+    quality: Quality | None = None
     stability: Stability | None = None
     paths: Sequence[PathChoice] = ()
     names: Sequence[str] = ()  # of all features, where there are paths
@@ -44,7 +44,7 @@ class Facts:
     histories: Sequence[tuple[str, Sequence[Record]]] = ()  # by the label of the class, where there are several
     profile: Profile | None = None
     class_count: np.ndarray | None = None
-    on_training: ClassQuality | NumberQuality | None = None  # quality on training rows
+    on_training: Quality | None = None  # quality on training rows
 
     @property
     def training(self) -> TrainingFacts:
@@ -103,7 +103,7 @@ def gather(
         searched,
         trained.all_names if searched else (),
         trained.scale if searched else None,
-        () if course is None else list(zip(trained.labels, course.histories, strict=True)),
+        () if course is None else list(zip(trained.labels_of_fits, course.histories, strict=True)),
         trained.profile,
         trained.class_count,
         on_training,

@@ -10,10 +10,11 @@ from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
+MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {
-    "d2_pinball": "pinball loss explained", "pinball_loss": "pinball loss (mean)",
-    "coverage": "share of rows at or below the prediction",
-    "r2": "R²", "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
+    "pinball_loss": "pinball loss (mean)", "coverage": "share of rows at or below the prediction",
+    "concordance": "concordance (1: risks are in the order of events)", "r2": "R²",
+    "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
     "loss": "loss", "features": "features",
 }  # fmt: skip
 
@@ -22,6 +23,8 @@ def lead(facts: Facts) -> str:
     """What this page is about."""
     model, n_rows = facts.model, facts.training.n_rows
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
+    if model.task == "survival":
+        what = f"predicts whose event comes sooner, by {facts.target},"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
     return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
 
@@ -126,5 +129,10 @@ def _either(classes: Sequence[Any]) -> str:
 
 
 def _each(value: PerClass) -> str:
-    """A number, or one per class."""
-    return " / ".join(short(v) for v in value) if isinstance(value, list) else short(value)
+    """A number, or one per class; of many classes their range."""
+    if not isinstance(value, list):
+        return short(value)
+    known = [one for one in value if one is not None]
+    if len(known) > MOST_LISTED:
+        return f"{short(min(known))} to {short(max(known))} (by class)"
+    return " / ".join(short(v) for v in value)

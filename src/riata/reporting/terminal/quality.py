@@ -5,17 +5,16 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from riata.model import Model
-from riata.model.quality import ClassQuality, NumberQuality
+from riata.model.quality import ClassQuality, Quality, RiskQuality
 from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
 from riata.reporting.baseline import errors_of, what_it_predicts
 from riata.reporting.terminal.aligned import aligned
 from riata.reporting.terminal.user_text import escape
 
-Quality = ClassQuality | NumberQuality
-
 SCORES = (
-    "d2_pinball", "pinball_loss", "coverage", "r2", "rmse", "mae", "accuracy", "auc", "log_loss", "deviance_explained"
+    "d2_pinball", "pinball_loss", "coverage", "r2", "rmse", "mae", "accuracy", "auc", "log_loss", "concordance",
+    "deviance_explained",
 )  # fmt: skip # in this order
 IN_UNITS = ("pinball_loss", "rmse", "mae")  # of the target
 MOST_CLASSES = 12  # that are listed
@@ -61,6 +60,11 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
         most = max(range(len(baseline)), key=lambda i: baseline[i])
         often = f"{classes[most]}, {100 * baseline[most]:.4g} % of the training rows"
         return f"The baseline always says {often}; its probabilities are the shares of the classes."
+    if any(isinstance(one, RiskQuality) for one in found.values()):
+        return (
+            "The baseline gives all rows the same risk. Concordance: of two rows, how often the one of higher risk had "
+            "its event first."
+        )
     does = what_it_predicts(
         None if baseline is None else baseline[0], model.offset, "{:.4g}".format, model.loss_function.constant_words
     )

@@ -57,6 +57,8 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
                 break
         if problem.loss.quadratic:
             state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
+        if problem.loss.n_outputs > 1:  # products of coefficients of all pairs of outputs: many times a pass for slopes
+            state.sample = on_sample
         if not problem.data.cheap_passes:
             state.features = _near_sample_minimum(on_sample, state)
     return (yield from newton(problem, options, state, judge, known=(F, w, b)))

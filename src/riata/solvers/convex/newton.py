@@ -79,6 +79,7 @@ def newton(
         idle = idle + 1 if known is not None and F >= known[0] and gap >= least_gap else 0
         if idle == STALLED:
             break
+        state.judge_sample(gap, least_gap)
         known = F, state.w, state.b
         advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care)
         least_gap = min(gap, least_gap)

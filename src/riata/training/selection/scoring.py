@@ -13,10 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.arrays import namespace, to_host
+from riata.coupled_passes import coupled_losses
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.losses import Loss
+from riata.losses import CoupledLoss, Loss
 from riata.training.path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
@@ -32,6 +33,9 @@ class HeldOut(NamedTuple):
 
 def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
     """The mean loss of every model on these rows: one pass."""
+    if isinstance(loss, CoupledLoss):  # of these rows alone, as if there were no others
+        points = list(zip(path.coefs, path.intercepts.tolist(), strict=True))
+        return scored_loss(loss, coupled_losses(data, loss, points), data.total_weight)
     K, value = path.n_outputs, loss.value
     by_feature = path.coefs.reshape(len(path), -1, K)
     used = np.flatnonzero(np.any(by_feature != 0, axis=(0, 2)))

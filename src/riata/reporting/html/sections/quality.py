@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
-from riata.model.quality import ClassQuality, NumberQuality
+from riata.model.quality import ClassQuality, NumberQuality, RiskQuality
 from riata.reporting.baseline import errors_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
@@ -27,11 +27,15 @@ TAIL = 0.001  # share of residuals on either side that may be left out
 
 
 def quality_section(facts: Facts) -> Section | None:
-    """Scores beside the baseline, and the charts of a regression or of a classifier."""
+    """Scores beside the baseline, and the charts of a regression, of a classifier or of times to events."""
     found = facts.on_training if facts.quality is None else facts.quality
     if found is None:
         return None
-    charts, confusion = _of_numbers(found) if isinstance(found, NumberQuality) else _of_classes(found)
+    confusion = None
+    if isinstance(found, ClassQuality):
+        charts, confusion = _of_classes(found)
+    else:
+        charts = _of_numbers(found) if isinstance(found, NumberQuality) else [_survival(found, facts.target)]
     body = rendered(
         "quality.html",
         rows=_rows_of(facts),
@@ -94,6 +98,11 @@ def _share_of(value: float | None) -> Any:
 def _baseline(facts: Facts) -> str:
     """What the baseline is, in a sentence."""
     known, classes = facts.training.baseline, facts.model.classes
+    if facts.model.task == "survival":
+        return (
+            "The baseline gives all rows the same risk. Concordance says of two rows how often the one of higher risk "
+            "had its event first; what is explained is a share of the deviance of the partial likelihood."
+        )
     if classes is None:
         what = facts.model.loss_function.constant_words
         does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
@@ -124,7 +133,7 @@ def _by_class(found: ClassQuality) -> Markup:
     return data_table("classes", columns, rows)
 
 
-def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
+def _of_numbers(found: NumberQuality) -> list[Markup]:
     truth, predicted = found.sample.T
     note = f"a random sample of {count(len(truth), 'row')}" if len(truth) < found.n_rows else ""
     points = [Series("", predicted, truth, line=False, dots=True)]
@@ -134,7 +143,26 @@ def _of_numbers(found: NumberQuality) -> tuple[list[Markup], Markup | None]:
     edges, counts, outside = _middle(found.residuals, bars)
     note = f"all {count(found.n_rows, 'row')}"
     note += f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
-    return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")], None
+    return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")]
+
+
+def _survival(found: RiskQuality, target: str) -> Markup:
+    """The share of rows of which nothing had happened yet, by thirds of risk: what was observed, and predicted."""
+    lines = []
+    for one in found.curves:
+        start = float(one.times[0]) if len(one.times) < 2 else 0.0
+        times, observed, predicted = (
+            np.concatenate([[first], its])
+            for first, its in ((start, one.times), (1.0, one.observed), (1.0, one.predicted))
+        )
+        of = f"{one.name}, " if one.name else ""
+        lines += [
+            Series(f"{of}observed", times, observed, steps=True),
+            Series(f"{of}predicted", times, predicted, steps=True),
+        ]
+    note = f"{count(found.n_events, 'event')} in {count(found.n_rows, 'row')}; observed as by Kaplan and Meier"
+    x, y = Axis(target), _share("share without an event")
+    return xy_chart("Survival by predicted risk", lines, x, y, note=note, kind="survival")
 
 
 def _middle(residuals: Histogram, most: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -165,22 +193,34 @@ def _roc(found: ClassQuality) -> Markup:
     return xy_chart("ROC", lines, x, y, note=note, diagonal=True, square=True, kind="roc")
 
 
+def _rare(found: ClassQuality) -> Any:
+    """The first of two classes where it is rare: it is then the one to be found. Otherwise None."""
+    there = found.confusion.sum(axis=1)
+    return found.labels[0] if len(there) == 2 and there[0] < RARE * there.sum() else None
+
+
 def _precision_recall(found: ClassQuality) -> Markup:
-    means = {name: table.average_precision for name, table in found.curves.items()}
+    rare = _rare(found)
+    curves = found.curves if rare is None else {str(rare): table.of_others() for table in found.curves.values()}
+    means = {name: table.average_precision for name, table in curves.items()}
     lines = []
-    for name, table in found.curves.items():
+    for name, table in curves.items():
         precision, recall = table.precision_recall()
         lines.append(Series(_named(name, means), *_thinned(recall, precision)))
     note = f"average precision {min(means.values()):.4f}" if len(means) == 1 else ""
+    note += "" if rare is None else f"; of {label(rare)}, the rare class"
     x, y = _share("recall"), _share("precision")
     return xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall")
 
 
 def _calibration(found: ClassQuality) -> Markup:
     assert found.calibration is not None
-    predicted, observed = found.calibration.predicted, found.calibration.observed
+    rare = _rare(found)
+    shown = found.calibration if rare is None else found.calibration.of_others()
+    predicted, observed = shown.predicted, shown.observed
     note = "groups of rows; on the dotted line, what was called 70 % happened in 70 % of the rows"
-    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(found.labels[1])}"
+    one = found.labels[-1] if rare is None else rare
+    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(one)}"
     titles = "predicted probability", "share that came true"
     if np.median(predicted) >= RARE:
         x, y = map(_share, titles)

@@ -1,0 +1,118 @@
+"""Arrow files that are mapped into memory, and those of others that nobody cuts short while rows of them are in use.
+
+A page of a mapped file that is no longer there ends the process (SIGBUS). So the system is asked to have everyone wait
+who would cut the file, as long as a view of it lives. A view is used for a second: nobody waits for a fit to end.
+"""
+
+import mmap
+import os
+import time
+from typing import IO, NamedTuple
+
+import pyarrow as pa
+
+from riata.data.formats.damage import DAMAGE
+from riata.errors import DataError
+from riata.machine import forget_pages, hold_still
+
+SECONDS = 1.0  # that a view is used
+
+
+class View(NamedTuple):
+    """A file as it is mapped, or as it is read; batches keep the map alive, and that the file."""
+
+    mapped: mmap.mmap | None
+    content: pa.Buffer | None  # of the map
+    reader: pa.RecordBatchFileReader
+
+    @classmethod
+    def of(cls, handle: IO[bytes]) -> "View":
+        mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+        content = pa.py_buffer(mapped)
+        return cls(mapped, content, pa.ipc.open_file(content))
+
+    @property
+    def view(self) -> "View":
+        """Itself: a file of riata's own needs no other."""
+        return self
+
+    def batch(self, i: int) -> pa.RecordBatch:
+        return self.reader.get_batch(i)
+
+    def is_copy(self, batch: pa.RecordBatch) -> bool:
+        """Whether a batch has nothing of the map, as a compressed one has not."""
+        return self._span(batch) is None
+
+    def release(self, i: int) -> None:
+        """Release the pages of a batch, which count as memory of this process as long as they stay mapped."""
+        if self.mapped is not None and (span := self._span(self.batch(i))) is not None:
+            forget_pages(self.mapped, span[0], span[1] - span[0])
+
+    def release_all(self) -> None:
+        if self.mapped is not None:
+            forget_pages(self.mapped)
+
+    def let_go(self) -> None:
+        """Nobody else wants a file of riata's own."""
+
+    def _span(self, batch: pa.RecordBatch) -> tuple[int, int] | None:
+        """From where up to where the map has the rows of a batch."""
+        if self.content is None:
+            return None
+        first, last = self.content.address, self.content.address + self.content.size
+        there = [b for column in batch.columns for b in column.buffers() if b and first <= b.address < last]
+        if not there:
+            return None
+        return min(b.address for b in there) - first, max(b.address + b.size for b in there) - first
+
+
+class HeldFile:
+    """A file of somebody else: views of it, each of the same content.
+
+    Where the system has nobody wait, `copying` says that batches are read and not mapped: they are small.
+    """
+
+    def __init__(self, path: str, copying: bool) -> None:
+        self._path, self._copying = path, copying
+        self._known: tuple[int, ...] | None = None
+        self._present: View | None = None
+        self._since = 0.0
+
+    @property
+    def view(self) -> View:
+        """The present view, or a new one if that is old; a file that has changed is an error."""
+        view = self._present
+        if view is None or time.monotonic() - self._since > SECONDS:
+            view = self._renewed()
+            self._present, self._since = view, time.monotonic()
+        return view
+
+    def batch(self, i: int) -> pa.RecordBatch:
+        """A record batch that may be used until it is let go."""
+        view = self.view
+        try:
+            return view.batch(i)
+        except DAMAGE:
+            self._renewed()  # which says so if it has been cut meanwhile
+            raise
+
+    def release(self, i: int) -> None:
+        """Release the pages of a batch of the present view; older ones are released with their batches."""
+        if (view := self._present) is not None:
+            view.release(i)
+
+    def let_go(self) -> None:
+        """Have nobody wait for more than the batches that are still in use."""
+        self._present = None
+
+    def _renewed(self) -> View:
+        with open(self._path, "rb") as handle:
+            held = hold_still(handle.fileno())
+            now = os.fstat(handle.fileno())
+            known = now.st_ino, now.st_size, now.st_mtime_ns
+            if self._known not in (None, known):
+                raise DataError(f"{self._path} changed while it was being read; start again when nobody writes to it")
+            self._known = known
+            if held or not self._copying:
+                return View.of(handle)
+        return View(None, None, pa.ipc.open_file(pa.OSFile(self._path)))
