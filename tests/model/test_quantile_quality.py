@@ -17,7 +17,8 @@ def test_scores_are_those_of_scikit_learn_and_the_baseline_is_a_quantile():
     found, z = quality(fitted.to_model(), InMemory(X, y, weight)), fitted.predict(X)
     loss = mean_pinball_loss(y, z, alpha=0.9, sample_weight=weight)
     assert_allclose(found.scores["pinball_loss"], loss, rtol=1e-12)
-    assert_allclose(found.scores["coverage"], np.average(y <= z + 1e-4, weights=weight), rtol=1e-12)
+    lowest, highest = (np.average(y <= z + touch, weights=weight) for touch in (-1e-3, 1e-3))
+    assert lowest < 0.9 < found.scores["coverage"] <= highest
     assert_allclose(found.scores["d2_pinball"], d2_pinball_score(y, z, alpha=0.9, sample_weight=weight), atol=1e-6)
     assert 0.9 <= found.baseline["coverage"] < 0.9 + weight.max() / weight.sum()
     assert found.baseline["d2_pinball"] == 0.0
