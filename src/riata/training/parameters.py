@@ -143,6 +143,11 @@ PARAMETERS: tuple[Parameter, ...] = (
               commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
     Parameter("folds", None, Section.COLUMNS, Kind.TEXT, "Column of fold numbers.", metavar="COLUMN",
               commands=("fit", "path", "statistics"), listed=Heading.SELECTION),
+    Parameter("strata", None, Section.COLUMNS, Kind.TEXT,
+              "Column of strata, beside --event: each has a baseline hazard of its own.", metavar="COLUMN",
+              commands=FITS),
+    Parameter("entry", None, Section.COLUMNS, Kind.TEXT,
+              "Column of times, beside --event: when a row came under observation.", metavar="COLUMN", commands=FITS),
     Parameter("features", None, Section.COLUMNS, Kind.NAMES, "Columns to use [default: all others].",
               commands=ANY_DATA),
     Parameter("drop", (), Section.COLUMNS, Kind.NAMES, "Columns to leave out.", commands=ANY_DATA,
@@ -231,7 +236,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, poisson, negative-binomial, gamma, tweedie; logistic, softmax, squared-hinge; cox.",
+              "squared, huber, quantile, poisson, negative-binomial, gamma, tweedie; logistic, softmax, squared-hinge; "
+              "cox.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),

@@ -24,6 +24,7 @@ from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
+from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Learnt, Stream, mirrored
 from riata.solvers.registry import SOLVERS
@@ -76,6 +77,7 @@ class Margins:
     streams: list[Stream] = field(default_factory=list)
     progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)
     offsets: bool = False  # whether rows have an offset, which the first ones tell
+    scores: ScoresSoFar = field(default_factory=ScoresSoFar)  # of probabilities, while there is one margin
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
         """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
@@ -90,6 +92,10 @@ class Margins:
             rows = list(map(offset_rule(self.spec.loss_function), rows))
         learnt = [stream.learn(its) for stream, its in zip(self.streams, rows, strict=True)]
         self.progressive = self.progressive.plus(self._validated(learnt))
+        if len(learnt) == 1 and self._seen.loss_function.link.probabilities:
+            y, z, weight = learnt[0]
+            loss = self._seen.loss_function
+            self.scores.add(loss.targets(y), loss.whole_margins(y, z), weight)
 
     @property
     def _seen(self) -> Spec:
@@ -196,6 +202,20 @@ class Learner:
         streams = self.margins.streams
         return streams[0].n_chosen if len(streams) == 1 else len(self.trained(n_features).support)
 
+    @property
+    def scores(self) -> ProgressiveScores | None:
+        """How good probabilities were before their rows were learnt; None where there are none, or several classes."""
+        if len(self.margins.streams) != 1 or self.classes is None:
+            return None
+        return self.margins.scores.scores(swapped=self._swapped)
+
+    @property
+    def _swapped(self) -> bool:
+        """Whether the second of two classes by name, the positive one, was learnt as the negative one."""
+        if self.classes is None or len(self.classes) != 2 or self.margins.offsets:
+            return False
+        return bool(self.classes[0] > self.classes[1])
+
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
         models, classes = self._in_order([stream.model for stream in self.margins.streams])
@@ -270,6 +290,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
         objective=progressive.mean_loss,
         gap=None,
         stops=[Stop(reason)],
+        progressive=learner.scores,
     )
     encoding = _with_classes_learnt(data.encoding, found.classes)
     return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
 from riata.model.quality import ClassQuality, NumberQuality, RiskQuality
-from riata.reporting.baseline import what_it_predicts
+from riata.reporting.baseline import errors_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -84,7 +84,7 @@ def _cell(name: str, value: float | None) -> Any:
     """Errors in the unit of the target with five digits, all others with four decimals."""
     if value is None:
         return None
-    return (short(value, 5) if name in ("rmse", "mae", "mse") else _decimals(value, 4)), value
+    return (short(value, 5) if name in ("rmse", "mae", "mse", "pinball_loss") else _decimals(value, 4)), value
 
 
 def _decimals(value: float, decimals: int) -> str:
@@ -104,8 +104,10 @@ def _baseline(facts: Facts) -> str:
             "had its event first; what is explained is a share of the deviance of the partial likelihood."
         )
     if classes is None:
-        does = what_it_predicts(None if known is None else known[0], facts.model.offset, short)
-        return f"The baseline {does}, whatever the features. RMSE and MAE are in the unit of {facts.target}."
+        what = facts.model.loss_function.constant_words
+        does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
+        errors = errors_of(facts.model)
+        return f"The baseline {does}, whatever the features. {errors} are in the unit of {facts.target}."
     rows = "these rows" if known is None else "the training rows"
     most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
     positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""
@@ -191,22 +193,34 @@ def _roc(found: ClassQuality) -> Markup:
     return xy_chart("ROC", lines, x, y, note=note, diagonal=True, square=True, kind="roc")
 
 
+def _rare(found: ClassQuality) -> Any:
+    """The first of two classes where it is rare: it is then the one to be found. Otherwise None."""
+    there = found.confusion.sum(axis=1)
+    return found.labels[0] if len(there) == 2 and there[0] < RARE * there.sum() else None
+
+
 def _precision_recall(found: ClassQuality) -> Markup:
-    means = {name: table.average_precision for name, table in found.curves.items()}
+    rare = _rare(found)
+    curves = found.curves if rare is None else {str(rare): table.of_others() for table in found.curves.values()}
+    means = {name: table.average_precision for name, table in curves.items()}
     lines = []
-    for name, table in found.curves.items():
+    for name, table in curves.items():
         precision, recall = table.precision_recall()
         lines.append(Series(_named(name, means), *_thinned(recall, precision)))
     note = f"average precision {min(means.values()):.4f}" if len(means) == 1 else ""
+    note += "" if rare is None else f"; of {label(rare)}, the rare class"
     x, y = _share("recall"), _share("precision")
     return xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall")
 
 
 def _calibration(found: ClassQuality) -> Markup:
     assert found.calibration is not None
-    predicted, observed = found.calibration.predicted, found.calibration.observed
+    rare = _rare(found)
+    shown = found.calibration if rare is None else found.calibration.of_others()
+    predicted, observed = shown.predicted, shown.observed
     note = "groups of rows; on the dotted line, what was called 70 % happened in 70 % of the rows"
-    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(found.labels[1])}"
+    one = found.labels[-1] if rare is None else rare
+    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(one)}"
     titles = "predicted probability", "share that came true"
     if np.median(predicted) >= RARE:
         x, y = map(_share, titles)
