@@ -1,11 +1,13 @@
 """Names that are made on demand are those of a list, and are found where a list has them."""
 
+import pickle
+
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from riata.data.columns.names import Buckets, Joined, Listed, Numbered
-from riata.data.columns.strings import BucketNames, bucket_of, hashes_of
+from riata.data.columns.strings import MANY, BucketNames, NamedBuckets, bucket_of, compact, hashes_of
 
 NAMED = {"0": "UA", "3": "DL|AA", "6": "#2"}
 LISTS = {
@@ -55,3 +57,15 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
     assert {str(named.bucket_named(name)): name for name in wanted.values()} == wanted
     assert named.bucket_named("none of them") is None
     assert str(2**5) not in named
+
+
+def test_many_names_from_a_file_are_kept_in_less_memory():
+    many = {str(3 * i): f"level {i}" if i else "level 7" for i in reversed(range(MANY))}
+    kept = compact(many)
+    assert isinstance(kept, NamedBuckets)
+    assert kept == many
+    again = pickle.loads(pickle.dumps(kept))
+    assert again.bucket_named("level 5") == 15
+    assert again.bucket_named("level 7") == 21  # of two, the last
+    for few_or_odd in ({"1": "a"}, many | {"one": "odd"}):
+        assert compact(few_or_odd) is few_or_odd

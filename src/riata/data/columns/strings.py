@@ -1,17 +1,19 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
-from bisect import bisect_right
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from riata.data.columns.arrow_values import arrow_of, filled, string_array, values_of
+from riata.data.columns.arrow_values import arrow_of, filled, string_array
 from riata.kernels.text_hashing import hash_strings, strings_not_seen
 
 MOST_BITS = 24  # of hash buckets: each of them has a name
+MANY = 20_000  # names: more than a model has of its own
+RUN = 4096  # names that are objects of Python at a time
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -140,14 +142,34 @@ class NamedBuckets(Mapping[str, str]):
 
     def bucket_named(self, name: str) -> int | None:
         """The bucket of a name; of several, the last."""
-        place = bisect_right(self._ordered, name, key=lambda i: str(self._names[int(i)].as_py())) - 1
-        at = int(self._ordered[place]) if place >= 0 else -1
-        return int(self._buckets[at]) if at >= 0 and self._names[at].as_py() == name else None
+        hashes, places = self._by_hash
+        wanted = hash(name)
+        at = int(np.searchsorted(hashes, wanted, side="right")) - 1
+        while at >= 0 and hashes[at] == wanted:
+            if self._names[int(places[at])].as_py() == name:
+                return int(self._buckets[places[at]])
+            at -= 1
+        return None
 
     @cached_property
-    def _ordered(self) -> np.ndarray:
-        """The places of the names in the order of the alphabet: UTF-8 is ordered as its characters are."""
-        return values_of(pc.sort_indices(self._names))
+    def _by_hash(self) -> tuple[np.ndarray, np.ndarray]:
+        """The hashes of all names in order, as Python makes them, and the place of each."""
+        runs = (self._names.slice(start, RUN).to_pylist() for start in range(0, len(self), RUN))
+        hashes = np.fromiter((hash(name) for run in runs for name in run), np.int64, len(self))
+        places = np.argsort(hashes, kind="stable")
+        return hashes[places], places
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NamedBuckets, (self._buckets, self._names)  # another process has other hashes
+
+
+def compact(named: Mapping[str, str]) -> Mapping[str, str]:
+    """The names of buckets as they came from a file, without objects of Python where they are many."""
+    if not isinstance(named, dict) or len(named) < MANY or not all(bucket.isdecimal() for bucket in named):
+        return named
+    buckets = np.fromiter(map(int, named), np.int64, len(named))
+    order = np.argsort(buckets)
+    return NamedBuckets(buckets[order], string_array(list(named.values()), pa.large_string()).take(arrow_of(order)))
 
 
 class GrowingNames(Mapping[str, str]):
