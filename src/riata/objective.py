@@ -250,9 +250,9 @@ def _balanced(problem: Problem, loss: SeveralMargins, at: FirstOrder) -> FirstOr
     by = loss.balanced(at.by_b, empty.b, at.positive.conjugate)
     by_w = by.keep * at.by_w
     if by.empty:
-        by_w = by_w + by.empty * empty.at.by_w
+        by_w += by.empty * empty.at.by_w.reshape(by_w.shape)
     if by.shift.any():
-        by_w = by_w + np.outer(problem.data.moments.mean, by.shift).reshape(by_w.shape)
+        by_w += np.outer(problem.data.moments.mean, by.shift).reshape(by_w.shape)
     return FirstOrder(at.loss, Side(by_w, np.zeros_like(at.by_b), by.rise), at.negative)
 
 

@@ -37,6 +37,7 @@ from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.spec import Spec
+from survival_problems import make as make_times
 
 N, D = 900, 12
 TIGHT = 1e-12  # a gap of 1e-6 leaves coefficients some room; this one does not
@@ -408,3 +409,15 @@ def test_offsets_on_workers(client, table, tmp_path):
         assert scores(found.to_model(), data)["mse"] == pytest.approx(
             np.mean((y - years * np.exp(X @ found.coef[0] + found.intercept[0])) ** 2), rel=1e-6
         )
+
+
+def test_times_to_events_give_the_same_model(client):
+    rows = make_times(150, 5)
+    frame = pd.DataFrame(rows.X, columns=[f"x{j}" for j in range(5)]).assign(days=rows.time, died=rows.event)
+    here = riata.SparseSurvival(alpha_ratio=0.1, tol=1e-9).fit(rows.X, rows.y)
+    data = riata.open(dd.from_pandas(frame, npartitions=3), "days", event="died")
+    there = riata.SparseSurvival(alpha_ratio=0.1, tol=1e-9).fit(data)
+    assert isinstance(data, OnWorkers)
+    assert_allclose(there.coef_, here.coef_, atol=1e-7)
+    assert_allclose(there.cum_baseline_hazard_, here.cum_baseline_hazard_, rtol=1e-6)
+    assert there.score(data) == pytest.approx(here.score(rows.X, rows.y))

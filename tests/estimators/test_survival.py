@@ -5,10 +5,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import minimize
+from scipy.optimize import approx_fprime, minimize
 
 import riata
+from chunked import Chunked
 from naive import cox_loss
+from riata.data.row_marks import MarksGiven
 from riata.errors import DataError, OptionError
 from riata.model.concordance import concordance
 from survival_problems import make
@@ -49,6 +51,37 @@ def test_reaches_the_minimum_and_certifies_it(loss, l1_ratio, standardize, ties)
     empty = riata.SparseSurvival(alpha=1.0001 * model.alpha_ / 0.1, **options).fit(rows.X, rows.y, rows.weight)
     assert not empty.coef_.any()
     assert np.all(empty.predict(rows.X) == 0.0)
+
+
+@pytest.mark.parametrize("loss", ["cox", "cox-efron"])
+@pytest.mark.parametrize("given", [("strata",), ("entry",), ("strata", "entry")], ids="+".join)
+def test_strata_and_late_entries_reach_the_minimum(loss, given, tmp_path):
+    rows = make(90, 4)
+    beside = {"strata": rows.stratum, "entry": rows.entry}
+    beside = {name: beside[name] for name in given}
+    names = {"strata": "stratum", "entry": "entry"}
+
+    def F(w):
+        own = {names[name]: values for name, values in beside.items()}
+        return cox_loss(rows.X @ w, rows.time, rows.event, rows.weight, loss == "cox-efron", **own)
+
+    model = riata.SparseSurvival(alpha=0.0, loss=loss, tol=1e-10).fit(rows.X, rows.y, rows.weight, **beside)
+    assert model.converged_
+    assert_allclose(model.objective_, F(model.coef_), rtol=1e-10)
+    slope = approx_fprime(model.coef_, F, 1e-7)
+    assert np.abs(slope * rows.X.std(axis=0)).max() < 1e-4
+    table = pa.table({f"c{j}": x for j, x in enumerate(rows.X.T)} | {"days": rows.time, "died": rows.event, **beside})
+    table = table.append_column("w", pa.array(rows.weight))
+    data = riata.open(table, "days", event="died", weight="w", **{name: name for name in given})
+    assert data.n_features == 4
+    lasso = riata.SparseSurvival(alpha_ratio=0.1, loss=loss, tol=1e-9)
+    array = lasso.fit(rows.X, rows.y, rows.weight, **beside).coef_
+    assert_allclose(lasso.fit(data).coef_, array, atol=1e-8)
+    chunks = Chunked(rows.X, rows.signed, 7, rows.weight)  # as files are read
+    chunks.facts = chunks.facts.but(survival=True, marks=MarksGiven(beside, 90))
+    assert_allclose(lasso.fit(chunks).coef_, array, atol=1e-6)
+    chosen = riata.SparseSurvival(alpha="auto", cv=3, n_alphas=4, loss=loss).fit(rows.X, rows.y, **beside)
+    assert np.isfinite(chosen.selection_.scores).all()
 
 
 def test_weights_are_copies_of_rows_and_order_does_not_count():
@@ -144,6 +177,10 @@ def test_what_cannot_be_combined_gets_a_sentence():
     ):
         with pytest.raises(OptionError, match=sentence):
             riata.train(data, riata.Spec(loss="cox", **options))
+    with pytest.raises(OptionError, match="strata goes with times to events"):
+        riata.train(riata.open(rows.X, rows.time, strata=rows.stratum), riata.Spec(alpha=0.1))
+    with pytest.raises(DataError, match="an entry is before the time of the row"):
+        riata.SparseSurvival().fit(rows.X, rows.y, entry=rows.time)
     with pytest.raises(OptionError, match="loss must be one of cox, cox-efron here, not 'squared'"):
         riata.train(data, riata.Spec(alpha=0.1))
 

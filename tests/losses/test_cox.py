@@ -26,7 +26,8 @@ def loss(request):
 def problem(rows, loss, chunk_rows=1000, X=np.asarray):
     times = np.unique(rows.time[rows.event])
     data = Chunked(X(rows.X), rows.signed, chunk_rows, rows.weight)
-    return Problem(RiskSets(times, loss(len(times) + 1)).rows(data), loss(len(times) + 1), elastic_net(0.1))
+    sets = RiskSets.of_times(times, loss)
+    return Problem(sets.rows(data), sets.loss, elastic_net(0.1))
 
 
 def point(rows, seed=1):

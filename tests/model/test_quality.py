@@ -74,6 +74,8 @@ def test_two_classes(rows, chunk_rows, loss):
     assert_allclose(found.confusion, metrics.confusion_matrix(labels, z > 0, sample_weight=weight))
     table = found.curves["yes"]
     assert_allclose(table.average_precision, metrics.average_precision_score(labels, z, sample_weight=weight))
+    others = metrics.average_precision_score(1 - labels, -z, sample_weight=weight)
+    assert_allclose(table.of_others().average_precision, others)
     false, true = table.roc()
     expected = metrics.roc_curve(labels, z, sample_weight=weight, drop_intermediate=False)
     assert_allclose(false, expected[0])
@@ -82,6 +84,7 @@ def test_two_classes(rows, chunk_rows, loss):
         p = 1 / (1 + np.exp(-z))
         assert_allclose(found.scores["log_loss"], metrics.log_loss(labels, p, sample_weight=weight))
         check_calibration(found.calibration, p, labels, weight)
+        check_calibration(found.calibration.of_others(), 1 - p, 1 - labels, weight)
     else:
         assert found.calibration is None
 

@@ -87,7 +87,19 @@ def test_every_class_is_on_the_page(here, rng, count):
     assert len(re.findall("<tr>", classes)) == count + 1
     assert "without one mistake" in page
     assert ("the 60 classes with most mistakes" in page) == (count > 60)
+    assert ("(by class) times the sum" in page) == (count > 4)
     assert len(page) < LIMIT
+
+
+@pytest.mark.parametrize(("rare", "other"), [("ja", "nein"), ("yes", "no")])
+def test_a_rare_class_is_the_one_that_curves_are_of(here, rng, rare, other):
+    x = rng.normal(size=1000)
+    pd.DataFrame({"x": x, "y": np.where(x + rng.normal(size=1000) > 3, rare, other)}).to_csv("rare.csv", index=False)
+    words = ["fit", "rare.csv", "--target", "y", "--k", "1", "--report", "page.html", "--quiet"]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    page = (here / "page.html").read_text()
+    assert f"70 % of the rows; of {rare}; both axes are logarithmic" in page
+    assert (f"; of {rare}, the rare class" in page) == (rare < other)
 
 
 def test_coefficients_that_no_row_limits_are_named(here, rng):

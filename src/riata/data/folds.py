@@ -134,21 +134,19 @@ def some_rows(data: Dataset, keep: Keep) -> Dataset:
     return rows
 
 
-class SomeRows(Dataset):
-    """A view of the rows at the positions that `keep` accepts; a pass over it reads all rows."""
+class ByPosition(Dataset):
+    """A view of a dataset through a function of its chunks and the positions of their first rows."""
 
-    def __init__(self, data: Dataset, keep: Keep) -> None:
-        starts = range(0, data.n_rows, COUNTED_AT_ONCE)
-        n_rows = sum(int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts)
+    def __init__(self, data: Dataset, f: Callable[[int, Chunk], Chunk], n_rows: int) -> None:
         super().__init__(data.facts.of_view(n_rows=n_rows), data.ledger)
-        self._data, self._keep = data, keep
+        self._data, self._f = data, f
         self.n_chunks, self.cheap_passes = data.n_chunks, data.cheap_passes
 
     def visit(self, order: Iterable[int] | None = None) -> Iterator[Chunk]:
         for start, chunk in self._placed(order):
-            kept = chunk.rows(np.flatnonzero(self._keep(np.arange(start, start + chunk.n_rows))))
-            if kept.n_rows:
-                yield kept
+            seen = self._f(start, chunk)
+            if seen.n_rows:
+                yield seen
 
     def sum(self, f: Callable[[Chunk], T]) -> T:
         with one_blas_thread():
@@ -161,3 +159,16 @@ class SomeRows(Dataset):
         starts = self._data.chunk_starts
         for i in order:
             yield from ((starts[i], chunk) for chunk in self._data.visit([i]))
+
+
+class SomeRows(ByPosition):
+    """A view of the rows at the positions that `keep` accepts; a pass over it reads all rows."""
+
+    def __init__(self, data: Dataset, keep: Keep) -> None:
+        starts = range(0, data.n_rows, COUNTED_AT_ONCE)
+        n_rows = sum(int(np.count_nonzero(keep(np.arange(i, min(i + COUNTED_AT_ONCE, data.n_rows))))) for i in starts)
+
+        def kept(start: int, chunk: Chunk) -> Chunk:
+            return chunk.rows(np.flatnonzero(keep(np.arange(start, start + chunk.n_rows))))
+
+        super().__init__(data, kept, n_rows)

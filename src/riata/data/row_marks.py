@@ -1,11 +1,13 @@
-"""Marks of rows: columns that say which rows belong together in folds, beside features, target and weight.
+"""Marks of rows: columns that say which rows belong together, beside features, target and weight.
 
 | role   | its number for a row                               |
 | groups | a 64-bit hash of the group, such as a customer     |
 | time   | days since 1970 for dates, numbers as they are     |
 | folds  | a fold number                                      |
+| strata | a hash of the stratum, of times to events          |
+| entry  | when a row came under observation, of such times   |
 
-They are read when folds are made, not before, and only the columns that are needed.
+The first three are for folds. They are read when they are needed, not before, and only the columns that are.
 """
 
 import hashlib
@@ -29,8 +31,9 @@ from riata.data.formats.tables import column_table
 from riata.data.row_numbers import AT_ONCE, RowNumbers
 from riata.errors import DataError
 
-GROUPS, TIME, FOLDS = ROLES = ("groups", "time", "folds")
-TYPES = {GROUPS: np.uint64, TIME: np.float64, FOLDS: np.int64}
+GROUPS, TIME, FOLDS, STRATA, ENTRY = ROLES = ("groups", "time", "folds", "strata", "entry")
+OF_FOLDS = (GROUPS, TIME, FOLDS)
+TYPES = {GROUPS: np.uint64, TIME: np.float64, FOLDS: np.int64, STRATA: np.uint64, ENTRY: np.float64}
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,19})(\.[0-9]{1,20})?")
 ROWS = 1 << 16  # read at once
 
@@ -169,18 +172,18 @@ def numbers_of(role: str, column: pa.Array, name: str) -> np.ndarray:
     """The numbers of a role that the values of a column give."""
     if column.null_count or (pa.types.is_floating(column.type) and np.isnan(values_of(column)).any()):
         missing = values_of(column.is_null(nan_is_null=True))
-        raise BadRow(int(np.argmax(missing)), f"{name!r} has no value there, and folds need one in every row")
-    if role == GROUPS:
+        raise BadRow(int(np.argmax(missing)), f"{name!r} has no value there, and every row needs one")
+    if role in (GROUPS, STRATA):
         return hashes_of(column)
     if role == TIME and are_dates(column.type):
         return days_of(as_instants(column, name))
     if role == FOLDS and is_text(column.type):
         raise BadRow(0, f"{name!r} holds {column[0].as_py()!r}, where fold numbers are wanted: whole numbers")
     values = as_floats(column, name)
-    wrong = ~np.isfinite(values) if role == TIME else values != np.rint(values)
+    wrong = ~np.isfinite(values) if role in (TIME, ENTRY) else values != np.rint(values)
     if wrong.any():
         row = int(np.argmax(wrong))
-        what = "a time" if role == TIME else "a fold number, which is whole"
+        what = "a time" if role in (TIME, ENTRY) else "a fold number, which is whole"
         raise BadRow(row, f"{name!r} holds {values[row]:g}, which is not {what}")
     return values.astype(TYPES[role])
 

@@ -105,14 +105,21 @@ class SparseLinear(SelectorMixin, TakesRows):
         rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
         or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
+        offsets, marks = {"offset": offset, "exposure": exposure}, {"groups": groups, "time": time}
+        return self._fit(X, y, sample_weight, offsets, marks, validation)
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, offsets: dict[str, Any], marks: dict[str, Any], validation: Any
+    ) -> Self:
+        """Fit to rows with these offsets and marks."""
         spec = self._begin()
-        data = self._dataset(X, y, sample_weight, offset=offset, exposure=exposure)
-        data = with_marks(data, X, sample_weight, groups=groups, time=time)
+        data = self._dataset(X, y, sample_weight, **offsets)
+        data = with_marks(data, X, sample_weight, **marks)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
         sentences: list[str] = []
         trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
         for sentence in sentences:
-            warnings.warn(sentence, ConvergenceWarning, stacklevel=2)
+            warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         self._take_over(trained)
         if trained.learner is not None:
             self._learner = trained.learner

@@ -94,6 +94,8 @@ class SparseSurvival(SparseLinear):
         y: Any = None,
         sample_weight: Any = None,
         *,
+        strata: Any = None,
+        entry: Any = None,
         groups: Any = None,
         time: Any = None,
         validation: Any = None,
@@ -101,10 +103,13 @@ class SparseSurvival(SparseLinear):
         """Fit to arrays or to a frame with columns of any kind, or to a `Dataset` that brings its own target.
 
         `y` is a structured array with a field of booleans (whether the event happened) and one of numbers (when, or how
-        long nothing had happened), as scikit-survival has it. `groups`, `time` and `validation` are those of
-        `SparseRegressor.fit`: they say which rows folds keep together, or choose ``alpha``.
+        long nothing had happened), as scikit-survival has it. `strata`, a label for each row, have baseline hazards of
+        their own; `entry` is when a row came under observation. Rows of a `Dataset` bring theirs (`riata.open`).
+        `groups`, `time` and `validation` are those of `SparseRegressor.fit`: they say which rows folds keep together,
+        or choose ``alpha``.
         """
-        return super().fit(X, y, sample_weight, groups=groups, time=time, validation=validation)
+        marks = {"strata": strata, "entry": entry, "groups": groups, "time": time}
+        return self._fit(X, y, sample_weight, {}, marks, validation)
 
     def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Dataset:
         return super()._dataset(X, y if y is None or is_distributed(X) else from_structured(y), sample_weight, **more)

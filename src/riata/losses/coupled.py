@@ -25,6 +25,9 @@ class SettledLoss(Loss):
         than the curvature of the loss itself.
         """
 
+    def check_values(self, y: Array, z: Array, values: Array) -> None:
+        """They are those of riata's own losses, and never negative."""
+
 
 class CoupledLoss(Loss):
     """A loss of rows that go together."""

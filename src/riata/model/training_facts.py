@@ -36,6 +36,7 @@ class TrainingFacts:
     folds: FoldsUsed | None = None  # on which models were scored, where k or alpha was chosen on some
     penalty_factors: bool = False  # whether features were penalised by factors of their own
     baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes
+    progressive: dict[str, int | float | None] | None = None  # scores of rows of a stream, each before it was learnt
     offset: str | None = None  # "offset" or "exposure", where rows had one
     data: str | None = None
     target: str | None = None

@@ -11,6 +11,7 @@ from riata.data.budget import in_words
 from riata.data.columns.names import Numbered
 from riata.data.dataset import Dataset
 from riata.data.remote import Remote
+from riata.data.row_marks import ENTRY, STRATA
 from riata.errors import DataError, OptionError
 from riata.losses import Loss, loss_for
 from riata.matrices.moments import LARGEST
@@ -251,6 +252,13 @@ def check_rows(data: Dataset, spec: Spec) -> None:
         raise OptionError(f"there are statistics in place of rows, and they know {what}")
     if not loss.takes_all and data.sum(lambda chunk: int(not namespace(chunk.y).all(loss.takes(chunk.y)))):
         raise DataError(loss.refusal)
+
+
+def check_marks(data: Dataset) -> None:
+    """Refuse columns of strata and entries where there are no times to events."""
+    given = [] if data.facts.marks is None else [role for role in (STRATA, ENTRY) if role in data.facts.marks]
+    if given and data.task != "survival":
+        raise OptionError(f"{given[0]} goes with times to events: name the column of events (event), or leave it out")
 
 
 def check_exposure(loss: Loss, exposed: bool) -> None:

@@ -53,8 +53,9 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
         check_risks(data, spec)
+        marks = data.facts.marks
         data = rows_or_statistics(data, spec, None)
-        sets = risk_sets(data, spec)
+        sets = risk_sets(data, spec, marks)
         data, spec = sets.rows(data), replace(spec, loss=sets.loss, fit_intercept=True)
     elif data.classes is None:
         data = rows_or_statistics(data, spec, None)

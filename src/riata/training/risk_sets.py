@@ -9,6 +9,9 @@ from riata.arrays import to_host
 from riata.coupled_passes import by_rows
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.folds import ByPosition
+from riata.data.remote import Remote
+from riata.data.row_marks import ENTRY, STRATA, Mark, Marks
 from riata.errors import DataError, OptionError
 from riata.losses.cox import Cox, GivenHazard, codes_of
 from riata.model.hazard import BaselineHazard
@@ -18,23 +21,38 @@ from riata.training.spec import Spec
 from riata.units import whole_megabytes
 
 ARRAYS = 24  # with a number for every time, that a fit has at once
+PER_ROW = 64  # bytes of rows that have strata or entries
 
 
 @dataclass(frozen=True)
 class RiskSets:
-    """The times of all events, which divide time into slots (`riata.losses.cox`), and the loss of rows in them."""
+    """The loss of rows in their risk sets, and how rows get the codes that it takes (`riata.losses.cox`)."""
 
-    times: np.ndarray
+    times: np.ndarray  # of all events, in order
     loss: Cox
+    coded: Callable[[Dataset], Dataset]
+    together: "RiskSets | None" = None  # the same with all strata as one, where there are some
+
+    @classmethod
+    def of_times(cls, times: np.ndarray, kind: type[Cox]) -> "RiskSets":
+        """Those of rows that are at risk from the start, up to their own times."""
+
+        def coded(chunk: Chunk) -> Chunk:
+            return chunk._replace(y=codes_of(to_host(chunk.y), times))
+
+        return cls(times, kind(len(times) + 1), lambda data: data.map(coded))
 
     def rows(self, data: Dataset) -> Dataset:
         """The rows with the codes of their slots for a target."""
-        seen = data.map(_coding(self.times))
-        return seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
+        return self.coded(data).sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
 
     def baseline(self, data: Dataset, w: np.ndarray, b: float) -> BaselineHazard:
-        """The cumulative hazard of a row of margin 0, by a model of these coefficients: one pass."""
-        [settled] = by_rows(self.rows(data), self.loss, [(w, b)])
+        """The cumulative hazard of a row of margin 0, by a model of these coefficients: one pass.
+
+        Of several strata it is that of all their rows together.
+        """
+        sets = self.together or self
+        [settled] = by_rows(sets.rows(data), sets.loss, [(w, b)])
         assert isinstance(settled, GivenHazard)
         return BaselineHazard.of(self.times, settled.cumulative[1:])
 
@@ -47,23 +65,77 @@ def check_risks(data: Dataset, spec: Spec) -> None:
         raise OptionError(f"loss {spec.loss_function.name!r} has no offset yet: make it a feature, or leave it out")
 
 
-def risk_sets(data: Dataset, spec: Spec, validation: Dataset | None = None) -> RiskSets:
-    """The risk sets of some rows, and of those that choose among models: one pass over each."""
+def risk_sets(data: Dataset, spec: Spec, marks: Marks | None = None, validation: Dataset | None = None) -> RiskSets:
+    """The risk sets of some rows, by strata and entries where marks say so, and of those that choose among models.
+
+    One pass over each.
+    """
     times = event_times(data)
     if not len(times):
         raise DataError("no row has an event: there is nothing to learn from")
-    memory = spec.memory_bytes or data.memory
-    need = ARRAYS * 8 * len(times)
+    kind = type(spec.loss_function)
+    assert issubclass(kind, Cox)
+    own = [None if marks is None or role not in marks else marks[role] for role in (STRATA, ENTRY)]
+    placed = any(mark is not None for mark in own)
+    memory, need = spec.memory_bytes or data.memory, ARRAYS * 8 * len(times) + (PER_ROW * data.n_rows if placed else 0)
     if memory is not None and need > memory:
         raise OptionError(
-            f"there are {len(times)} different times of events, which need {whole_megabytes(need)}, more than the "
-            f"budget of {memory / 1e6:.0f} MB: round the times, or give it more memory"
+            f"there are {len(times)} different times of events{', strata or entries' if placed else ''}, which need "
+            f"{whole_megabytes(need)}, more than the budget of {memory / 1e6:.0f} MB: round the times, or give it more "
+            "memory"
         )
-    if validation is not None:
-        times = np.union1d(times, event_times(validation))
-    loss = spec.loss_function
-    assert isinstance(loss, Cox)
-    return RiskSets(times, type(loss)(len(times) + 1))
+    if placed:
+        if validation is not None:
+            raise OptionError("a validation set is not there beside strata or entry: select by cv, or a criterion")
+        return _in_strata(data, kind, times, *own)
+    return RiskSets.of_times(times if validation is None else np.union1d(times, event_times(validation)), kind)
+
+
+def _in_strata(data: Dataset, kind: type[Cox], times: np.ndarray, strata: Mark | None, entry: Mark | None) -> RiskSets:
+    """The risk sets of rows that differ in their strata, or in when they came under observation."""
+    if isinstance(data, Remote):
+        raise OptionError("strata and entry are not there for rows of a cluster: leave them, or the engine, out")
+    signed, _ = data.targets()
+    enters = np.full(len(signed), -np.inf) if entry is None else entry.numbers.all()
+    late = enters >= np.abs(signed)
+    if late.any():
+        row = int(np.argmax(late))
+        raise DataError(
+            f"row {row + 1} of those used enters at {enters[row]:g} and leaves at {abs(signed[row]):g}: an entry is "
+            "before the time of the row"
+        )
+    together = RiskSets(times, kind(len(times) + 1), _placing(*_slots(signed, enters, np.zeros(len(signed)))[1:]))
+    if strata is None:
+        return together
+    n_slots, codes, entries = _slots(signed, enters, strata.numbers.all())
+    return RiskSets(times, kind(n_slots), _placing(codes, entries), together)
+
+
+def _slots(signed: np.ndarray, enters: np.ndarray, strata: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+    """How many slots there are, the code of each row, and the slot after which it enters, stratum after stratum."""
+    order = np.argsort(strata, kind="stable")
+    ends = np.flatnonzero(np.diff(strata[order])) + 1
+    slot, entry = np.empty(len(signed)), np.empty(len(signed))
+    n_slots = 0
+    for rows in np.split(order, ends):
+        times = np.unique(signed[rows][signed[rows] > 0.0])
+        slot[rows] = n_slots + np.searchsorted(times, np.abs(signed[rows]), side="right")
+        entry[rows] = n_slots + np.searchsorted(times, enters[rows], side="right")
+        n_slots += len(times) + 1
+    return n_slots, slot + n_slots * (signed > 0.0), entry
+
+
+def _placing(codes: np.ndarray, entries: np.ndarray) -> Callable[[Dataset], Dataset]:
+    """What gives rows their codes and entries, by their positions."""
+    y = np.column_stack([codes, entries])
+
+    def coded(start: int, chunk: Chunk) -> Chunk:
+        return chunk._replace(y=y[start : start + chunk.n_rows])
+
+    def view(data: Dataset) -> Dataset:
+        return data.map(lambda chunk: coded(0, chunk)) if data.cheap_passes else ByPosition(data, coded, data.n_rows)
+
+    return view
 
 
 class _Times:
@@ -84,11 +156,6 @@ def _times_of(chunk: Chunk) -> _Times:
 def event_times(data: Dataset) -> np.ndarray:
     """The times at which rows have events, in order: one pass."""
     return data.sum(_times_of).times
-
-
-def _coding(times: np.ndarray) -> Callable[[Chunk], Chunk]:
-    """What makes codes of signed times."""
-    return lambda chunk: chunk._replace(y=codes_of(to_host(chunk.y), times))
 
 
 def centred(fitted: Fit, mean: np.ndarray) -> Fit:

@@ -24,6 +24,7 @@ from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
+from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Learnt, Stream, mirrored
 from riata.solvers.registry import SOLVERS
@@ -76,6 +77,7 @@ class Margins:
     streams: list[Stream] = field(default_factory=list)
     progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)
     offsets: bool = False  # whether rows have an offset, which the first ones tell
+    scores: ScoresSoFar = field(default_factory=ScoresSoFar)  # of probabilities, while there is one margin
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
         """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
@@ -90,6 +92,10 @@ class Margins:
             rows = list(map(offset_rule(self.spec.loss_function), rows))
         learnt = [stream.learn(its) for stream, its in zip(self.streams, rows, strict=True)]
         self.progressive = self.progressive.plus(self._validated(learnt))
+        if len(learnt) == 1 and self._seen.loss_function.link.probabilities:
+            y, z, weight = learnt[0]
+            loss = self._seen.loss_function
+            self.scores.add(loss.targets(y), loss.whole_margins(y, z), weight)
 
     @property
     def _seen(self) -> Spec:
@@ -191,6 +197,25 @@ class Learner:
             part = chunk.rows(rows)
             self.margins.learn(part._replace(weight=part.weight * weights), targets_of(codes, len(known)))
 
+    def n_chosen(self, n_features: int) -> int:
+        """How many features the model has as of now."""
+        streams = self.margins.streams
+        return streams[0].n_chosen if len(streams) == 1 else len(self.trained(n_features).support)
+
+    @property
+    def scores(self) -> ProgressiveScores | None:
+        """How good probabilities were before their rows were learnt; None where there are none, or several classes."""
+        if len(self.margins.streams) != 1 or self.classes is None:
+            return None
+        return self.margins.scores.scores(swapped=self._swapped)
+
+    @property
+    def _swapped(self) -> bool:
+        """Whether the second of two classes by name, the positive one, was learnt as the negative one."""
+        if self.classes is None or len(self.classes) != 2 or self.margins.offsets:
+            return False
+        return bool(self.classes[0] > self.classes[1])
+
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
         models, classes = self._in_order([stream.model for stream in self.margins.streams])
@@ -240,14 +265,14 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
             for chunk in rows.visit():
                 _learn_chunk(learner, chunk, data)
                 if history.due(learner.steps):
-                    history.note(learner, learner.trained(data.n_features))
+                    history.note(learner, learner.n_chosen(data.n_features))
         except KeyboardInterrupt:
             data.close()
             reason = StopReason.INTERRUPTED
             if not learner.margins.streams:
                 raise
         found = learner.trained(data.n_features, data.feature_names)
-        history.note(learner, found, last=True)
+        history.note(learner, len(found.support), last=True)
     if learner.order.is_sorted:
         warn(
             "the rows are sorted by class, and a stream learns most from those that come last: bring them in random "
@@ -265,6 +290,7 @@ def learn_stream(rows: Dataset, data: Dataset, spec: Spec, warn: Callable[[str],
         objective=progressive.mean_loss,
         gap=None,
         stops=[Stop(reason)],
+        progressive=learner.scores,
     )
     encoding = _with_classes_learnt(data.encoding, found.classes)
     return replace(found, spec=spec, encoding=encoding, profile=data.profile, course=course, learner=learner)
@@ -304,12 +330,12 @@ class StreamHistory:
     def _before(self) -> int:
         return self.records[-1].steps if self.records else 0
 
-    def note(self, learner: Learner, found: Trained, last: bool = False) -> None:
-        """Add a record of the model as it is now."""
+    def note(self, learner: Learner, n_chosen: int, last: bool = False) -> None:
+        """Add a record of the model as it is now, of so many features."""
         self._looked = time.perf_counter()
         seconds, steps, progressive = self._looked - self._started, learner.steps, learner.margins.progressive
         record = with_progressive(
-            Record(1.0, steps, seconds, None, None, len(found.support), end_of_pass=last), progressive, progressive.rows
+            Record(1.0, steps, seconds, None, None, n_chosen, end_of_pass=last), progressive, progressive.rows
         )
         if self._progress is not None:
             self._progress(record)

@@ -17,6 +17,7 @@ from riata.errors import OptionError
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import (
     check_exposure,
+    check_marks,
     check_request,
     check_same_features,
     check_same_offsets,
@@ -29,6 +30,7 @@ from riata.training.fitting import Fit, describe, fit
 from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
+from riata.training.path import ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.risk_sets import centred, check_risks, risk_sets
@@ -72,6 +74,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     ['x4', 'x7']
     """
     check_request(spec, data.task)
+    check_marks(data)
     check_width(data, spec)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
@@ -99,10 +102,11 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
 def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
     """A model of the times of events."""
     check_risks(data, spec)
+    marks = data.facts.marks
     passes_before, folds = data.passes, _folds(data, spec)
     data = rows_or_statistics(data, spec, folds)
     others = None if validation is None else rows_seen(validation, spec)
-    sets = risk_sets(data, spec, others)
+    sets = risk_sets(data, spec, marks, others)
     coded = replace(spec, loss=sets.loss, fit_intercept=True)  # which keeps margins near 0
     fitted = _fit_margin(sets.rows(data), coded, others and sets.rows(others), folds, warn)
     trained = _trained([centred(fitted, data.moments.mean)], data, spec, passes_before)
@@ -205,7 +209,7 @@ def _trained(
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
     searched = [
-        PathChoice(one.path, one.selection, label)
+        PathChoice(one.path, one.selection, label, _outputs(one.path, classes))
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]
@@ -244,6 +248,11 @@ def _trained(
         baseline=None if hashed or classes is not None else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
+
+
+def _outputs(path: ModelPath, classes: np.ndarray | None) -> list[str]:
+    """What the margins of a path's models are of, where they have several."""
+    return [] if classes is None or path.n_outputs == 1 else [str(label) for label in classes]
 
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:

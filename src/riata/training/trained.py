@@ -20,6 +20,7 @@ from riata.outcome.proofs import Bound
 from riata.outcome.sentences import all_bounds, why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
+from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
 from riata.training.parameters import OF_CLASSES, OF_SPEC
@@ -46,6 +47,7 @@ class Course:
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
     counted: str = "features"  # what k counts, or "groups"
     bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
+    progressive: ProgressiveScores | None = None  # of a stream: how good probabilities of rows not learnt yet were
 
     @property
     def folds(self) -> FoldsUsed | None:
@@ -113,6 +115,11 @@ class Trained:
         if self.classes is None or len(self.intercept) == 1:
             return [""]
         return [str(label) for label in self.classes]
+
+    @property
+    def labels_of_fits(self) -> list[str]:
+        """Of which class each fit was; "" where there was one of all margins."""
+        return self.labels if self.course is None or len(self.course.stops) > 1 else [""]
 
     def names_of(self, features: np.ndarray) -> list[str]:
         """The names of some features, by their numbers."""
@@ -197,6 +204,7 @@ class Trained:
             counted=course.counted,
             bound=course.bounds if any(course.bounds) else [],
             how_much_better=course.how_much_better,
+            progressive=None if course.progressive is None else course.progressive._asdict(),
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
             baseline=self.baseline,

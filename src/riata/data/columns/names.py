@@ -95,8 +95,7 @@ class Buckets(Names):
     """Hash buckets: those with a name by it, the others by their numbers, as in `#17`."""
 
     def __init__(self, prefix: str, bits: int, named: Mapping[str, str]) -> None:
-        self._prefix, self._n, self._named = prefix, 1 << bits, named
-        self._found: tuple[int, dict[str, int]] | None = None
+        self._prefix, self._bits, self._n, self._named = prefix, bits, 1 << bits, named
 
     def __len__(self) -> int:
         return self._n
@@ -104,12 +103,9 @@ class Buckets(Names):
     def at(self, i: int) -> str:
         return self._prefix + self._named.get(str(i), f"#{i}")
 
-    @property
+    @cached_property
     def _places(self) -> dict[str, int]:
-        version = getattr(self._named, "version", 0)  # of a stream, names become more
-        if self._found is None or self._found[0] != version:
-            self._found = version, {name: int(bucket) for bucket, name in self._named.items()}
-        return self._found[1]
+        return {name: int(bucket) for bucket, name in self._named.items()}
 
     def find(self, name: str) -> int | None:
         if not name.startswith(self._prefix):
@@ -120,7 +116,7 @@ class Buckets(Names):
         if 0 <= by_number < self._n and str(by_number) == digits and digits not in self._named:
             return by_number
         by_name = getattr(self._named, "bucket_named", None)  # of many names, without a dictionary of them
-        return self._places.get(own) if by_name is None else by_name(own)
+        return self._places.get(own) if by_name is None else by_name(own, self._bits)
 
 
 class Joined(Names):
@@ -147,4 +143,5 @@ class Joined(Names):
 def named_alone(of_buckets: Mapping[str, str], all_names: Names, names: Collection[str]) -> dict[str, str]:
     """The names of buckets (by their numbers) that are among `names`."""
     places = (str(place) for name in names if (place := all_names.find(name)) is not None)
-    return {bucket: of_buckets[bucket] for bucket in sorted(places, key=int) if bucket in of_buckets}
+    named = ((bucket, of_buckets.get(bucket)) for bucket in sorted(places, key=int))
+    return {bucket: name for bucket, name in named if name is not None}

@@ -1,19 +1,17 @@
 """Hashing of Arrow strings, by compiled loops over their bytes and offsets."""
 
 from collections.abc import ItemsView, Iterable, Iterator, Mapping
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from riata.data.columns.arrow_values import arrow_of, filled, string_array
-from riata.kernels.text_hashing import hash_strings, strings_not_seen
+from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, strings_not_seen
 
+ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
 MANY = 20_000  # names: more than a model has of its own
-RUN = 4096  # names that are objects of Python at a time
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -29,6 +27,15 @@ def hashes_of(strings: pa.Array, prefix: str = "") -> np.ndarray:
     """A 64-bit hash per string, of the prefix and the string."""
     hashes: np.ndarray = hash_strings(np.frombuffer(prefix.encode(), dtype=np.uint8), *buffers(strings))
     return hashes
+
+
+def hash_of(string: str) -> int:
+    """The hash of one string, without compiled code."""
+    h = int(OFFSET)
+    for byte in string.encode():
+        h = (h ^ byte) * int(PRIME) & ALL_BITS
+    h = (h ^ (h >> 32)) * int(MIX) & ALL_BITS
+    return h ^ (h >> 32)
 
 
 def numbers_of(names: Iterable[str] | pa.Array, prefix: str = "") -> np.ndarray:
@@ -102,7 +109,7 @@ class BucketNames:
     def named(self) -> "NamedBuckets":
         """Bucket -> 'UA', 'UA|DL' or 'UA|DL|...'."""
         if not self._kept:
-            return NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
+            return NO_NAMES
         buckets, places = (np.concatenate([kept[i] for kept in self._kept]) for i in (0, 1))
         strings = pa.concat_arrays([strings.cast(pa.large_string()) for *_, strings in self._kept])
         order = np.lexsort((places, buckets))
@@ -125,7 +132,7 @@ class NamedBuckets(Mapping[str, str]):
 
     def __getitem__(self, bucket: str) -> str:
         number = int(bucket)
-        place = int(np.searchsorted(self._buckets, number))
+        place = int(self._buckets.searchsorted(number))
         if place == len(self._buckets) or self._buckets[place] != number:
             raise KeyError(bucket)
         return str(self._names[place].as_py())
@@ -140,33 +147,25 @@ class NamedBuckets(Mapping[str, str]):
         """Without a look-up of each."""
         return dict(zip(map(str, self._buckets.tolist()), self._names.to_pylist(), strict=True)).items()
 
-    def bucket_named(self, name: str) -> int | None:
-        """The bucket of a name; of several, the last."""
-        hashes, places = self._by_hash
-        wanted = hash(name)
-        at = int(np.searchsorted(hashes, wanted, side="right")) - 1
-        while at >= 0 and hashes[at] == wanted:
-            if self._names[int(places[at])].as_py() == name:
-                return int(self._buckets[places[at]])
-            at -= 1
+    def bucket_named(self, name: str, bits: int) -> int | None:
+        """The bucket of a name, among 2^bits: that of the first string in it, which ends at a bar or with the name."""
+        ends = [i for i, letter in enumerate(name) if letter == "|"]
+        for end in [*ends, len(name)]:
+            bucket = hash_of(name[:end]) >> (64 - bits)
+            if self.get(str(bucket)) == name:
+                return bucket
         return None
 
-    @cached_property
-    def _by_hash(self) -> tuple[np.ndarray, np.ndarray]:
-        """The hashes of all names in order, as Python makes them, and the place of each."""
-        runs = (self._names.slice(start, RUN).to_pylist() for start in range(0, len(self), RUN))
-        hashes = np.fromiter((hash(name) for run in runs for name in run), np.int64, len(self))
-        places = np.argsort(hashes, kind="stable")
-        return hashes[places], places
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return NamedBuckets, (self._buckets, self._names)  # another process has other hashes
+NO_NAMES = NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
 
 
 def compact(named: Mapping[str, str]) -> Mapping[str, str]:
     """The names of buckets as they came from a file, without objects of Python where they are many."""
-    if not isinstance(named, dict) or len(named) < MANY or not all(bucket.isdecimal() for bucket in named):
+    if not isinstance(named, dict) or len(named) < MANY:
         return named
+    if not all(bucket.isdecimal() and len(bucket) <= len(str(1 << MOST_BITS)) for bucket in named):
+        return named  # it is not from riata
     buckets = np.fromiter(map(int, named), np.int64, len(named))
     order = np.argsort(buckets)
     return NamedBuckets(buckets[order], string_array(list(named.values()), pa.large_string()).take(arrow_of(order)))
@@ -176,20 +175,20 @@ class GrowingNames(Mapping[str, str]):
     """The names of buckets in a stream, of which later rows may bring more."""
 
     def __init__(self, buckets: BucketNames) -> None:
-        self._buckets, self._version, self._names = buckets, -1, dict[str, str]()
+        self._buckets, self._version, self._names = buckets, -1, NO_NAMES
 
     def add(self, buckets: np.ndarray, hashes: np.ndarray, strings: pa.Array) -> None:
         self._buckets.add(buckets, hashes, strings)
 
     @property
-    def version(self) -> int:
-        return self._buckets.version
-
-    @property
-    def _now(self) -> dict[str, str]:
+    def _now(self) -> NamedBuckets:
         if self._version != self._buckets.version:
-            self._version, self._names = self._buckets.version, dict(self._buckets.named().items())
+            self._version, self._names = self._buckets.version, self._buckets.named()
         return self._names
+
+    def bucket_named(self, name: str, bits: int) -> int | None:
+        """The bucket of a name, among 2^bits."""
+        return self._now.bucket_named(name, bits)
 
     def __getitem__(self, bucket: str) -> str:
         return self._now[bucket]

@@ -34,6 +34,8 @@ class ColumnOptions:
     groups: str | None = None  # these three say which rows belong together in folds, see `riata.data.row_marks`
     time: str | None = None
     folds: str | None = None
+    strata: str | None = None  # these two are of times to events
+    entry: str | None = None
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()

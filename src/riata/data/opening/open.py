@@ -46,6 +46,8 @@ def open_data(
     groups: Any = None,
     time: Any = None,
     folds: Any = None,
+    strata: Any = None,
+    entry: Any = None,
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
@@ -88,6 +90,9 @@ def open_data(
         A column that says which rows belong together when k or alpha is chosen: a group such as a customer, whose rows
         are in one fold; a time, for folds that are scored by models of earlier rows; or the numbers of folds. It is no
         feature, unless `features` names it.
+    strata, entry : str, array or path
+        Of times to events: a column of strata, such as clinics, each of which has a baseline hazard of its own; and of
+        times at which rows came under observation (start and stop), before which nothing could be seen of them.
     features, drop : sequences of columns
         Which columns become features: all without another role by default, without those in `drop`.
     categorical, text : sequences of columns
@@ -144,7 +149,7 @@ def open_data(
     """
     if is_structured(target):
         target, task = from_structured(target), "survival"
-    marks = {"groups": groups, "time": time, "folds": folds}
+    marks = {"groups": groups, "time": time, "folds": folds, "strata": strata, "entry": entry}
     asked = Asked(
         target=target, event=event, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},

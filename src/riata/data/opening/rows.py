@@ -28,6 +28,7 @@ from riata.errors import DataError
 from riata.near_misses import did_you_mean
 
 EXPANSION = 4  # how many times its size in a file a row is guessed to take in memory
+CELL_BYTES = 16.0  # of a column that a row is guessed to take, at least
 MOST_ROWS = 1 << 16  # of a first batch
 
 
@@ -132,10 +133,9 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
 
 def _first_rows(rows: Source, memory: int) -> int:
     """How many rows to read at once before their size is known."""
+    row_bytes = CELL_BYTES * len(rows.schema.names)
     if rows.n_rows and rows.n_bytes:
-        row_bytes = EXPANSION * rows.n_bytes / rows.n_rows
-    else:
-        row_bytes = 16.0 * len(rows.schema.names)
+        row_bytes = max(row_bytes, EXPANSION * rows.n_bytes / rows.n_rows)  # compressed columns may tell too little
     return int(min(max(1, chunk_bytes(memory) // max(row_bytes, 1.0)), MOST_ROWS))
 
 

@@ -21,6 +21,10 @@ class Calibration:
     observed: np.ndarray
     weight: np.ndarray
 
+    def of_others(self) -> "Calibration":
+        """The same of the other one of two classes."""
+        return Calibration(1.0 - self.predicted[::-1], 1.0 - self.observed[::-1], self.weight[::-1])
+
 
 class CalibrationTable:
     """Sums over rows of weight, predicted probability and what came true, by a fine grid of probabilities."""

@@ -49,6 +49,12 @@ class ScoreTable:
         """Whether there are rows of both kinds: without, there are no curves."""
         return bool(self.weights.any(axis=1).all())
 
+    def of_others(self) -> "ScoreTable":
+        """The table in which negative rows are the positive ones, whose scores are the other way round."""
+        found, weights = ScoreTable(), self.weights
+        found._parts, found._together = [(-self._parts[0][0][::-1], weights[::-1, ::-1])], True
+        return found
+
     @property
     def auc(self) -> float:
         """The chance that a positive row scores above a negative one, equal scores counting half."""

@@ -10,6 +10,7 @@ from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
 
+MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {
     "concordance": "concordance (1: risks are in the order of events)", "r2": "R²",
     "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
@@ -127,5 +128,10 @@ def _either(classes: Sequence[Any]) -> str:
 
 
 def _each(value: PerClass) -> str:
-    """A number, or one per class."""
-    return " / ".join(short(v) for v in value) if isinstance(value, list) else short(value)
+    """A number, or one per class; of many classes their range."""
+    if not isinstance(value, list):
+        return short(value)
+    known = [one for one in value if one is not None]
+    if len(known) > MOST_LISTED:
+        return f"{short(min(known))} to {short(max(known))} (by class)"
+    return " / ".join(short(v) for v in value)

@@ -17,6 +17,7 @@ from riata.reporting.terminal.features import about_separated, about_unlimited, 
 from riata.reporting.terminal.quality import class_table, explained, scores_table
 from riata.reporting.terminal.user_text import escape
 from riata.reporting.terminal.wording import as_typed
+from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.selection.stability import Stability
 
 TOP = 10
@@ -49,6 +50,7 @@ def as_dict(model: Model) -> dict[str, Any]:
         "proof": [proof_to_json(proof) for proof in training.proof],
         "bound": [bound_to_json(bound) for bound in training.bound],
         "how_much_better": training.how_much_better,
+        "progressive": training.progressive,
     }
 
 
@@ -88,6 +90,9 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     if model.training.how_much_better:
         facts.add_row("bound", escape(as_typed(model.training.how_much_better)))
+    if model.training.progressive:
+        scores: dict[str, Any] = model.training.progressive
+        facts.add_row("scores", f"of each row before it was learnt: {ProgressiveScores(**scores).in_words()}")
     facts.add_row("repeat", _repeat(model))
     peak = "" if summary["peak_rss_mb"] is None else f", peak {summary['peak_rss_mb']:.0f} MB"
     scoring = summary.get("passes_to_score") or 0.0
@@ -111,6 +116,11 @@ def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) 
         console.print()
 
 
+def how_learnt(model: Model) -> str:
+    """Whether several classes were learnt one by one or all at once."""
+    return "all in one model" if model.link_function.sums_to_one else "each against the rest"
+
+
 def _target(model: Model) -> str:
     """What is predicted, by name; of two classes, which one is the positive one."""
     name = model.target or "the target"
@@ -126,9 +136,9 @@ def _target(model: Model) -> str:
     if len(classes) > MOST_NAMED and model.training.baseline:
         order = sorted(range(len(classes)), key=lambda i: -(shares[i] or 0.0))
         ends = f"from {classes[order[0]]} to {classes[order[-1]]}"
-        return f"{name}, {len(classes)} classes, {ends}; each against the rest"
+        return f"{name}, {len(classes)} classes, {ends}; {how_learnt(model)}"
     if len(classes) != 2:
-        return f"{name}, {len(classes)} classes: {_some(classes)}; each against the rest"
+        return f"{name}, {len(classes)} classes: {_some(classes)}; {how_learnt(model)}"
     said = (
         f"{name}: {classes[0]} or {classes[1]}; positive is {model.classes[1]}, which positive coefficients speak for"
     )

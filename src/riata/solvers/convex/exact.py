@@ -77,6 +77,8 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
                 break
         if problem.loss.quadratic:
             state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
+        if problem.loss.n_outputs > 1:  # products of coefficients of all pairs of outputs: many times a pass for slopes
+            state.sample = on_sample
         if not problem.data.cheap_passes:
             state.features = _near_sample_minimum(on_sample, state)
     return (yield from newton(problem, options, state, judge, known=(F, w, b)))
@@ -112,6 +114,7 @@ def newton(
         idle = idle + 1 if known is not None and F >= known[0] and gap >= least_gap else 0
         if idle == STALLED:
             break
+        state.judge_sample(gap, least_gap)
         known = F, state.w, state.b
         _advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap)
         least_gap = min(gap, least_gap)

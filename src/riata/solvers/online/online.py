@@ -301,6 +301,12 @@ class Online(Method):
         support = np.flatnonzero(w)
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
+    def n_chosen(self, state: State) -> int:
+        """Of k features, without the work of choosing which."""
+        if self.k is None or np.count_nonzero(state.memory["candidates"] >= 0) < self.k:
+            return super().n_chosen(state)
+        return min(self.k, len(top_k.places_of_candidates(state.memory)))
+
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:
     """The method for k, for an alpha, or, where the penalty is 0, for an alpha that it finds itself."""

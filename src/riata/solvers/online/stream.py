@@ -62,6 +62,11 @@ class Stream:
         return Learnt(w / self.stepper.scale, b, method.features(self.state))
 
     @property
+    def n_chosen(self) -> int:
+        """How many features the current model has."""
+        return self.stepper.method.n_chosen(self.state)
+
+    @property
     def features(self) -> Features | None:
         return self.model.features
 

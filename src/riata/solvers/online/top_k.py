@@ -77,9 +77,14 @@ def replace_candidates(state: MethodMemory, wanted: np.ndarray) -> None:
     state["xy"][leaving] = 0.0
 
 
+def places_of_candidates(state: MethodMemory) -> np.ndarray:
+    """The places of candidates that rows have had since they became such."""
+    return np.flatnonzero((state["candidates"] >= 0) & (np.diag(state["xx"])[:-1] > 0.0))
+
+
 def cut(state: MethodMemory, k: int, fit_intercept: bool) -> tuple[np.ndarray, np.ndarray, float]:
     """(features, weights, intercept) of the k candidates that backward elimination leaves."""
-    places = np.flatnonzero((state["candidates"] >= 0) & (np.diag(state["xx"])[:-1] > 0.0))
+    places = places_of_candidates(state)
     n = len(places)
     if fit_intercept:
         places = np.append(places, len(state["candidates"]))

@@ -107,6 +107,10 @@ class Method(Protocol):
         """The current model: weights of the scaled columns, and intercept."""
         return state.w, state.b
 
+    def n_chosen(self, state: State) -> int:
+        """How many features the current model has, or would have."""
+        return int(np.count_nonzero(self.model(state)[0]))
+
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         """Change state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
         ...

@@ -12,7 +12,7 @@ from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.fold_rules import MOST_FOLDS, as_given, forward, grouped, numbered, row_numbers, stratified
 from riata.data.folds import Folds, by_position
-from riata.data.row_marks import FOLDS, GROUPS, TIME, Mark, MarksGiven
+from riata.data.row_marks import FOLDS, GROUPS, OF_FOLDS, TIME, Mark, MarksGiven
 from riata.data.row_numbers import RowNumbers
 from riata.errors import OptionError
 from riata.training.spec import Spec
@@ -27,7 +27,7 @@ DAYS = {"": 1.0, "D": 1.0, "H": 1 / 24, "MIN": 1 / 1440, "S": 1 / 86400, "W": 7.
 def folds_asked(data: Dataset, spec: Spec) -> Folds:
     """The folds of a search; classes have about the same share in each, where nothing else is asked for."""
     cv, seed, marks = spec.cv, spec.seed or 0, data.facts.marks
-    named = [] if marks is None else list(marks.columns)
+    named = [] if marks is None else [role for role in marks.columns if role in OF_FOLDS]
     if len(named) > 1:
         raise OptionError(f"folds are by groups, by time or by numbers: give one of {' and '.join(named)}")
     if TIME not in named and spec.gap not in (0, None):
@@ -108,7 +108,12 @@ def _given(data: Dataset, cv: Any, groups: Mark | None) -> Folds:
         try:
             pairs = list(islice(cv.split(np.empty((len(y), 0)), y, belongs), MOST_FOLDS + 1))
         except (ValueError, TypeError) as error:
-            raise OptionError(f"{type(cv).__name__} cannot divide these rows: {error}") from error
+            name = type(cv).__name__
+            if belongs is None and "groups" in str(error):
+                raise OptionError(
+                    f"{name} divides groups of rows, and there are none: give groups beside it"
+                ) from error
+            raise OptionError(f"{name} cannot divide these rows: {error}") from error
         return as_given(pairs, len(y), type(cv).__name__)
     if not isinstance(cv, Iterable):
         raise OptionError(f"{WAYS}, not {cv!r}")

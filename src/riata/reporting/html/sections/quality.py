@@ -191,22 +191,34 @@ def _roc(found: ClassQuality) -> Markup:
     return xy_chart("ROC", lines, x, y, note=note, diagonal=True, square=True, kind="roc")
 
 
+def _rare(found: ClassQuality) -> Any:
+    """The first of two classes where it is rare: it is then the one to be found. Otherwise None."""
+    there = found.confusion.sum(axis=1)
+    return found.labels[0] if len(there) == 2 and there[0] < RARE * there.sum() else None
+
+
 def _precision_recall(found: ClassQuality) -> Markup:
-    means = {name: table.average_precision for name, table in found.curves.items()}
+    rare = _rare(found)
+    curves = found.curves if rare is None else {str(rare): table.of_others() for table in found.curves.values()}
+    means = {name: table.average_precision for name, table in curves.items()}
     lines = []
-    for name, table in found.curves.items():
+    for name, table in curves.items():
         precision, recall = table.precision_recall()
         lines.append(Series(_named(name, means), *_thinned(recall, precision)))
     note = f"average precision {min(means.values()):.4f}" if len(means) == 1 else ""
+    note += "" if rare is None else f"; of {label(rare)}, the rare class"
     x, y = _share("recall"), _share("precision")
     return xy_chart("Precision and recall", lines, x, y, note=note, square=True, kind="precision-recall")
 
 
 def _calibration(found: ClassQuality) -> Markup:
     assert found.calibration is not None
-    predicted, observed = found.calibration.predicted, found.calibration.observed
+    rare = _rare(found)
+    shown = found.calibration if rare is None else found.calibration.of_others()
+    predicted, observed = shown.predicted, shown.observed
     note = "groups of rows; on the dotted line, what was called 70 % happened in 70 % of the rows"
-    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(found.labels[1])}"
+    one = found.labels[-1] if rare is None else rare
+    note += "; of the likeliest class" if len(found.labels) > 2 else f"; of {label(one)}"
     titles = "predicted probability", "share that came true"
     if np.median(predicted) >= RARE:
         x, y = map(_share, titles)

@@ -1,0 +1,61 @@
+"""Progressive validation of probabilities: how good they were, each given before its row was learnt."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.losses.functions import expit
+
+BINS, WIDEST = 4096, 16.0  # of margins from -WIDEST to WIDEST: rows of one bin count as ties
+
+
+class ProgressiveScores(NamedTuple):
+    """Scores of the probabilities of a stream; None where all rows are of one class."""
+
+    rows: int
+    log_loss: float
+    normalised_entropy: float | None  # the log loss over that of the share of positives, known for all rows
+    auc: float | None
+    calibration: float | None  # the sum of the probabilities over the weight of the positives
+
+    def in_words(self) -> str:
+        parts = [f"log loss {self.log_loss:.4f}"]
+        if self.normalised_entropy is not None and self.auc is not None:
+            parts += [f"{self.normalised_entropy:.3f} of that of the share alone", f"AUC {self.auc:.3f}"]
+        if self.calibration is not None:
+            parts.append(f"{self.calibration:.3f} predicted for each positive")
+        return ", ".join(parts)
+
+
+class ScoresSoFar:
+    """Sums over the rows so far, from which the scores follow; in a memory that does not grow."""
+
+    def __init__(self) -> None:
+        self.rows, self.loss, self.predicted = 0, 0.0, 0.0
+        self.weights = np.zeros((2, BINS))  # of negative and of positive rows, by margin
+
+    def add(self, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> None:
+        """Rows of targets -1 and +1, with the margins of the log odds that they had before they were learnt."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.rows += len(y)
+            self.loss += float(np.sum(weight * np.logaddexp(0.0, -y * z)))
+            self.predicted += float(np.sum(weight * expit(z)))
+            bins = np.clip((z + WIDEST) * (BINS / (2.0 * WIDEST)), 0.0, BINS - 1.0)
+            places = np.nan_to_num(bins).astype(np.intp) + BINS * (y > 0)
+        self.weights += np.bincount(places, weight, 2 * BINS).reshape(2, BINS)
+
+    def scores(self, swapped: bool = False) -> ProgressiveScores | None:
+        """The scores, of the other class as the positive one if `swapped`; None before the first row."""
+        negative, positive = self.weights.sum(axis=1)
+        total = negative + positive
+        if total <= 0.0:
+            return None
+        log_loss = self.loss / total
+        if min(negative, positive) <= 0.0:
+            return ProgressiveScores(self.rows, log_loss, None, None, None)
+        share = positive / total
+        entropy = -share * np.log(share) - (1.0 - share) * np.log1p(-share)
+        below = np.cumsum(self.weights[0]) - 0.5 * self.weights[0]
+        auc = float(self.weights[1] @ below / (positive * negative))
+        predicted, wanted = (total - self.predicted, negative) if swapped else (self.predicted, positive)
+        return ProgressiveScores(self.rows, log_loss, float(log_loss / entropy), auc, float(predicted / wanted))
