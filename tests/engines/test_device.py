@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 from chunked import Chunked
-from problems import targets
+from problems import SMOOTH, targets
 from riata import SparseClassifier, SparseRegressor
 from riata.arrays import to_host
 from riata.cli import main
@@ -88,7 +88,7 @@ def test_moments_and_products(both):
         np.testing.assert_allclose(found.right_mean, expected.right_mean, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize(
     "strength", [{"alpha_ratio": 0.1}, {"alpha_ratio": 0.05, "l1_ratio": 0.7}, {"k": 3}, BOUNDED, GROUPED]
 )
@@ -192,7 +192,7 @@ class TestOnGpu:
         taken = rng.permutation(5000)[:50]
         np.testing.assert_array_equal(to_host(there[taken].columns(some)), here[taken].columns(some))
 
-    @pytest.mark.parametrize("loss", LOSSES)
+    @pytest.mark.parametrize("loss", SMOOTH)
     @pytest.mark.parametrize("strength", [{"alpha_ratio": 0.05}, {"k": 3}])
     @pytest.mark.parametrize("resident", [True, False])
     def test_fit(self, gpu, kind, loss, strength, resident):

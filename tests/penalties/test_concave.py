@@ -10,11 +10,11 @@ from numpy.testing import assert_allclose
 
 import own_penalties
 from convex_problems import Chunks, make
+from problems import SMOOTH
 from riata import SparseRegressor, load_model
 from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.losses import LOSSES
 from riata.objective import first_order
 from riata.training.fitting import fit, make_problem
 from riata.training.path import path
@@ -29,7 +29,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ", ".join(options) or "defaults")
 def test_it_ends_at_a_stationary_point(name, loss, options, rng):
     X, y = make(loss)
