@@ -104,6 +104,8 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
         )
     show_stability(found, names_of(rows), as_json)
     if not as_json:
-        size = str(max(1, len(found.stable)))
-        strengths = ("k", "alpha", "alpha_ratio")
-        say_next(with_options("fit", data, "--k", size, "--report", "page.html", without=strengths))
+        strengths: tuple[str, ...] = ("k", "alpha", "alpha_ratio")
+        sized: tuple[str, ...] = ("--k", str(max(1, len(found.stable))))
+        if "one margin a row" not in spec.loss_function.has:  # k is of losses with one
+            strengths, sized = (), ()
+        say_next(with_options("fit", data, *sized, "--report", "page.html", without=strengths))

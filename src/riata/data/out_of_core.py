@@ -118,7 +118,8 @@ class OutOfCore(Dataset):
 
     def _numbered(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:
         """Chunks with their numbers, reported to progress bars."""
-        total = self.n_rows if order is None and self.n_rows else None
+        known = self.n_rows if self.n_rows and not self.source.single_pass else self.source.about_rows()
+        total = known if order is None else None
         return watched(self._read(order), "reading rows", lambda item: item[1].n_rows, total)
 
     def _read(self, order: Iterable[int] | None) -> Iterator[tuple[int, Chunk]]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.arrays import Array
+from riata.arrays import Array, namespace
 from riata.losses.loss import Loss
 
 
@@ -39,6 +39,8 @@ class Balanced(NamedTuple):
 class SeveralMargins(Loss):
     """z and the derivative have an entry for each output in their last axis."""
 
+    least_share: float = 0.0  # of a slope: less curvature is replaced by it in Newton steps, which end within reach
+
     @abstractmethod
     def row_curvature(self, y: Array, z: Array) -> tuple[Array, Array | None]:
         """(d, r), rows x outputs: the second derivatives of a row are diag(d) - r r', and None for r stands for 0."""
@@ -53,6 +55,17 @@ class SeveralMargins(Loss):
 
         `constant` are the intercepts of the empty model.
         """
+
+    def lacks(self, means: np.ndarray) -> bool:
+        """Whether some output has nothing to learn from in rows whose targets have these means."""
+        return False
+
+    def newton_curvature(self, y: Array, z: Array) -> tuple[Array, Array | None]:
+        """The same for Newton steps: no step of a row by itself leads farther than 1 / `least_share`."""
+        d, r = self.row_curvature(y, z)
+        if not self.least_share:
+            return d, r
+        return namespace(z).maximum(d, self.least_share * abs(self.derivative(y, z))), r
 
     def second_derivative(self, y: Array, z: Array) -> Array:
         """Of each margin alone."""

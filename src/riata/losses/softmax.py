@@ -11,7 +11,7 @@ from riata.losses.logistic import Logistic
 from riata.losses.loss import Loss
 from riata.losses.several_margins import Balanced, SeveralMargins
 
-LEAST_SHARE = 1e-300  # of a class, whose logarithm is finite
+LEAST_SHARE = 1e-200  # of a class that has any rows
 
 
 class Softmax(SeveralMargins):
@@ -21,6 +21,7 @@ class Softmax(SeveralMargins):
     link = SOFTMAX
     tasks = ("classification",)
     curvature = 0.5
+    least_share = 0.01  # a row far on the wrong side has a slope of 1, and hardly any curvature
     score = "log_loss"
     half_deviance = True
     words = "softmax loss (minus the logarithm of the probability given to the true class)"
@@ -65,6 +66,9 @@ class Softmax(SeveralMargins):
         margins = self.link.inverse(mean_y)
         return margins - margins.mean()
 
+    def lacks(self, means: np.ndarray) -> bool:
+        return bool(np.any(means == 0.0))
+
     def balanced(self, by_b: np.ndarray, constant: np.ndarray, rise: float) -> Balanced:
         """With shares q of the classes among the rows, mean probabilities p + (p - q) must become q.
 
@@ -73,7 +77,8 @@ class Softmax(SeveralMargins):
         """
         shares = softmax(constant)
         means = shares + by_b
-        t = min(1.0, float(np.max(by_b / np.maximum(means, LEAST_SHARE), initial=0.0)))
+        there = shares > LEAST_SHARE  # a class without rows has a probability of nothing
+        t = min(1.0, float(np.max(by_b[there] / means[there], initial=0.0)))
         if t <= 0.0:
             return Balanced(1.0, 0.0, np.zeros_like(by_b), rise)
         r = np.maximum(means - by_b / t, 0.0)

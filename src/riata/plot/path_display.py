@@ -38,12 +38,12 @@ class PathDisplay:
         """Draw; `named` features of the largest effects in the chosen model have a colour and a name."""
         ax = axes_for(self, ax)
         path, i = self.searched.path, self.searched.selection.index
-        effects = path.coefs * self.scale
+        effects = path.coefs * np.asarray(self.scale)[self.searched.feature_of(np.arange(path.coefs.shape[1]))]
         largest = [j for j in np.argsort(-np.abs(effects[i]), kind="stable")[:named] if effects[i, j] != 0]
         others = np.setdiff1d(np.flatnonzero(np.any(effects != 0, axis=0)), largest)
         self.lines_ = ax.plot(path.values, effects[:, others], color="0.8", linewidth=0.8)
-        for j in largest:
-            self.lines_ += ax.plot(path.values, effects[:, j], label=str(self.names[j]))
+        for j, name in zip(largest, self.searched.coefficient_names(self.names, np.array(largest)), strict=True):
+            self.lines_ += ax.plot(path.values, effects[:, j], label=name)
         along(ax, self.searched)
         ax.set_ylabel("effect of one standard deviation")
         of = f", class {self.searched.label}" if self.searched.label else ""

@@ -25,7 +25,7 @@ STYLE = """<style>
 def summary_html(name: str, model: Model) -> str:
     """A fitted model, named after its estimator."""
     ranked = model.ranked
-    several = len(model.intercept) > 1
+    one_by_one = len(model.intercept) > 1 and not model.link_function.sums_to_one
     there_are = "any number of" if model.n_features == SPACE else f"{model.n_features:,}"
     title = f"{name}: {len(ranked):,} of {there_are} features"
     largest = max((abs(effect).max() for _, _, effect in ranked), default=0.0) or 1.0
@@ -34,7 +34,7 @@ def summary_html(name: str, model: Model) -> str:
     head = f"<thead><tr><th>feature</th>{heads}<th>effect of one deviation</th></tr></thead>"
     table = f"<table>{head}<tbody>{rows}</tbody></table>"
     more = f"<div>and {len(ranked) - TOP:,} more</div>" if len(ranked) > TOP else ""
-    of = " (one against the rest)" if several else ""
+    of = " (one against the rest)" if one_by_one else ""
     return (
         f'{STYLE}<div class="riata-fit"><strong>{escape(title)}</strong><div>{escape(model.objective)}{of}</div>'
         f"{table if ranked else ''}{more}{_certificate(model.training)}</div>"

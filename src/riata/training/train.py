@@ -30,6 +30,7 @@ from riata.training.fitting import Fit, describe, fit
 from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
+from riata.training.path import ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.risk_sets import centred, check_risks, risk_sets
@@ -208,7 +209,7 @@ def _trained(
     gaps = [result.gap for result in results]
     labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
     searched = [
-        PathChoice(one.path, one.selection, label)
+        PathChoice(one.path, one.selection, label, _outputs(one.path, classes))
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]
@@ -247,6 +248,11 @@ def _trained(
         baseline=None if hashed or classes is not None else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
+
+
+def _outputs(path: ModelPath, classes: np.ndarray | None) -> list[str]:
+    """What the margins of a path's models are of, where they have several."""
+    return [] if classes is None or path.n_outputs == 1 else [str(label) for label in classes]
 
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:

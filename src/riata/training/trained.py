@@ -116,6 +116,11 @@ class Trained:
             return [""]
         return [str(label) for label in self.classes]
 
+    @property
+    def labels_of_fits(self) -> list[str]:
+        """Of which class each fit was; "" where there was one of all margins."""
+        return self.labels if self.course is None or len(self.course.stops) > 1 else [""]
+
     def names_of(self, features: np.ndarray) -> list[str]:
         """The names of some features, by their numbers."""
         names = self.feature_names

@@ -7,12 +7,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from convex_problems import Chunks
 from naive import softmax_proximal_gradient
+from riata.data import sample
 from riata.data.in_memory import InMemory
 from riata.engines.cuda.on_device import on_device
 from riata.engines.cuda.transfers import Host
 from riata.losses import Softmax
 from riata.objective import Problem, duality_gap, empty_start, first_order, objective
 from riata.penalties import ElasticNet, GroupLasso
+from riata.solvers.convex import outputs_columns
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
@@ -27,7 +29,7 @@ def make(n=150, d=12, seed=0):
     X = X * np.exp(rng.normal(size=d)) + rng.normal(size=d)
     W = np.zeros((d, K))
     W[:4] = 1.5 * rng.normal(size=(4, K)) / X[:, :4].std(axis=0)[:, None]
-    z = X @ W + np.array([0.0, 0.5, 1.0, -1.0]) + rng.gumbel(size=(n, K))
+    z = (X - X.mean(axis=0)) @ W + np.array([0.0, 0.5, 1.0, -1.0]) + rng.gumbel(size=(n, K))
     return X, z.argmax(axis=1).astype(float), rng.uniform(0.5, 2.0, size=n)
 
 
@@ -108,3 +110,35 @@ def test_a_path_has_the_minimum_of_every_alpha(rows, shared):
     if shared:
         by_feature = (found.coefs[-1] != 0).reshape(-1, K)
         assert_array_equal(by_feature.any(axis=1), by_feature.all(axis=1))
+
+
+def words(n=200, d=400, seed=0):
+    """Rare indicators of classes, many of them alike: more columns than rows, and rows that they separate."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, K, n).astype(float)
+    often = 0.3 / np.arange(1, d + 1) ** 0.7 * (1.0 + 3.0 * (rng.integers(0, K, d) == y[:, None]))
+    return (rng.random((n, d)) < np.minimum(often, 0.9)).astype(float), y
+
+
+@pytest.mark.parametrize("layout", [sp.csr_array, np.asarray])
+@pytest.mark.parametrize("options", [{}, {"l1_ratio": 0.7}, {"fit_intercept": False}, {"nonnegative": True}])
+def test_descent_along_columns_ends_where_matrices_do(layout, options, monkeypatch):
+    X, y = words()
+    spec, found = Spec(loss=Softmax(K), alpha_ratio=0.1, tol=1e-8, **options), []
+    for visits in (0.0, np.inf):  # what decides between the two
+        monkeypatch.setattr(outputs_columns, "VISITS", visits)
+        found.append(fit(InMemory(layout(X), y), spec).result)
+    assert all(result.converged for result in found)
+    assert_allclose(found[0].objective, found[1].objective, rtol=1e-8)
+
+
+def test_the_curvature_of_a_sample_leads_to_the_minimum_of_all_rows(monkeypatch):
+    X, y, weight = make(n=2000)
+    spec = Spec(loss=Softmax(K), alpha_ratio=0.05, tol=1e-8)
+    expected = fit(InMemory(X, y, weight), spec).result
+    monkeypatch.setattr(sample, "LEAST_ROWS", 20)
+    for rows in (InMemory, lambda *data: Chunks(*data, chunk_rows=50)):
+        monkeypatch.setattr(outputs_columns, "LARGEST_COPY", 2000)
+        found = fit(rows(X, y, weight), spec).result
+        assert found.converged
+        assert_allclose(found.objective, expected.objective, rtol=1e-8)

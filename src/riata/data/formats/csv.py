@@ -34,6 +34,8 @@ from riata.errors import DataError
 class Csv(FileSource):
     """Rows of text files, with a header line or without."""
 
+    of_lines = True
+
     def __init__(
         self,
         files: Sequence[File],

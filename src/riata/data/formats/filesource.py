@@ -11,6 +11,7 @@ from riata.data.formats.files import File
 from riata.data.formats.source import Source
 from riata.errors import DataError, RiataError
 
+ENOUGH_LINES = 5  # that tell how long lines are
 MOST_PLACES = 10  # of bad rows that a note names
 
 
@@ -18,6 +19,7 @@ class FileSource(Source):
     """Rows of several files, one file after the other."""
 
     damage: tuple[type[Exception], ...] = DAMAGE  # what the library that reads them raises over damaged files
+    of_lines = False  # whether files are text of about a row a line
 
     def __init__(self, files: Sequence[File]) -> None:
         self.files = list(files)
@@ -46,6 +48,14 @@ class FileSource(Source):
                     total += batch.num_rows
                     yield batch
             self._ends.append(total)
+
+    def about_rows(self) -> int | None:
+        """How many rows there are; of text, as many as lines of the length of the first ones, if it is all there."""
+        if self.n_rows is not None or not self.of_lines or self.single_pass or any(f.compression for f in self.files):
+            return self.n_rows
+        head = self.files[0].head()
+        lines = head.count(b"\n")
+        return round((self.n_bytes or 0) * lines / len(head)) if lines >= ENOUGH_LINES else None
 
     def note_bad(self, file: File, place: str) -> None:
         """Remember where a bad row is that is left out: of the first ones."""

@@ -29,6 +29,8 @@ TYPES = {"object": "an object", "array": "a list", "boolean": "true or false", "
 class Json(FileSource):
     """Rows of files of JSON, a record each."""
 
+    of_lines = True
+
     def __init__(
         self, files: Sequence[File], *, block_bytes: int, as_text: Collection[str] = (), skip_bad: bool = False
     ) -> None:

@@ -33,6 +33,7 @@ class ParsedLines(FileSource):
     """Rows of files of lines; bad ones end the reading, or are left out if `skip_bad`."""
 
     bare = True
+    of_lines = True
     problems: ClassVar[Mapping[int, str]]  # sentences on what may be wrong with a line, by numbers
 
     def __init__(self, files: Sequence[File], *, block_bytes: int, skip_bad: bool = False) -> None:

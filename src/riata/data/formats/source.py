@@ -80,6 +80,10 @@ class Source(ABC):
         """Where the rows are, as part of a sentence; nothing where they have no name."""
         return ""
 
+    def about_rows(self) -> int | None:
+        """About how many rows there are, for the time that is left; None where that cannot be told."""
+        return self.n_rows
+
     def note_on_skipped(self) -> list[str]:
         """A note on the bad rows that the last pass left out, if there were any."""
         return skipped_note(self.skipped, self.skipped_at)
@@ -141,6 +145,9 @@ class WithColumns(Source):
                     "put all columns into one file, or correct the rows"
                 )
             yield _side_by_side(parts)
+
+    def about_rows(self) -> int | None:
+        return self._source.about_rows()
 
     def judge_by(self, columns: Sequence[str]) -> None:
         for source in self.sources:

@@ -63,6 +63,9 @@ class UnstoredStream(Source):
             self.skipped, self.skipped_at = self._stream.skipped, self._stream.skipped_at
             yield batch.select(list(columns))
 
+    def about_rows(self) -> int | None:
+        return self._stream.about_rows()
+
     def close(self) -> None:
         self._stream.close()
 

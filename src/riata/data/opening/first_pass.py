@@ -59,7 +59,7 @@ def learn_profile(source: Source, options: ColumnOptions, rows: int, decoded: De
         batches = source.batches(look.columns, rows)
         if decoded is not None:
             batches = decoded.remember(batches)
-        look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.n_rows))
+        look.over(watched(batches, LOOKING, lambda batch: batch.num_rows, source.about_rows()))
     return look.profile()
 
 

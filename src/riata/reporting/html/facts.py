@@ -103,7 +103,7 @@ def gather(
         searched,
         trained.all_names if searched else (),
         trained.scale if searched else None,
-        () if course is None else list(zip(trained.labels, course.histories, strict=True)),
+        () if course is None else list(zip(trained.labels_of_fits, course.histories, strict=True)),
         trained.profile,
         trained.class_count,
         on_training,

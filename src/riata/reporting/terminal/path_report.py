@@ -45,7 +45,7 @@ def as_json(one: PathChoice, names: Sequence[str]) -> dict[str, Any]:
         "rule": one.selection.rule,
         "chosen": i,
         "reason": one.selection.reason,
-        "selected": [str(names[j]) for j in np.flatnonzero(path.coefs[i]).tolist()],
+        "selected": [str(names[j]) for j in np.unique(one.feature_of(np.flatnonzero(path.coefs[i]))).tolist()],
         "models": [dict(zip(known, row, strict=True)) for row in zip(*known.values(), strict=True)],
     }
 
@@ -106,8 +106,13 @@ def write_path(paths: list[PathChoice], names: Sequence[str], out: Path) -> None
     used = np.flatnonzero(np.any([np.any(one.path.coefs != 0, axis=0) for one in paths], axis=0))
     for one in paths:
         known: dict[str, Any] = {} if one.label is None else {"class": [one.label] * len(one.path)}
-        known |= columns(one) | {"intercept": one.path.intercepts}
-        tables.append(pa.table(known | {f"coef {names[j]}": one.path.coefs[:, j] for j in used.tolist()}))
+        known |= columns(one)
+        if one.outputs:
+            known |= {f"intercept ({of})": one.path.intercepts[:, k] for k, of in enumerate(one.outputs)}
+        else:
+            known |= {"intercept": one.path.intercepts}
+        places = zip(one.coefficient_names(names, used), used.tolist(), strict=True)
+        tables.append(pa.table(known | {f"coef {name}": one.path.coefs[:, j] for name, j in places}))
     with replacing(out) as file:
         pyarrow.csv.write_csv(pa.concat_tables(tables), file)
 

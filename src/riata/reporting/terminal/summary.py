@@ -116,6 +116,11 @@ def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) 
         console.print()
 
 
+def how_learnt(model: Model) -> str:
+    """Whether several classes were learnt one by one or all at once."""
+    return "all in one model" if model.link_function.sums_to_one else "each against the rest"
+
+
 def _target(model: Model) -> str:
     """What is predicted, by name; of two classes, which one is the positive one."""
     name = model.target or "the target"
@@ -131,9 +136,9 @@ def _target(model: Model) -> str:
     if len(classes) > MOST_NAMED and model.training.baseline:
         order = sorted(range(len(classes)), key=lambda i: -(shares[i] or 0.0))
         ends = f"from {classes[order[0]]} to {classes[order[-1]]}"
-        return f"{name}, {len(classes)} classes, {ends}; each against the rest"
+        return f"{name}, {len(classes)} classes, {ends}; {how_learnt(model)}"
     if len(classes) != 2:
-        return f"{name}, {len(classes)} classes: {_some(classes)}; each against the rest"
+        return f"{name}, {len(classes)} classes: {_some(classes)}; {how_learnt(model)}"
     said = (
         f"{name}: {classes[0]} or {classes[1]}; positive is {model.classes[1]}, which positive coefficients speak for"
     )

@@ -113,7 +113,7 @@ class _Descent:
         self.Q, self.constant = self.Q - decrease, self.constant + constant
         if constant:
             self.t += constant * q.D
-        further = _extrapolated(history)
+        further = extrapolated(history)
         if further is not None:
             v_far = v.copy()
             lower, upper, last = q.lower[active], q.upper[active], history[-1]
@@ -159,7 +159,7 @@ class _Descent:
         return H
 
 
-def _extrapolated(history: np.ndarray) -> np.ndarray | None:
+def extrapolated(history: np.ndarray) -> np.ndarray | None:
     """Where a sequence that converges linearly seems to go to, from its last members (Anderson)."""
     moves = np.diff(history, axis=0)
     products = moves @ moves.T

@@ -5,6 +5,8 @@
 | `Curvature`        | products of all pairs of columns     | k m, after products that cost n m^2 once              |
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
+
+Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways.
 """
 
 import numpy as np
@@ -14,9 +16,10 @@ from riata.objective import Problem
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature
 
-InnerModel = ColumnCopy | GatheredColumns | Curvature | OutputsCurvature
+InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
@@ -26,11 +29,13 @@ FASTER = 10.0  # so many times as many operations a second has a product of matr
 
 def without_curvature(
     problem: Problem, features: np.ndarray, many_minima: bool = False
-) -> ColumnCopy | GatheredColumns | None:
+) -> ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
-    if problem.loss.n_outputs > 1 or problem.loss.couples_rows:
+    if problem.loss.couples_rows or problem.loss.stiff:
         return None
+    if problem.loss.n_outputs > 1:
+        return output_columns(problem, features) if problem.penalty.convex else None
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):
         return None
     if len(features) > FEW_FEATURES and _columns_cost(data, features) < _curvature_cost(problem, data, features):

@@ -37,12 +37,27 @@ class OutputsCurvature:
     follow: np.ndarray  # by how much intercepts fall as a coefficient rises: outputs x coefficients
 
     @classmethod
-    def of(cls, problem: Problem, features: np.ndarray, sums: tuple[float, np.ndarray]) -> "OutputsCurvature":
-        """From what `outputs_products_part` adds up."""
+    def of(
+        cls,
+        problem: Problem,
+        features: np.ndarray,
+        sums: tuple[float, np.ndarray],
+        diagonal: np.ndarray | None = None,
+    ) -> "OutputsCurvature":
+        """From what `outputs_products_part` adds up over these rows; of a sample, with the diagonal of all rows.
+
+        A sample says much about how columns go together, and little about the squares of those that few rows have.
+        """
         K = problem.loss.n_outputs
         weight, both = sums
         both = both / weight
         m = len(features)
+        if diagonal is not None:
+            known = both.diagonal()
+            there = known > 0.0
+            scale = np.sqrt(np.where(there, diagonal / np.where(there, known, 1.0), 0.0))
+            both = scale[:, None] * both * scale
+            both[np.diag_indices(m + K)] = diagonal
         centre = problem.data.moments.mean[features // K] if problem.fit_intercept else np.zeros(m)
         if not problem.fit_intercept:
             return cls(features, both[:m, :m], centre, np.zeros((K, K)), np.zeros((K, m)))
@@ -92,7 +107,7 @@ def outputs_products_part(
         X, y, weight, _ = chunk
         total = np.zeros((m + K, m + K))
         xp = namespace(weight)
-        d, r = loss.row_curvature(y, X.margins(W, b))
+        d, r = loss.newton_curvature(y, X.margins(W, b))
         d = weight[:, None] * d
         r = None if r is None else xp.sqrt(weight)[:, None] * r
         for rows in X.blocks(m + K + len(features)):
@@ -102,6 +117,27 @@ def outputs_products_part(
             for k, mine in enumerate(of_output):
                 _add_block(total, A, d[rows, :][:, k], mine, place, m + k, with_ones)
         return float(xp.sum(weight)), total
+
+    return part
+
+
+def diagonal_part(
+    loss: SeveralMargins, w: np.ndarray, b: np.ndarray, coefficients: np.ndarray, centre: np.ndarray
+) -> Callable[[Chunk], tuple[float, np.ndarray]]:
+    """What a chunk adds to the weight of all rows and to the diagonal of H, about a centre of every feature, with the
+    intercepts behind."""
+    K, W = loss.n_outputs, by_output(loss, w)
+    features, place = np.unique(coefficients // K, return_inverse=True)
+    output, shift = coefficients % K, centre[features]
+
+    def part(chunk: Chunk) -> tuple[float, np.ndarray]:
+        X, y, weight, _ = chunk
+        xp = namespace(weight)
+        d, r = loss.newton_curvature(y, X.margins(W, b))
+        d = weight[:, None] * (d if r is None else d - r * r)
+        narrow, nothing = X.narrowed(features), xp.zeros_like(weight)
+        squares = np.stack([narrow.sums(shift, nothing, d[:, k])[2] for k in range(K)], axis=1)
+        return float(xp.sum(weight)), np.concatenate([squares[place, output], to_host(xp.sum(d, axis=0))])
 
     return part
 

@@ -19,7 +19,7 @@ from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
 from riata.objective import FirstOrder, Problem, first_order_part, pulls, summarise
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
-from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
+from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
 from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
@@ -34,6 +34,7 @@ NO_EFFECT = (
     1e-4  # of the gap that is asked for: coefficients of a smaller share of the largest effect leave no trace in it
 )
 STEP_FRACTIONS = 0.5 ** np.arange(1, 16)  # that are tried of a step that raises F
+SLOW, SLOW_STEPS = 0.5, 3  # of the gap: so many steps in a row that leave more of it are slow
 CUTS = 3  # of one step: they leave less of it than rounding
 COPIES_OF_CURVATURE = 4  # H, a sum of parts of it, and two copies in a factorisation
 
@@ -50,6 +51,8 @@ class WorkingSetState:
     features: np.ndarray = field(default_factory=lambda: NOTHING.features)
     curvature: AnyCurvature = NOTHING
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
+    sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
+    slow: int = 0  # steps by the curvature of the sample in a row that brought little
     settled: tuple[Dataset, np.ndarray, Any, Loss] | None = None  # what `loss_here` found last, over which rows
 
     def loss_here(self, problem: Problem) -> Loss:
@@ -62,6 +65,12 @@ class WorkingSetState:
             [loss] = by_rows(problem.data, problem.loss, [(self.w, self.b)])
             self.settled = problem.data, self.w, self.b, loss
         return self.settled[3]
+
+    def judge_sample(self, gap: float, least_gap: float) -> None:
+        """Do without the sample once its curvature is too far from that of all rows."""
+        self.slow = self.slow + 1 if gap > SLOW * least_gap else 0
+        if self.slow == SLOW_STEPS:
+            self.sample = None
 
     def saved(self, known: "Known", least_gap: float, idle: int, steps: int, slope_unit: float | None) -> Saved:
         """The state, with the point before it, the least gap so far, and the number of steps and of idle ones."""
@@ -129,6 +138,8 @@ def read(
     second = second and len(left) > 0
     if not (first or second):
         return None, None
+    if second and state.sample is not None:
+        return _read_by_sample(problem, state.sample, state, first, memory)
     if second:
         _check_memory(len(features), len(state.w), memory)
     part = pass_part(
@@ -142,6 +153,22 @@ def read(
     sums = problem.data.sum(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None
+
+
+def _read_by_sample(
+    problem: Problem, sample: Problem, state: WorkingSetState, first: bool, memory: int | None
+) -> tuple[FirstOrder | None, AnyCurvature]:
+    """One pass for the first-order means, if asked for, and the diagonal of the curvature, the rest from a sample."""
+    (w, b, features), loss = (state.w, state.b, state.features), problem.loss
+    assert isinstance(loss, SeveralMargins)
+    _check_memory(len(features), len(w), memory)
+    centre = sample.data.moments.mean if problem.fit_intercept else np.zeros(problem.data.n_features)
+    squares = diagonal_part(loss, w, b, features, centre)
+    slopes = pass_part(problem, w, b, None, None, first=first)
+    sums, (weight, diagonal) = problem.data.sum(lambda chunk: (slopes(chunk), squares(chunk)))
+    products = sample.data.sum(outputs_products_part(sample, loss, w, b, features))
+    at = summarise(sums[0], w, b) if first else None
+    return at, OutputsCurvature.of(sample, features, products, diagonal / weight)
 
 
 def _still_known(loss: Loss, curvature: AnyCurvature) -> Curvature:
@@ -219,7 +246,7 @@ def grown(
     pulled_in = pull > least * threshold
     pulled_in[state.features] = False
     candidates = np.flatnonzero(pulled_in)
-    room = max(min_joining, int(np.count_nonzero(state.w)))
+    room = max(round(min_joining * problem.loss.n_outputs**0.5), int(np.count_nonzero(state.w)))
     waiting = max(0, len(candidates) - room)
     if waiting:
         with np.errstate(divide="ignore"):

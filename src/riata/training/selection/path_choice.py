@@ -1,6 +1,9 @@
 """A path with the model that was chosen from it: one for every margin of a fit."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 from riata.training.path import ModelPath
 from riata.training.selection.search import Selection
@@ -12,6 +15,18 @@ class PathChoice(NamedTuple):
     path: ModelPath
     selection: Selection
     label: str | None = None
+    outputs: Sequence[str] = ()  # what the margins are of, where models have several
+
+    def coefficient_names(self, names: Sequence[str], places: np.ndarray) -> list[str]:
+        """What the coefficients at these places of the path are of, by the names of the features."""
+        if not self.outputs:
+            return [str(names[j]) for j in places.tolist()]
+        pairs = (divmod(place, len(self.outputs)) for place in places.tolist())
+        return [f"{names[j]} ({self.outputs[k]})" for j, k in pairs]
+
+    def feature_of(self, places: np.ndarray) -> np.ndarray:
+        """The features of the coefficients at these places."""
+        return places // max(1, len(self.outputs))
 
     @property
     def chosen(self) -> float:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import to_host
+from riata.coupled_passes import mean_targets
 from riata.data.dataset import Dataset
 from riata.data.folds import Folds, by_position, some_rows
 from riata.data.gram import Gram, are_whole
 from riata.data.statistics import Statistics, SummaryRows
 from riata.errors import DataError, OptionError
-from riata.losses import Loss
+from riata.losses import Loss, SeveralMargins
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldKind, FoldsUsed
@@ -198,7 +199,11 @@ class _RowFolds:
         data, folds = self.data, self.folds
         assert folds is not None
         training, rest = some_rows(data, folds.learnt(fold)), some_rows(data, folds.scored(fold))
-        _check_fold(training.n_rows > 0 and training.moments.y_varies, self.spec.loss_function, fold, self.used)
+        loss = self.spec.loss_function
+        varies = training.n_rows > 0 and training.moments.y_varies
+        if varies and isinstance(loss, SeveralMargins):
+            varies = not loss.lacks(mean_targets(training, loss))
+        _check_fold(varies, loss, fold, self.used)
         return training, rest
 
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
@@ -264,6 +269,7 @@ def _check_fold(y_varies: bool, loss: Loss, fold: int, used: FoldsUsed) -> None:
     if y_varies:
         return
     what = "of one of the two classes" if loss.labels else "with one and the same target"
+    what = "of some of the classes" if loss.n_outputs > 1 else what
     advice = "cv" if used.kind in (FoldKind.TIME, FoldKind.COLUMN, FoldKind.SPLITTER) else "cv, random_state"
     raise DataError(
         f"fold {fold + 1} of {used.count} has only rows {what} to learn from: take other folds ({advice}), more rows, "

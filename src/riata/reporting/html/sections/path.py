@@ -49,7 +49,8 @@ def _used(facts: Facts, one: PathChoice) -> _Used:
     """What is left of a path; nothing as large as all features times all models is made on the way."""
     assert facts.scale is not None
     used = np.unique(np.concatenate([np.flatnonzero(row) for row in one.path.coefs]))
-    return _Used(one, [str(facts.names[j]) for j in used], facts.scale[used], one.path.coefs[:, used])
+    names = one.coefficient_names(facts.names, used)
+    return _Used(one, names, facts.scale[one.feature_of(used)], one.path.coefs[:, used])
 
 
 def _body(used: _Used, number: int, most: int, listed: bool) -> Markup:

@@ -1,0 +1,239 @@
+"""The minimum of F over the columns of a working set in memory, where rows have several margins.
+
+F is minimised by Newton steps over a copy of the columns, without a pass over the others. Each minimises a penalised
+quadratic: by its matrix (`outputs_curvature`), or along the columns, by coordinate descent, where these have so few
+entries that this costs less than the matrix.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from riata.data.in_memory import InMemory
+from riata.kernels.outputs import RowCurvatures, output_curvatures, sweep_outputs
+from riata.losses import SeveralMargins
+from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first_order
+from riata.penalties import Strengths
+from riata.solvers.convex.column_quadratic import extrapolated
+from riata.solvers.convex.columns import Columns, one_by_one
+from riata.solvers.convex.curvature import Point
+from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
+from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE
+from riata.threads import one_blas_thread
+
+LARGEST_COPY = 1 << 22  # entries of dense columns: passes over larger ones, by several threads, are as fast
+STEPS = 50
+SWEEPS = 8  # between two looks at the slopes of all coefficients
+LOOKS = 50  # of one Newton step, at most
+LAST_LOOK = 0.03  # of what all sweeps of a step gained: less gain ends it
+FASTER = 10.0  # so many times as many operations a second has a product of matrices as a sweep
+VISITS = 100.0  # to every column, by sweeps of one Newton step: a guess
+
+
+@dataclass(frozen=True)
+class OutputColumns:
+    """The columns of the features that some coefficients belong to, of all rows."""
+
+    is_local = False  # it gives the loss itself at every point
+
+    features: np.ndarray  # the coefficients
+    chosen: np.ndarray  # their features
+    rows: InMemory
+    columns: Columns | None  # one by one, where sweeps along them cost less than products
+    origin: np.ndarray  # what was taken off each of these
+
+    def minimum(
+        self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
+    ) -> Point:
+        """The minimum of F over these coefficients and the intercepts, from a guess that has no others."""
+        w, b = guess
+        K = problem.loss.n_outputs
+        every = (self.chosen[:, None] * K + np.arange(K)).ravel()  # all coefficients of the features
+        restricted = self._restricted(problem, every)
+        with one_blas_thread():
+            if self.columns is None:
+                in_play = np.flatnonzero(np.isin(every, self.features))
+                v, b = _minimise(restricted, in_play, w[every], b, precision, enough)
+            else:
+                v, b = _minimise_along(restricted, self.columns, self.origin, w[every], b, enough)
+        w = np.zeros_like(w)
+        w[every] = v
+        return w, b
+
+    def _restricted(self, problem: Problem, every: np.ndarray) -> Problem:
+        """The problem of these features alone, with what is known of them."""
+        penalty = problem.penalty.of(every)  # type: ignore[attr-defined] # all that working sets take have it
+        empty = problem.empty
+        if empty is not None:
+            at = FirstOrder(empty.at.loss, *(Side(s.by_w[every], s.by_b, s.conjugate) for s in _sides(empty.at)))
+            empty = Start(np.zeros(len(every)), empty.b, at)
+        return replace(problem, data=self.rows, penalty=penalty, scale=1.0, start=None, empty=empty)
+
+
+def _sides(at: FirstOrder) -> tuple[Side, Side]:
+    return at.positive, at.negative
+
+
+def output_columns(problem: Problem, coefficients: np.ndarray) -> OutputColumns | None:
+    """The columns of these coefficients' features; None where they are not in memory, or so large that passes serve."""
+    data, K = problem.data, problem.loss.n_outputs
+    if not isinstance(data, InMemory):
+        return None
+    chosen = np.unique(coefficients // K)
+    if not data.chunk.X.sparse and data.n_rows * len(chosen) > LARGEST_COPY:
+        return None
+    along = data.stored(coefficients // K) + data.n_rows * K * problem.fit_intercept
+    cheap = VISITS * along < data.n_rows * len(coefficients) ** 2 / FASTER
+    matrix = data.gather(chosen)
+    y, weight = data.targets()
+    rows = InMemory(matrix, y, weight).sharing_moments(lambda _: data.moments.of(chosen))
+    if not (cheap and "strengths" in problem.penalty.has):
+        return OutputColumns(coefficients, chosen, rows, None, np.zeros(len(chosen)))
+    return OutputColumns(coefficients, chosen, rows, *one_by_one(matrix, weight if problem.fit_intercept else None))
+
+
+def _minimise(
+    problem: Problem, in_play: np.ndarray, v: np.ndarray, b: np.ndarray, precision: float, enough: float
+) -> Point:
+    """Newton steps by the matrix of the quadratic, until one gains hardly anything."""
+    loss = problem.loss
+    assert isinstance(loss, SeveralMargins)
+    at = first_order(problem, v, b)
+    F = at.loss + problem.penalty.value(v)
+    for _ in range(STEPS):
+        sums = problem.data.sum(outputs_products_part(problem, loss, v, b, in_play))
+        quadratic = OutputsCurvature.of(problem, in_play, sums)
+        far = quadratic.minimum(problem, at, (v, b), (v, b), precision, LAST_SHARE * enough)
+        found = _no_worse(problem, (v, b), far, F)
+        if found is None:
+            break
+        gain, (v, b), at = F - found[0], *found[1:]
+        F = found[0]
+        if gain <= max(LAST_GAIN * F, LAST_SHARE * enough):
+            break
+    return v, b
+
+
+def _no_worse(problem: Problem, near: Point, far: Point, F: float) -> tuple[float, Point, FirstOrder] | None:
+    """(F, point, slopes) at the largest share of a step, halved time and again, that does not raise F; or None."""
+    (v, b), (v_far, b_far), share = near, far, 1.0
+    for _ in range(HALVINGS):
+        point = far if share == 1.0 else (v + share * (v_far - v), b + share * (b_far - b))
+        at = first_order(problem, *point)
+        F_new = float(at.loss + problem.penalty.value(point[0]))
+        if F_new <= F + F_ROUNDING * abs(F):
+            return F_new, point, at
+        share *= 0.5
+    return None
+
+
+def _minimise_along(
+    problem: Problem, columns: Columns, origin: np.ndarray, v: np.ndarray, b: np.ndarray, enough: float
+) -> Point:
+    """Newton steps by coordinate descent along the columns, until the gap is small enough."""
+    at = first_order(problem, v, b)
+    F, gap = at.loss + problem.penalty.value(v), duality_gap(problem, v, at)
+    for _ in range(STEPS):
+        if gap <= max(enough, F_ROUNDING * F):
+            break
+        found = _no_worse(problem, (v, b), _descended(problem, columns, origin, at, v, b), F)
+        if found is None:
+            break
+        F_new, point, at_new = found
+        gap_new = duality_gap(problem, point[0], at_new)
+        if F_new >= F and gap_new >= gap:  # near the minimum F is rounding, and the gap tells
+            break
+        F, (v, b), at, gap = F_new, point, at_new, gap_new
+    return v, b
+
+
+def _descended(
+    problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
+) -> Point:
+    """A point near the minimum of the penalised quadratic about (v, b), whose slopes are `at`."""
+    quadratic = _Quadratic(problem, columns, origin, at, v, b)
+    total = 0.0
+    for _ in range(LOOKS):
+        gained = quadratic.descend()
+        total += gained
+        if gained <= LAST_LOOK * total:
+            break
+    return quadratic.v, quadratic.b - origin @ (quadratic.v - v).reshape(-1, problem.loss.n_outputs)
+
+
+class _Quadratic:
+    """The quadratic about (v0, b0), of columns counted from their origin, at a point (v, b).
+
+    `moved` are the margins less those of (v0, b0), outputs x rows, and `along_r` their products with r.
+    """
+
+    def __init__(
+        self, problem: Problem, columns: Columns, origin: np.ndarray, at: FirstOrder, v: np.ndarray, b: np.ndarray
+    ) -> None:
+        loss, K = problem.loss, problem.loss.n_outputs
+        assert isinstance(loss, SeveralMargins)
+        assert isinstance(problem.data, InMemory)
+        y, weight = problem.data.targets()
+        self._X, share = problem.data.chunk.X, weight / weight.sum()
+        d, r = loss.newton_curvature(y, self._X.margins(v.reshape(-1, K), b))
+        r = np.zeros_like(d) if r is None else r
+        self._rows = RowCurvatures(*(np.ascontiguousarray(x.T) for x in (share[:, None] * d, share[:, None] * r, r)))
+        curvatures = np.empty((len(v) // K, K))
+        output_curvatures(columns.rows, self._rows, curvatures)
+        self._columns, self._origin, self._curvatures = columns, origin, curvatures.ravel()
+        self._strengths = Strengths(*(np.array(strength) for strength in problem.strengths))
+        self._slopes_b, self._curvatures_b = np.zeros(K), np.zeros(K)
+        if problem.fit_intercept:
+            self._slopes_b = np.asarray(at.by_b, dtype=np.float64)
+            self._curvatures_b = np.sum(self._rows.d - self._rows.weighted_r * self._rows.r, axis=1)
+        self._slopes = at.by_w - np.outer(origin, self._slopes_b).ravel()
+        self._v0, self._b0 = v, b
+        self.v, self.b = v.copy(), b.copy()
+        self._moved, self._along_r = np.zeros((K, len(y))), np.zeros(len(y))
+
+    def descend(self) -> float:
+        """Sweeps over the coefficients that are not zero, or are pulled, and an extrapolation; what they gained."""
+        l1, l2, lower, upper = self._strengths
+        now = self._slopes_now()
+        pulled = (np.abs(now + l2 * self.v) > l1) & (np.where(now < 0.0, upper, -lower) > 0.0)
+        active = np.flatnonzero((self.v != 0.0) | pulled)
+        history, gained = [np.concatenate([self.v[active], self.b])], 0.0
+        for _ in range(SWEEPS):
+            gained += sweep_outputs(
+                self._columns.rows, self._rows, active, self._slopes, self._curvatures, *self._strengths,
+                self._slopes_b, self._curvatures_b, self.v, self.b, self._moved, self._along_r,
+            )  # fmt: skip
+            history.append(np.concatenate([self.v[active], self.b]))
+        return gained + self._extrapolate(active, np.array(history))
+
+    def _slopes_now(self) -> np.ndarray:
+        """Those of the mean loss in all coefficients."""
+        u = (self._rows.d * self._moved - self._rows.weighted_r * self._along_r).T
+        slopes: np.ndarray = self._slopes + (self._X.slopes(u) - np.outer(self._origin, u.sum(axis=0))).ravel()
+        return slopes
+
+    def _extrapolate(self, active: np.ndarray, history: np.ndarray) -> float:
+        """Go where the last sweeps lead to, if that is lower; what it gained."""
+        far = extrapolated(history)
+        if far is None:
+            return 0.0
+        last, n = history[-1, : len(active)], len(active)
+        lower, upper = self._strengths.lower[active], self._strengths.upper[active]
+        held = (last == lower) | (last == upper) | (far[:n] * last <= 0.0)
+        v, b = self.v.copy(), far[n:]
+        v[active] = np.where(held, last, np.clip(far[:n], lower, upper))
+        K = len(b)
+        moved = self._X.margins((v - self._v0).reshape(-1, K), b - self._b0)
+        moved = np.ascontiguousarray((moved - self._origin @ (v - self._v0).reshape(-1, K)).T)
+        along_r = np.sum(self._rows.r * moved, axis=0)
+        gained = self._Q(self.v, self.b, self._moved, self._along_r) - self._Q(v, b, moved, along_r)
+        if not gained > 0.0:
+            return 0.0
+        self.v, self.b, self._moved, self._along_r = v, b, moved, along_r
+        return float(gained)
+
+    def _Q(self, v: np.ndarray, b: np.ndarray, moved: np.ndarray, along_r: np.ndarray) -> float:
+        l1, l2, _, _ = self._strengths
+        curved = np.sum(self._rows.d * moved * moved) - np.sum(self._rows.weighted_r * moved * along_r)
+        linear = self._slopes @ (v - self._v0) + self._slopes_b @ (b - self._b0)
+        return float(linear + 0.5 * curved + l1 @ np.abs(v) + 0.5 * l2 @ (v * v))
