@@ -250,6 +250,7 @@ def learners(environment, vw):
         Riata("riata online --k 500", [*online, "--k", "500"]),
         Riata("riata online from TSV", online, "tsv", "x0"),
         Riata("riata online from Vowpal Wabbit's text", online, "vw", "y"),
+        Riata("riata online --k 500 --sample-negatives 0.3", [*online, "--k", "500", "--sample-negatives", "0.3"]),
         Riata("riata ftrl", ["--solver", "ftrl", "--alpha", "1e-5", "--no-standardize", "--one-pass"]),
         Riata("riata sketch --k 500", ["--solver", "sketch", "--k", "500", "--one-pass"]),
         Riata("riata online, all rows first profiled", ["--solver", "online"]),
@@ -310,6 +311,7 @@ def main():
             write_all(folder, arguments.rows, arguments.seed)
             mark.touch()
         environment = os.environ | {"RIATA_CACHE": str(folder / "cache")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is kept, as it is of what is installed
         chosen = learners(environment, vowpal_wabbit(arguments.vw))
         if arguments.only:
             chosen = [one for one in chosen if any(part in one.name for part in arguments.only)]

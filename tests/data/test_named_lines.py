@@ -87,6 +87,14 @@ def test_vowpal_wabbit_s_text_is_read_as_a_slow_reader_reads_it(tmp_path_factory
         assert [value for _, value in row["X"]] == pytest.approx([value for _, value in features], rel=1e-15)
 
 
+def test_there_is_room_for_features_between_any_blanks(tmp_path):
+    for blank in " \t\r":
+        (tmp_path / "x.vw").write_bytes(f"1 |{'n' * 100}{blank}{blank.join(['a', ':3'] * 5000)}\n".encode())
+        (row,) = read(VowpalWabbit, tmp_path / "x.vw", 1 << 20)
+        assert len(row["X"]) == 10_000
+        assert row["X"][-1] == ("n" * 100 + "^4999", 3.0)
+
+
 def test_libffm_s_text_is_read_whatever_the_blocks(tmp_path, rng):
     rows = [
         [(f"{f}:{rng.integers(99)}", float(rng.integers(1, 9))) for f in range(rng.integers(0, 9))] for _ in range(300)

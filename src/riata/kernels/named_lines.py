@@ -27,10 +27,11 @@ PROBLEMS = {
     NO_TARGET: "a line must begin with a number, the target",
     NO_TRIPLE: "a feature must be written field:index:value",
     A_BASE: "the third number before the |, the base, is to be added to the prediction: take it as an offset "
-    "(offset='base', or --offset base)",
+    "(offset='base')",
 }
 DIGITS = 10  # of the number of a feature without a name
 BAR, CARET, QUOTE = 124, 94, 39
+ENDS_NAME = np.isin(np.arange(256), [SPACE, TAB, BAR, COLON, RETURN])
 
 
 class NamedRows(NamedTuple):
@@ -59,7 +60,7 @@ def most_named(text: np.ndarray, start: int, stop: int) -> tuple[int, int, int]:
         elif c == NEWLINE:
             lines += 1
             length, in_namespace = 0, False
-        elif (c == SPACE) | (c == TAB):  # before every feature
+        elif (c == SPACE) | (c == TAB) | (c == RETURN):  # one is before every feature
             in_namespace = False
             features += 1
             n_bytes += min(length, LONGEST_NAMESPACE) + 1 + DIGITS
@@ -86,27 +87,26 @@ def read_named(
     i = start
     while i < stop:
         lines += 1
-        end, bar, blank, most = i, -1, True, 0
+        end, bits = i, np.uint8(0)
         while end < stop and text[end] != NEWLINE:
-            c = text[end]
-            if c == BAR and bar < 0:
-                bar = end
-            blank &= (c == SPACE) | (c == TAB) | (c == RETURN)
-            most = max(most, c)
+            bits |= text[end]
             end += 1
         after = end + 1
-        while end > i and text[end - 1] == RETURN:
+        while end > i and (text[end - 1] == RETURN or text[end - 1] == SPACE or text[end - 1] == TAB):
             end -= 1
-        if not blank:
+        bar = i
+        while bar < end and text[bar] != BAR:
+            bar += 1
+        if end > i:
             y[n], weight[n], base[n], tag_starts[n], tag_ends[n] = np.nan, 1.0, 0.0, i, i
-            if most >= 128 and not _is_utf8(text, i, end):
+            if bits >= 128 and not _is_utf8(text, i, end):
                 problem = NOT_UTF8
             elif fields:
                 y[n], at = read_number(text, i, end)
                 problem = NO_TARGET if at == i else GOOD
                 if problem == GOOD:
                     nnz, n_bytes, problem = _read_triples(text, at, end, nnz, n_bytes, name_ends, names, values)
-            elif bar < 0:
+            elif bar == end:
                 problem = NO_BAR
             else:
                 problem = _read_label(text, i, bar, n, y, weight, base, tag_starts, tag_ends)
@@ -188,15 +188,16 @@ def _read_features(
         new_namespace = text[i] == BAR
         if new_namespace:
             i += 1
-        first = i
-        while (
-            i < end
-            and text[i] != SPACE
-            and text[i] != TAB
-            and text[i] != BAR
-            and text[i] != COLON
-            and text[i] != RETURN
-        ):
+        first, at = i, n_bytes
+        if not new_namespace and space_end > space:
+            for p in range(space, space_end):
+                names[at] = text[p]
+                at += 1
+            names[at] = CARET
+            at += 1
+        while i < end and not ENDS_NAME[text[i]]:
+            names[at] = text[i]
+            at += 1
             i += 1
         last, value = i, 1.0
         if i < end and text[i] == COLON:
@@ -219,17 +220,7 @@ def _read_features(
         nameless += first == last
         if value * factor == 0.0:
             continue
-        if space_end > space:
-            for p in range(space, space_end):
-                names[n_bytes] = text[p]
-                n_bytes += 1
-            names[n_bytes] = CARET
-            n_bytes += 1
-        for p in range(first, last):
-            names[n_bytes] = text[p]
-            n_bytes += 1
-        if first == last:
-            n_bytes = _write_number(number, names, n_bytes)
+        n_bytes = _write_number(number, names, at) if first == last else at
         values[nnz] = value * factor
         nnz += 1
         name_ends[nnz] = n_bytes

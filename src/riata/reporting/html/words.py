@@ -12,6 +12,7 @@ from riata.reporting.html.numbers import count, label, short
 
 MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {
+    "pinball_loss": "pinball loss (mean)", "coverage": "share of rows at or below the prediction",
     "concordance": "concordance (1: risks are in the order of events)", "r2": "R²",
     "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
     "loss": "loss", "features": "features",

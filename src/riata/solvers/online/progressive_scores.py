@@ -38,8 +38,8 @@ class ScoresSoFar:
         """Rows of targets -1 and +1, with the margins of the log odds that they had before they were learnt."""
         with np.errstate(over="ignore", invalid="ignore"):
             self.rows += len(y)
-            self.loss += float(weight @ np.logaddexp(0.0, -y * z))
-            self.predicted += float(weight @ expit(z))
+            self.loss += float(np.sum(weight * np.logaddexp(0.0, -y * z)))
+            self.predicted += float(np.sum(weight * expit(z)))
             bins = np.clip((z + WIDEST) * (BINS / (2.0 * WIDEST)), 0.0, BINS - 1.0)
             places = np.nan_to_num(bins).astype(np.intp) + BINS * (y > 0)
         self.weights += np.bincount(places, weight, 2 * BINS).reshape(2, BINS)
