@@ -33,6 +33,7 @@ PENALTIES = [
     Tilted(2.0, 0.3),
     Tilted(np.inf, 0.3),
 ]
+SMOOTH = [name for name, loss in LOSSES.items() if "second derivative" in loss.has]  # without a kink
 SCALES, FACTORS = np.array([0.5, 1.0, 2.0, 1.0, 3.0, 0.1]), np.array([1.0, 0.0, 0.5, 2.0, 1.0, 1.0])
 SEPARABLE = [penalty for penalty in PENALTIES if isinstance(penalty, SeparablePenalty)]
 SEPARABLE += [penalty.scaled(SCALES, FACTORS) for penalty in SEPARABLE]

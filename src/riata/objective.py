@@ -24,9 +24,12 @@ There `FirstOrder` does not separate the two signs of u: everything is on its po
 Rows that go together. With `loss.couples_rows` the loss is f(z) of all margins and no sum over rows, and u_i is its
 slope in z_i. All that was said holds for it: u is shrunk as a whole, and f is convex and never negative. Two passes
 give its means, see `riata.losses.coupled`. An intercept changes nothing, so that sum s u = 0 everywhere.
+
+A kink. With `loss.smoothed` the slopes are those of a smoothed loss, which are slopes of the loss itself, too. The
+bound is made with the conjugate of the loss itself, and so holds for it, however far it was smoothed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -54,6 +57,9 @@ from riata.penalties.penalty import FEASIBLE, largest_ratio
 SUM_ROUNDING = 4.0 * float(np.finfo(np.float64).eps)  # relative error of the sums of conjugates
 EQUAL_STRENGTHS = 1e-12  # strengths that differ by less, relative to the largest, count as equal
 NARROWINGS = 4  # passes that locate the best constant margin, each within a hundredth of the last interval
+KINK_NARROWINGS = 7  # where the loss has a kink, whose slopes change within the first width
+FIRST_WIDTH = 1e-9  # of the deviation of the targets: how far the kink of a loss is smoothed for the empty model
+WIDTHS = 0.3 ** np.arange(24)  # of the loss of the empty model, that are tried where it is not known which is best
 WIDENINGS = 20  # how often at most the interval is extended until it contains the best constant margin
 FREE_REACH = 10.0  # coefficients without any penalty are certified against all that are at most so many times as large
 
@@ -154,8 +160,7 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     """The mean loss: one pass. w = None stands for w = 0."""
     value = problem.loss.value  # `part` may be sent to workers: it must not refer to the problem, which has the data
     if isinstance(problem.loss, CoupledLoss):
-        point = np.zeros(problem.data.n_features) if w is None else w, b
-        return float(coupled_losses(problem.data, problem.loss, [point])[0])
+        return float(coupled_losses(problem.data, problem.loss, [(w, b)])[0])
     W = None if w is None else by_output(problem.loss, w)
 
     def part(chunk: Chunk) -> tuple[float, float]:
@@ -181,6 +186,56 @@ def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
     data, loss = problem.data, problem.loss
     [of_rows] = by_rows(data, loss, [(w, b)])
     return summarise(data.sum(first_order_part(of_rows, w, b)), w, b)
+
+
+class SmoothedAndOwn(NamedTuple):
+    """The first-order means of a loss with a kink by the slopes that it has smoothed: as the two losses see them."""
+
+    smoothed: FirstOrder
+    own: FirstOrder
+
+
+def smoothed_part(loss: Loss, width: float, w: np.ndarray, b: float) -> Callable[[Chunk], tuple[Any, ...]]:
+    """What a chunk adds to the first-order pass of a loss with a kink that is smoothed by a width."""
+    smooth = loss.smoothed(width)
+    slopes = first_order_part(smooth, w, b)
+
+    def part(chunk: Chunk) -> tuple[Any, ...]:
+        z = chunk.X.margins(w, b)
+        own = _conjugates(loss, chunk, smooth.derivative(chunk.y, z))
+        return slopes(chunk), float(chunk.weight @ loss.value(chunk.y, z)), own
+
+    return part
+
+
+def summarise_smoothed(sums: tuple[Any, ...], weight: float, w: np.ndarray, b: float) -> SmoothedAndOwn:
+    """Means from the sums of `smoothed_part` over all chunks."""
+    of_smoothed, value, (up, down) = sums
+    at = summarise(of_smoothed, w, b)
+    sides = at.positive._replace(conjugate=up / weight), at.negative._replace(conjugate=down / weight)
+    return SmoothedAndOwn(at, FirstOrder(value / weight, *sides))
+
+
+def _by_widths(problem: Problem, widths: Sequence[float], w: np.ndarray, b: float) -> list[FirstOrder]:
+    """The first-order means of a loss with a kink by the slopes of each width: one pass."""
+    parts = [smoothed_part(problem.loss, width, w, b) for width in widths]
+    sums = problem.data.sum(lambda chunk: tuple(part(chunk) for part in parts))
+    return [summarise_smoothed(one, problem.data.total_weight, w, b).own for one in sums]
+
+
+def _conjugates(loss: Loss, chunk: Chunk, u: Array) -> np.ndarray:
+    """The sums of the conjugates at these slopes, over those above 0 and the others."""
+    xp = namespace(u)
+    conjugates, nothing = chunk.weight * loss.conjugate(chunk.y, u), xp.zeros_like(u)
+    return np.array([float(xp.sum(xp.where(side, conjugates, nothing))) for side in (u > 0.0, u <= 0.0)])
+
+
+def best_slopes(problem: Problem, w: np.ndarray, b: float) -> FirstOrder:
+    """The first-order pass at (w, b) whose slopes certify most: where the loss has a kink, there is a choice."""
+    if "smoothing" not in problem.loss.has:
+        return first_order(problem, w, b)
+    tried = _by_widths(problem, [float(width) for width in gap_unit(problem) * WIDTHS], w, b)
+    return min(tried, key=lambda at: duality_gap(problem, w, at))
 
 
 def _on_one_side(sums: Slopes, w: np.ndarray, b: Any) -> FirstOrder:
@@ -351,6 +406,9 @@ def _balanced_constant(problem: Problem) -> Any:
 def _best_constant(problem: Problem, mean_y: float) -> float:
     """Where the mean slope of the loss is zero: a few passes, each of which evaluates it on a grid of margins."""
     data, loss, moments = problem.data, problem.loss, problem.data.target_moments
+    kinked = "smoothing" in loss.has
+    if kinked:
+        loss = loss.smoothed(_first_width(problem))
     spread = (
         np.sqrt(moments.y_squares / moments.weight) if loss.relative else 1.0
     )  # else y is in other units than margins
@@ -363,13 +421,19 @@ def _best_constant(problem: Problem, mean_y: float) -> float:
         step = 2.0 * (high - low)
         low, high = low - step * (slopes[0] > 0.0), high + step * (slopes[-1] < 0.0)
         grid, slopes = _slopes_on_grid(data, loss, low, high)
-    for narrowing in range(NARROWINGS):
+    for narrowing in range(KINK_NARROWINGS if kinked else NARROWINGS):
         if narrowing:
             grid, slopes = _slopes_on_grid(data, loss, low, high)
         above = int(np.clip(np.searchsorted(slopes, 0.0), 1, len(grid) - 1))
         low, high = grid[above - 1], grid[above]
     rise = slopes[above] - slopes[above - 1]
     return float(low if not 0.0 < rise < np.inf else low - slopes[above - 1] * (high - low) / rise)
+
+
+def _first_width(problem: Problem) -> float:
+    """How far the kink of a loss is smoothed for the empty model."""
+    moments = problem.data.target_moments
+    return max(FIRST_WIDTH * float(np.sqrt(moments.y_squares / moments.weight)), 1e-300)
 
 
 def _slopes_on_grid(data: Dataset, loss: Loss, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -395,6 +459,8 @@ def empty_start(problem: Problem) -> Start:
         return problem.empty
     data, loss = problem.data, problem.loss
     w, b = np.zeros(problem.n_coefficients), empty_intercept(problem)
+    if "smoothing" in loss.has:
+        return Start(w, b, _by_widths(problem, [_first_width(problem)], w, b)[0])
     from_moments = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if from_moments else first_order(problem, w, b))
 

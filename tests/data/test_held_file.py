@@ -83,7 +83,7 @@ def test_an_arrow_file_that_changes_in_the_middle_of_a_batch_is_noticed(arrow, a
 def test_rows_of_a_converted_file_stay_where_they_are(held, converted, at_once, monkeypatch):
     if not held:  # as where the file belongs to another user
         monkeypatch.setattr(held_file, "hold_still", lambda handle: False)
-    rows = EncodedRows(converted)
+    rows = EncodedRows(converted, n_features=1)
     chunk = rows.chunk(0)
     before = chunk.X.toarray().copy()
     cutting = cut(converted)

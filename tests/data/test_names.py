@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from riata.data.columns.names import Buckets, Joined, Listed, Numbered
-from riata.data.columns.strings import BucketNames, bucket_of, hashes_of
+from riata.data.columns.strings import MANY, BucketNames, NamedBuckets, bucket_of, compact, hashes_of
 
 NAMED = {"0": "UA", "3": "DL|AA", "6": "#2"}
 LISTS = {
@@ -55,3 +55,12 @@ def test_buckets_are_named_by_the_first_two_strings_seen(rng, portions, merged):
     assert {str(named.bucket_named(name, 5)): name for name in wanted.values()} == wanted
     assert named.bucket_named("none of them", 5) is None
     assert str(2**5) not in named
+
+
+def test_many_names_from_a_file_are_kept_in_less_memory():
+    many = {str(3 * i): f"level {i}" for i in reversed(range(MANY))}
+    kept = compact(many)
+    assert isinstance(kept, NamedBuckets)
+    assert kept == many
+    for few_or_odd in ({"1": "a"}, many | {"one": "odd"}, many | {"9" * 30: "odd"}):
+        assert compact(few_or_odd) is few_or_odd

@@ -258,3 +258,11 @@ def test_different_values_are_counted_to_a_few_per_cent(n):
 def test_names_of_identifiers():
     assert all(map(named_as_id, ["id", "ID", "customer_id", "PassengerId", "rowIndex", "IDpol", "order.id", "uuid"]))
     assert not any(map(named_as_id, ["paid", "video", "grid", "idle", "identity", "humid", "key_figure", "x"]))
+
+
+def test_numbers_that_are_written_as_text_are_no_identifiers(rng):
+    amounts, codes = rng.lognormal(6, 1, 60), rng.choice(10**6, 60, replace=False)
+    frame = pd.DataFrame({"paid": [f"${x:,.2f}" for x in amounts], "zip": [f"{x:06d}" for x in codes], "a": amounts})
+    data = riata.open(frame.assign(y=rng.normal(size=60)), target="y")
+    assert "numbers that are written as text, such as '$" in notes_on(data, "paid")[0]
+    assert "as an identifier has" in notes_on(data, "zip")[0]

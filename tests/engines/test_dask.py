@@ -31,6 +31,7 @@ from riata.engines.dask import cluster as dask_cluster
 from riata.engines.dask import opening as dask_open
 from riata.engines.dask.on_workers import OnWorkers
 from riata.errors import DataError, EngineError, OptionError
+from riata.losses import Softmax
 from riata.model.predictions import write_parts
 from riata.model.scores import scores
 from riata.training.fitting import fit
@@ -133,6 +134,16 @@ def test_every_batch_solver_comes_to_the_local_answer(client, spec):
     assert_allclose(there.coef, here.coef, atol=1e-9)
     assert_allclose(there.intercept, here.intercept, atol=1e-9)
     assert there.converged
+
+
+def test_softmax_comes_to_the_local_answer(client, monkeypatch):
+    monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 16)
+    X, y = problem()
+    y = np.digitize(y, [-1.0, 1.0]).astype(float)
+    spec = Spec(loss=Softmax(3), alpha_ratio=0.1, tol=1e-6, seed=1)
+    here, there = fit(InMemory(X, y), spec).result, fit(on_workers(client, X, y, 300), spec).result
+    assert there.converged
+    assert_allclose(there.objective, here.objective, rtol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [100, N])

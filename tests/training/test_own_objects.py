@@ -162,9 +162,7 @@ def a_table(tmp_path_factory):
     return X, y, file
 
 
-@pytest.mark.parametrize(
-    "strength", [{"alpha": 0.1}, {"alpha": "auto", "n_alphas": 12, "cv": 3}], ids=["alpha", "auto"]
-)
+@pytest.mark.parametrize("strength", [{"alpha": 0.1}, {"alpha": "auto", "n_alphas": 6, "cv": 2}], ids=["alpha", "auto"])
 def test_estimators_from_memory_file_and_cluster(table, strength, client):
     X, y, file = table
     options = {"penalty": MCP(3.0), "tol": 1e-9, "random_state": 0, **strength}

@@ -5,16 +5,16 @@ import pytest
 from numpy.testing import assert_allclose
 
 from convex_problems import Chunks, make
+from problems import SMOOTH
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.losses import LOSSES
 from riata.outcome.path_end import EndReason
 from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("source", [InMemory, Chunks])
 def test_every_model_is_that_of_a_single_fit(loss, source):
     X, y = make(loss, n=80, d=30)

@@ -15,7 +15,6 @@ import pyarrow as pa
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
 from riata.data.encoded_checks import check_encoded, read_encoded
-from riata.data.encoding import Encoding
 from riata.data.formats.held_file import HeldFile, View
 from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
 from riata.data.formats.tables import matrix_batch
@@ -66,21 +65,15 @@ def write_chunks(handle: IO[bytes], chunks: Iterable[Chunk], meta: dict[str, Any
             handle.flush()
 
 
-def _width(meta: Any) -> int:
-    """How many features the encoding of a converted file has."""
-    facts = checked(dict[str, Any], meta, "its metadata")
-    return Encoding.from_json(facts.get("encoding", {})).n_features
-
-
 class EncodedRows:
     """The chunks of such a file, in any order, at the cost of reading the bytes.
 
-    `n_features` is None for a file from outside, which has its encoding with it and is checked. A file of at most
+    A file from outside is checked, and has its encoding with it, which tells `n_features`. A file of at most
     `keep_bytes` stays in memory once it has been read. Where nobody keeps a file from outside from being cut short, its
     chunks are copied.
     """
 
-    def __init__(self, file: IO[bytes] | str, n_features: int | None = None, keep_bytes: int = 0) -> None:
+    def __init__(self, file: IO[bytes] | str, n_features: int = 0, keep_bytes: int = 0) -> None:
         """An open file of riata's own, or the path of one from outside.
 
         A file from outside that is damaged makes Arrow or `json` raise what it raises.
@@ -88,21 +81,25 @@ class EncodedRows:
         self._file = HeldFile(file, copying=True) if isinstance(file, str) else View.of(file)
         view = self._file.view
         self.n_chunks = view.reader.num_record_batches
-        self.meta = json.loads((view.reader.schema.metadata or {}).get(META, b"{}"))
-        self._n_features = n_features if n_features is not None else _width(self.meta)
-        self._unchecked = set(range(self.n_chunks)) if n_features is None else set()
+        self.n_features = n_features
+        self._unchecked = set(range(self.n_chunks)) if isinstance(file, str) else set()
         self._unseen: set[int] = set()  # chunks that were checked, but for whether their numbers are finite
         self._summing = False
         self._keep = view.content is not None and view.content.size <= keep_bytes
         self.let_go()
 
+    def meta(self) -> Any:
+        """The encoding and the profile of a converted file, which may have a name for each of many features."""
+        meta = json.loads((self._file.view.reader.schema.metadata or {}).get(META, b"{}"))
+        return checked(dict[str, Any], meta, "its metadata")
+
     def chunk(self, i: int) -> Chunk:
         batch = read_encoded(self._file, i)
         if i in self._unchecked or (i in self._unseen and not self._summing):
-            check_encoded(batch, self._n_features, look=not self._summing)
+            check_encoded(batch, self.n_features, look=not self._summing)
             self._unchecked.discard(i)
             (self._unseen.add if self._summing else self._unseen.discard)(i)
-        return from_batch(batch, self._n_features)
+        return from_batch(batch, self.n_features)
 
     def summed(self, moments: Callable[[], Moments]) -> Moments:
         """The moments of all chunks: they are finite only if every number is, which saves a look at each."""

@@ -27,7 +27,7 @@ PROBLEMS = {
     NO_TARGET: "a line must begin with a number, the target",
     NO_TRIPLE: "a feature must be written field:index:value",
     A_BASE: "the third number before the |, the base, is to be added to the prediction: take it as an offset "
-    "(offset='base', or --offset base)",
+    "(offset='base')",
 }
 DIGITS = 10  # of the number of a feature without a name
 BAR, CARET, QUOTE = 124, 94, 39

@@ -15,6 +15,7 @@ from riata.losses.loss import Loss
 from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
+from riata.losses.quantile import Quantile
 from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
 from riata.losses.squared import Squared
@@ -28,6 +29,7 @@ LOSSES: dict[str, Loss] = {
         Logistic(),
         SquaredHinge(),
         Huber(),
+        Quantile(),
         Poisson(),
         NegativeBinomial(),
         Gamma(),

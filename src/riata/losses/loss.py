@@ -43,6 +43,7 @@ class Loss(ABC):
     curvature: float = np.inf  # a bound on the second derivative, which sets safe steps
     power: float | None = None  # where it is half the deviance of a mean exp(z) whose variance goes with mean**power
     least_curvature: float = 0.0  # replaces smaller second derivatives in Newton steps, where they are 0 on an interval
+    stiff: bool = False  # whether curvatures of rows differ by many orders, so that descent along columns is slow
     n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
     couples_rows: bool = False  # whether the loss is no sum over rows: see `riata.losses.coupled`
 
@@ -51,7 +52,10 @@ class Loss(ABC):
     score_factor: float = 1.0  # the score is so many times the mean loss
     half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
 
+    level: float | None = None  # of a loss of quantiles: the share of rows that is to lie below predictions
+
     # For reports.
+    constant_words: str = "mean"  # what the best constant prediction is, of the targets
     formula: str = ""  # as MathML; where it is empty, the name is shown
 
     @abstractmethod
@@ -65,6 +69,17 @@ class Loss(ABC):
     def second_derivative(self, y: Array, z: Array) -> Array:
         """Its second derivative in z, for Newton steps."""
         raise NotImplementedError(f"loss {self.name!r} has no second derivative")
+
+    def smoothed(self, width: float) -> "Loss":
+        """Of a loss with a kink, one with a second derivative that differs from it by a few widths, for Newton steps.
+
+        Its slopes must be slopes of this loss.
+        """
+        raise NotImplementedError(f"loss {self.name!r} has no kink to smooth")
+
+    def ahead(self, width: float) -> "Loss":
+        """Of a smoothed loss: the one whose derivatives make the first step to this smaller width."""
+        return self
 
     def conjugate(self, y: Array, u: Array) -> Array:
         """sup_z u z - value(y, z), finite at 0 and at every u = derivative(y, z).
@@ -132,6 +147,7 @@ class Loss(ABC):
         own = type(self)
         facts = {
             "second derivative": own.second_derivative is not Loss.second_derivative,
+            "smoothing": own.smoothed is not Loss.smoothed,
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,

@@ -224,10 +224,14 @@ class Model:
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column."""
+        """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column.
+
+        Of quantiles the share of the pinball loss that is explained.
+        """
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
-        found = scores[{"regression": "r2", "classification": "accuracy", "survival": "concordance"}[self.task]]
+        names = {"regression": "r2", "classification": "accuracy", "survival": "concordance"}
+        found = scores[names[self.task] if self.loss_function.level is None else "d2_pinball"]
         return np.nan if found is None else found
 
     def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:

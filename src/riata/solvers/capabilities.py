@@ -14,6 +14,7 @@ Of a penalty (`Penalty.has`):
 
 Of a loss (`Loss.has`):
     "second derivative"    for Newton steps
+    "smoothing"            a kink, which is smoothed for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
     "sum over rows"        a loss that is one: all solvers but 'exact' need it
@@ -37,6 +38,8 @@ SENTENCES = {
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
+    "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
+    "kinks by strengths": "loss {loss!r} has a kink, and goes with the elastic net and its bounds, not with {penalty}",
     "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
     "and solver 'exact'",
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
@@ -48,6 +51,8 @@ SENTENCES = {
 def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) -> str | None:
     """A sentence that says why a solver with these needs cannot have this penalty or loss; None if it can."""
     there = penalty.has | loss.has
+    if "strengths" in there or "smoothing" not in there:
+        there |= {"kinks by strengths"}
     for need in SENTENCES:  # in this order: the first that fails is reported
         if need in needs and there.isdisjoint(need.split(" or ")):
             beside_k = need == "no l2 part" and "cardinality" in penalty.has

@@ -8,7 +8,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.losses import known_loss
-from riata.objective import Problem, Start, alpha_max, empty_start, first_order
+from riata.objective import Problem, Start, alpha_max, best_slopes, empty_start
 from riata.penalties import ElasticNet
 from riata.solvers.convex.exact import exact
 from riata.solvers.iterate import Options
@@ -59,7 +59,8 @@ def bare_problem(data: Dataset, spec: Spec) -> Problem:
     scale = coefficient_scale(data.moments.scale, loss.n_outputs) if spec.standardize else 1.0
     penalty = each.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
     problem = Problem(data, loss, penalty, spec.fit_intercept, scale, limit=spec.coef_limit)
-    return problem if loss.n_outputs == 1 else replace(problem, empty=empty_start(problem))
+    cheap_empty = loss.n_outputs == 1 and "smoothing" not in loss.has
+    return problem if cheap_empty else replace(problem, empty=empty_start(problem))
 
 
 def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
@@ -70,7 +71,7 @@ def with_start(problem: Problem, spec: Spec) -> tuple[Problem, float]:
         shut_out = ElasticNet(np.where(free, 0.0, 1e300)).within(problem.penalty.lower, problem.penalty.upper)
         always_in = replace(problem, penalty=shut_out, start=start)
         found = run(always_in, exact(always_in, Options(100)), max_passes=100, tol=1e-12)
-        start = Start(found.coef, found.intercept, first_order(problem, found.coef, found.intercept))
+        start = Start(found.coef, found.intercept, best_slopes(problem, found.coef, found.intercept))
     problem = replace(problem, start=start)
     return problem, alpha_max(problem)
 

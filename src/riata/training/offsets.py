@@ -48,10 +48,11 @@ def _beside(chunk: Chunk) -> Chunk:
 
 
 def mean_of_empty_model(data: Dataset, spec: Spec) -> float:
-    """What the model without features predicts for a row, where its offset is 0: the mean target, without offsets."""
-    if data.facts.offset is None or data.is_summary:
+    """What the model without features predicts for a row, where its offset is 0: the mean target, or its quantile."""
+    kinked = "smoothing" in spec.loss_function.has
+    if (data.facts.offset is None and not kinked) or data.is_summary:
         return float(data.moments.y_mean)
-    if spec.loss_function.relative:
+    if spec.loss_function.relative and not kinked:
         return data.sum(lambda chunk: float(chunk.weight @ left_over(chunk))) / data.total_weight
     seen, of_loss = with_offsets(data, spec)
     empty = empty_intercept(Problem(seen, of_loss.loss_function, spec.family))

@@ -10,11 +10,10 @@ from numpy.testing import assert_allclose
 
 import riata
 from convex_problems import Chunks, make
-from problems import LAYOUTS
+from problems import LAYOUTS, SMOOTH
 from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
-from riata.losses import LOSSES
 from riata.objective import alpha_max, duality_gap, first_order, objective
 from riata.penalties import GroupLasso
 from riata.solvers.convex.group_quadratic import minimise_groups
@@ -66,13 +65,13 @@ def test_is_what_proximal_gradients_come_to(shape, ratio, rng):
     fitted = fit(data, spec)
     problem, _ = make_problem(data, spec)
     dense = X.toarray() if shape == "sparse" else X
-    w = accelerated_prox_gradient(dense, y, GroupLasso(GROUPS, ratio, fitted.alpha), weight, 20_000)
+    w = accelerated_prox_gradient(dense, y, GroupLasso(GROUPS, ratio, fitted.alpha), weight, 8_000)
     assert_allclose(fitted.result.objective, objective(problem, w, 0.0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SMOOTH)
 def test_the_minimum_is_certified_and_groups_are_whole(loss, shape, options, rng):
     X, y = columns(shape, loss, rng)
     data = InMemory(X, y, rng.uniform(0.5, 2.0, size=len(y)))
@@ -83,7 +82,7 @@ def test_the_minimum_is_certified_and_groups_are_whole(loss, shape, options, rng
     assert np.any(used)
 
 
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("ratio", [1.0, 0.4])
 def test_a_certificate_is_below_every_model(loss, ratio):
     X, y = make(loss)
@@ -145,8 +144,7 @@ def test_the_quadratic_is_at_its_minimum(ratio, rng):
         assert all(Q(v) <= Q(u) + 1e-12 for u in others)
 
 
-@pytest.mark.parametrize("ratio", [1.0, 0.3])
-@pytest.mark.parametrize("factor", [1.0, 0.0])
+@pytest.mark.parametrize(("ratio", "factor"), [(1.0, 0.0), (0.3, 1.0)])
 def test_many_coordinates_are_solved_to_what_is_enough(ratio, factor, rng):
     m, n = 520, 200
     A = rng.normal(size=(n, m)) / np.sqrt(n)
@@ -158,12 +156,11 @@ def test_many_coordinates_are_solved_to_what_is_enough(ratio, factor, rng):
         return 0.5 * np.sum((y - A @ v) ** 2) + penalty.value(v)
 
     best = minimise_groups(H, -A.T @ y, penalty, np.zeros(m), 1e-12)
-    for enough in 10.0 ** -np.arange(1.0, 8.0, 2.0):
+    for enough in (1e-4, 1e-1):
         v = minimise_groups(H, -A.T @ y, penalty, np.zeros(m), 1e-12, enough, y @ y)
         assert Q(best) <= Q(v) + 1e-12
         assert Q(v) - Q(best) <= enough
-    rough = minimise_groups(H, -A.T @ y, penalty, np.zeros(m), 1e-12, 0.1, y @ y)
-    assert Q(rough) > Q(best) + 1e-12
+    assert Q(v) > Q(best) + 1e-12  # no more than was asked for, the last time
 
 
 def test_categories_enter_whole_from_files_in_a_budget_and_the_report_says_so(tmp_path, monkeypatch):

@@ -22,7 +22,7 @@ from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
 from riata.data.columns.histogram import MOST_BINS
 from riata.data.columns.names import Buckets, Joined, Listed, named_alone
-from riata.data.columns.strings import BucketNames, GrowingNames, bits_fault, bucket_of, hashes_of
+from riata.data.columns.strings import BucketNames, GrowingNames, bits_fault, bucket_of, compact, hashes_of
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -83,6 +83,9 @@ class HashedCategory(Encoder):
     bits: int
     bucket_names: Mapping[str, str] = field(hash=False)
     kind = "hashed category"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bucket_names", compact(self.bucket_names))
 
     def fault(self) -> str | None:
         return bits_fault(self.bits)

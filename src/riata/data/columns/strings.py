@@ -11,6 +11,7 @@ from riata.kernels.text_hashing import MIX, OFFSET, PRIME, hash_strings, strings
 
 ALL_BITS = 2**64 - 1
 MOST_BITS = 24  # of hash buckets: each of them has a name
+MANY = 20_000  # names: more than a model has of its own
 
 
 def buffers(strings: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -157,6 +158,17 @@ class NamedBuckets(Mapping[str, str]):
 
 
 NO_NAMES = NamedBuckets(np.zeros(0, np.int64), string_array([], pa.large_string()))
+
+
+def compact(named: Mapping[str, str]) -> Mapping[str, str]:
+    """The names of buckets as they came from a file, without objects of Python where they are many."""
+    if not isinstance(named, dict) or len(named) < MANY:
+        return named
+    if not all(bucket.isdecimal() and len(bucket) <= len(str(1 << MOST_BITS)) for bucket in named):
+        return named  # it is not from riata
+    buckets = np.fromiter(map(int, named), np.int64, len(named))
+    order = np.argsort(buckets)
+    return NamedBuckets(buckets[order], string_array(list(named.values()), pa.large_string()).take(arrow_of(order)))
 
 
 class GrowingNames(Mapping[str, str]):

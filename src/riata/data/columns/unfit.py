@@ -6,6 +6,7 @@ Few rows tell nothing: with less than `ENOUGH_ROWS` every column is taken as it 
 import re
 from typing import NamedTuple
 
+from riata.data.cells.column_look import SOME_NUMBER
 from riata.data.columns.categories import Category
 from riata.data.columns.column import Encoder
 from riata.data.columns.column_profile import ColumnProfile
@@ -15,6 +16,7 @@ ENOUGH_ROWS = 20
 LEAK = 0.5  # a column that alone explains more of the target than this is pointed out
 COPY = 0.9995
 TELLS = 0.95  # and one that explains more than this of one among several classes
+A_NUMBER = re.compile(rf"(?=.*[.,]){SOME_NUMBER}")  # with a point or a comma: digits alone may be names
 A_SENTENCE = 3  # words at least
 ID_WORDS = {"id", "ids", "idx", "index", "key", "uuid", "guid", "row", "rowid", "rownum", "serial"}
 
@@ -37,6 +39,12 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
         return Unfit(f"column {name!r} has the same value in all rows: left out", True)
     if found.type == "category" and (found.distinct or 0) > UNIQUE * n_valid and n_valid >= ENOUGH_ROWS:
         kept = ", but for whether there is one" if found.missing else ""
+        if (example := _written_number(found)) is not None:
+            return Unfit(
+                f"column {name!r} holds numbers that are written as text, such as {example!r}, and nearly every row "
+                f"has its own: left out{kept}; make numbers of them (categorical=[{name!r}] keeps them as they are)",
+                True,
+            )
         return Unfit(
             f"column {name!r} has another value in nearly every row, as an identifier has, of which nothing can be "
             f"learnt for other rows: left out{kept} (categorical=[{name!r}] keeps it{_words_of(name, found)})",
@@ -58,6 +66,12 @@ def unfit(name: str, found: ColumnProfile, n_rows: int) -> Unfit | None:
             False,
         )
     return None
+
+
+def _written_number(found: ColumnProfile) -> str | None:
+    """A value of a column of amounts that no file of text explains, such as $1,391.00 in JSON."""
+    values = found.most_frequent or []
+    return values[0] if values and all(A_NUMBER.match(value) for value in values) else None
 
 
 def _words_of(name: str, found: ColumnProfile) -> str:

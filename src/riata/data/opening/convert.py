@@ -40,7 +40,8 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
     file = source.files[0]
     try:
         rows = EncodedRows(file.path)
-        profile = Profile.from_json(rows.meta)
+        profile = Profile.from_json(rows.meta())
+        rows.n_features = profile.encoding.n_features
         if rows.count() != profile.n_rows:
             raise SchemaError(f"there are {rows.count()} rows, and it says {profile.n_rows}")
         return OutOfCore.converted(rows, source, profile, memory)

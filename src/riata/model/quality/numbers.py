@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 SAMPLE = 1000  # rows that pictures show
 RESIDUAL_BINS = 2048  # many, so that the middle is fine enough where tails are long
 
+TOUCHES = 1e-5  # of the mean residual: a quantile goes through as many rows as it has features, up to its tolerance
 ROUNDING = 1e-12  # a share of no more is none
 
 
@@ -37,6 +38,7 @@ def number_quality(model: "Model", data: Dataset) -> NumberQuality:
         raise DataError("the model predicts numbers, but the target of the data holds classes")
     mean = None if model.training.baseline is None else model.training.baseline[0]
     sample, residuals, origin = Sample(), None, None
+    pinballs = Pinballs(model.loss_function) if model.loss_function.level is not None else None
     sums, of_mean, deviances = np.zeros(5), np.zeros(2), np.zeros(2)
     for z, chunk in model.visit(data):
         predicted = model.link_function.mean(z)
@@ -45,6 +47,8 @@ def number_quality(model: "Model", data: Dataset) -> NumberQuality:
         origin = chunk.y[0] if origin is None else origin  # sums about a target lose no digits
         d, r = chunk.y - origin, chunk.y - predicted
         sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2, np.abs(r)])
+        if pinballs is not None:
+            pinballs.add(chunk, predicted, mean)
         if mean is not None:
             alone = _margins_of_mean(model.link_function, mean, chunk)
             without = chunk.y - model.link_function.mean(alone)
@@ -64,6 +68,10 @@ def number_quality(model: "Model", data: Dataset) -> NumberQuality:
         baseline = _errors(of_mean[0] / weight, of_mean[1] / weight, varies / weight)
     if deviances[1] > 0 and np.isfinite(deviances).all():
         scores["deviance_explained"], baseline["deviance_explained"] = 1.0 - deviances[0] / deviances[1], 0.0
+    if pinballs is not None:
+        scores, baseline = (
+            {**own, "mae": its["mae"]} for own, its in zip(pinballs.scores(), (scores, baseline), strict=True)
+        )
     return NumberQuality(sample.n_seen, scores, residuals, sample.rows, baseline)
 
 
@@ -92,6 +100,36 @@ def _deviances(loss: Loss, y: np.ndarray, z: np.ndarray, of_mean: np.ndarray, we
     if not loss.half_deviance or loss.labels or not bool(loss.takes(y).all()):
         return np.zeros(2)
     return np.array([weight @ loss.value(y, at) for at in (z, of_mean)])
+
+
+class Pinballs:
+    """Sums of the pinball losses of predictions, and of the rows at or below them; those of a constant, too."""
+
+    def __init__(self, loss: Loss) -> None:
+        self._loss, self._sums, self._weight = loss, np.zeros((2, 2)), 0.0
+
+    def add(self, chunk: Chunk, predicted: np.ndarray, constant: float | None) -> None:
+        """Add some rows, of which the baseline predicts a constant, and their own offsets."""
+        alone = np.nan if constant is None else constant
+        without = np.full(chunk.n_rows, alone) + (0.0 if chunk.offset is None else chunk.offset)
+        for sums, at in zip(self._sums, (predicted, without), strict=True):
+            r = chunk.y - at
+            sums += [chunk.weight @ self._loss.value(chunk.y, at), chunk.weight @ (r <= TOUCHES * np.mean(np.abs(r)))]
+        self._weight += float(chunk.weight.sum())
+
+    def scores(self) -> list[dict[str, float | None]]:
+        """Those of the model, and those of the constant."""
+        means = self._sums / self._weight
+        known = bool(np.isfinite(means[1, 0]))
+        of_constant = float(means[1, 0])
+        return [
+            {
+                "d2_pinball": 1.0 - float(loss) / of_constant if known and of_constant > 0.0 else None,
+                "pinball_loss": float(loss) if np.isfinite(loss) else None,
+                "coverage": float(below) if np.isfinite(loss) else None,
+            }
+            for loss, below in means
+        ]
 
 
 class Sample:

@@ -49,7 +49,7 @@ def risk_quality(model: "Model", data: Dataset) -> RiskQuality:
     if not data.facts.survival:
         raise DataError(
             "the model predicts times to an event, and the target of the data has no events: name their column "
-            "(event, or --event)"
+            "(event='...')"
         )
     parts = [(z, chunk.y, chunk.weight) for z, chunk in model.visit(data)]
     if not parts:

@@ -12,6 +12,7 @@ from riata.reporting.html.numbers import count, label, short
 
 MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {
+    "pinball_loss": "pinball loss (mean)", "coverage": "share of rows at or below the prediction",
     "concordance": "concordance (1: risks are in the order of events)", "r2": "R²",
     "rmse": "RMSE (root of the mean squared error)", "mae": "MAE (mean absolute error)",
     "loss": "loss", "features": "features",
@@ -23,7 +24,7 @@ def lead(facts: Facts) -> str:
     model, n_rows = facts.model, facts.training.n_rows
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
     if model.task == "survival":
-        what = f"predicts whose event comes sooner, by {facts.target},"
+        what = f"predicts whose event comes sooner ({facts.target})"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
     return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
 

@@ -8,12 +8,15 @@ from riata.model import Model
 from riata.model.quality import ClassQuality, Quality, RiskQuality
 from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
-from riata.reporting.baseline import what_it_predicts
+from riata.reporting.baseline import errors_of, what_it_predicts
 from riata.reporting.terminal.aligned import aligned
 from riata.reporting.terminal.user_text import escape
 
-SCORES = ("r2", "rmse", "mae", "accuracy", "auc", "log_loss", "concordance", "deviance_explained")  # in this order
-IN_UNITS = ("rmse", "mae")  # of the target
+SCORES = (
+    "d2_pinball", "pinball_loss", "coverage", "r2", "rmse", "mae", "accuracy", "auc", "log_loss", "concordance",
+    "deviance_explained",
+)  # fmt: skip # in this order
+IN_UNITS = ("pinball_loss", "rmse", "mae")  # of the target
 MOST_CLASSES = 12  # that are listed
 OF_MANY = 2  # classes from which on each of them is listed
 
@@ -62,8 +65,10 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
             "The baseline gives all rows the same risk. Concordance: of two rows, how often the one of higher risk had "
             "its event first."
         )
-    does = what_it_predicts(None if baseline is None else baseline[0], model.offset, "{:.4g}".format)
-    return f"The baseline {does}. RMSE and MAE are in the unit of {model.target or 'the target'}."
+    does = what_it_predicts(
+        None if baseline is None else baseline[0], model.offset, "{:.4g}".format, model.loss_function.constant_words
+    )
+    return f"The baseline {does}. {errors_of(model)} are in the unit of {model.target or 'the target'}."
 
 
 def class_table(found: Mapping[str, Quality]) -> Table | None:

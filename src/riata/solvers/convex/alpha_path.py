@@ -22,6 +22,7 @@ from riata.solvers.convex.curvature import NOTHING
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
 from riata.solvers.convex.quadratic import MANY_COORDINATES
+from riata.solvers.convex.smoothing import first_width, minima
 from riata.solvers.convex.working_set import (
     CUTS,
     MIN_JOINING,
@@ -38,6 +39,7 @@ from riata.solvers.convex.working_set import (
     without_rounding,
     worse,
 )
+from riata.solvers.iterate import Options
 from riata.threads import one_blas_thread
 
 BLOCK_IN_MEMORY, BLOCK = 2, 8  # alphas that share a pass: more where passes are slow
@@ -103,6 +105,9 @@ def alpha_path(
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
         yield AlphaModel(w, b, at.loss, gap)
+    if "smoothing" in problem.loss.has:
+        yield from _by_smoothing(problem, state, at, penalties[at_start:], options)
+        return
     size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK
     for i in range(at_start, len(alphas), size):
         last_alpha = alphas[i : i + size][-1]
@@ -113,6 +118,20 @@ def alpha_path(
         last = points[-1]
         assert last.at is not None
         state.w, state.b, at, now = last.w, last.b, last.at, last_alpha
+
+
+def _by_smoothing(
+    problem: Problem, state: WorkingSetState, at: FirstOrder, penalties: Sequence[Penalty], options: PathOptions
+) -> Iterator[AlphaModel]:
+    """The models of a loss with a kink, one after the other, each from the last."""
+    for penalty in penalties:
+        problem = replace(problem, penalty=penalty)
+        width = first_width(problem, state.w, at)
+        for found in minima(problem, Options(MAX_ROUNDS, memory=options.memory), state, width):
+            if found.gap <= options.tol * options.unit:
+                break
+        at = found.at
+        yield AlphaModel(state.w, state.b, at.loss, found.gap / options.unit)
 
 
 def _solve_block(

@@ -32,7 +32,7 @@ def without_curvature(
 ) -> ColumnCopy | GatheredColumns | OutputColumns | None:
     """The columns of these features, where steps along them cost less than their curvature; otherwise None."""
     data = problem.data
-    if problem.loss.couples_rows:
+    if problem.loss.couples_rows or problem.loss.stiff:
         return None
     if problem.loss.n_outputs > 1:
         return output_columns(problem, features) if problem.penalty.convex else None

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
 from riata.model.quality import ClassQuality, NumberQuality, RiskQuality
-from riata.reporting.baseline import what_it_predicts
+from riata.reporting.baseline import errors_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -84,7 +84,7 @@ def _cell(name: str, value: float | None) -> Any:
     """Errors in the unit of the target with five digits, all others with four decimals."""
     if value is None:
         return None
-    return (short(value, 5) if name in ("rmse", "mae", "mse") else _decimals(value, 4)), value
+    return (short(value, 5) if name in ("rmse", "mae", "mse", "pinball_loss") else _decimals(value, 4)), value
 
 
 def _decimals(value: float, decimals: int) -> str:
@@ -104,8 +104,10 @@ def _baseline(facts: Facts) -> str:
             "had its event first; what is explained is a share of the deviance of the partial likelihood."
         )
     if classes is None:
-        does = what_it_predicts(None if known is None else known[0], facts.model.offset, short)
-        return f"The baseline {does}, whatever the features. RMSE and MAE are in the unit of {facts.target}."
+        what = facts.model.loss_function.constant_words
+        does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
+        errors = errors_of(facts.model)
+        return f"The baseline {does}, whatever the features. {errors} are in the unit of {facts.target}."
     rows = "these rows" if known is None else "the training rows"
     most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
     positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""

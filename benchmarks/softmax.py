@@ -1,0 +1,151 @@
+"""Several classes at once: softmax beside one against the rest, and beside scikit-learn's saga.
+
+    python benchmarks/softmax.py sparsity [--data ../shared/data] [--only digits covtype news20]
+    python benchmarks/softmax.py speed [--data ../shared/data] [--only digits covtype news20]
+
+`sparsity`: along paths of falling alphas, the held-out log loss of the largest model of each kind that has no more
+coefficients, over all classes, than a budget. One against the rest has the same share of each class's own alpha_max for
+all classes; its probabilities are scaled to sum to one. `speed`: the same objective (columns scaled beforehand, alpha a
+tenth of alpha_max) by riata and by saga, in seconds of the processor of a second fit; the excess is how far F is above
+riata's dual bound, as a share of the loss of the model without features.
+"""
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from riata.data.in_memory import InMemory
+from riata.losses import LINKS, Softmax, probabilities
+from riata.training.fitting import fit
+from riata.training.path import path
+from riata.training.spec import Spec
+
+PER_CLASS = (2, 5, 10, 20, 50)  # coefficients
+N_ALPHAS, REACH = 25, 0.01
+SAGA_PASSES = (20, 100, 500)
+
+
+def digits(_data):
+    from sklearn.datasets import load_digits
+
+    return load_digits(return_X_y=True)
+
+
+def covtype(data, n=20_000):
+    found = np.load(data / "covtype.npz")
+    rows = np.sort(np.random.default_rng(0).permutation(len(found["y"]))[:n])
+    return found["X"][rows].astype(float), found["y"][rows]
+
+
+def news20(data, n_words=3000):
+    """Logarithms of counts of the words that most texts have, English stop words among them."""
+    X = sp.csr_array(sp.load_npz(data / "news20_counts.npz"), dtype=np.float64)
+    often = np.argsort(-np.diff(sp.csc_array(X).indptr), kind="stable")[:n_words]
+    X = X[:, np.sort(often)]
+    X.data = np.log1p(X.data)
+    return X, np.load(data / "news20_counts.npz")["y20"]
+
+
+SETS = {"digits": digits, "covtype": covtype, "news20": news20}
+
+
+def halves(X, y):
+    """Two thirds to learn from, the rest to score, and classes by number; columns that vary, scaled."""
+    classes, y = np.unique(y, return_inverse=True)
+    rows = np.random.default_rng(1).permutation(len(y))
+    learnt, scored = rows[: 2 * len(y) // 3], rows[2 * len(y) // 3 :]
+    scale = InMemory(X[learnt], y[learnt].astype(float)).moments.scale
+    X = X @ sp.diags_array(1.0 / scale) if sp.issparse(X) else X / scale
+    X = sp.csr_array(X) if sp.issparse(X) else X
+    return X[learnt], y[learnt], X[scored], y[scored], len(classes)
+
+
+def sparsity(X, y, X_new, y_new, n_classes):
+    """Lines of (coefficients a class, log loss and coefficients of softmax, of softmax with shared support, of ovr)."""
+    found = [softmax_models(X, y, n_classes, shared) for shared in (False, True)]
+    found.append(one_against_rest(X, y, n_classes))
+    scored = [[(count_nonzero(W), log_loss(link, X_new, y_new, W, b)) for W, b, link in models] for models in found]
+    for budget in PER_CLASS:
+        within = [[one for one in models if one[0] <= budget * n_classes] for models in scored]
+        yield budget, [models[-1] for models in within]
+
+
+def softmax_models(X, y, n_classes, shared):
+    spec = Spec(loss=Softmax(n_classes), standardize=False, shared_support=shared, tol=1e-4)
+    made = path(InMemory(X, y.astype(float)), spec, length=N_ALPHAS, reach=REACH)
+    return [(w.reshape(-1, n_classes), b, "softmax") for w, b in zip(made.coefs, made.intercepts, strict=True)]
+
+
+def one_against_rest(X, y, n_classes):
+    spec = Spec(loss="logistic", standardize=False, tol=1e-4)
+    made = []
+    for k in range(n_classes):
+        data = InMemory(X, np.where(y == k, 1.0, -1.0))
+        largest = path(data, spec, length=1).alphas[0]
+        made.append(path(data, spec, largest * np.geomspace(1.0, REACH, N_ALPHAS)))
+    return [
+        (np.stack([one.coefs[i] for one in made], axis=1), np.array([one.intercepts[i] for one in made]), "logistic")
+        for i in range(N_ALPHAS)
+    ]
+
+
+def count_nonzero(W):
+    return int(np.count_nonzero(W))
+
+
+def log_loss(link, X, y, W, b):
+    p = probabilities(LINKS[link], X @ W + b)
+    return float(-np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)).mean())
+
+
+def speed(X, y, n_classes):
+    """Lines of (who, seconds, excess)."""
+    from sklearn.linear_model import LogisticRegression
+
+    data, loss = InMemory(X, y.astype(float)), Softmax(n_classes)
+    spec = Spec(loss=loss, alpha_ratio=0.1, standardize=False)
+    for _ in range(2):  # the first one compiles
+        started = time.process_time()
+        found = fit(data, spec)
+        seconds = time.process_time() - started
+    result, alpha = found.result, found.alpha
+    shares = np.bincount(y) / len(y)
+    unit = -float(shares @ np.log(shares))
+    bound = result.objective - result.gap * unit
+    yield f"riata, {count_nonzero(result.coef)} coefficients", seconds, result.gap
+    for passes in SAGA_PASSES:
+        model = LogisticRegression(l1_ratio=1.0, C=1.0 / (alpha * len(y)), solver="saga", tol=1e-12, max_iter=passes)
+        started = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+        seconds = time.process_time() - started
+        z = X @ model.coef_.T + model.intercept_
+        F = float(loss.value(y.astype(float), z).mean()) + alpha * np.abs(model.coef_).sum()
+        yield f"saga, {passes} passes, {count_nonzero(model.coef_)} coefficients", seconds, (F - bound) / unit
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("sparsity", "speed"))
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--only", nargs="+", choices=SETS, default=list(SETS))
+    options = parser.parse_args()
+    for name in options.only:
+        X, y, X_new, y_new, n_classes = halves(*SETS[name](options.data))
+        of = f"{name} {X.shape[0]:,} x {X.shape[1]:,}, {n_classes} classes"
+        if options.what == "sparsity":
+            for budget, models in sparsity(X, y, X_new, y_new, n_classes):
+                cells = " | ".join(f"{loss:.4f} ({size})" for size, loss in models)
+                print(f"| {of} | {budget} | {cells} |", flush=True)
+        else:
+            for who, seconds, excess in speed(X, y, n_classes):
+                print(f"| {of} | {who} | {seconds:.2f} | {excess:.1e} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,165 @@
+"""Newton steps on a working set, one pass after the other: what `exact` does once it has a start."""
+
+from collections.abc import Generator
+from functools import partial
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.objective import FirstOrder, Problem, gap_unit
+from riata.outcome.reasons import StopReason
+from riata.solvers.convex.curvature import NOTHING
+from riata.solvers.convex.gathered_columns import GatheredColumns
+from riata.solvers.convex.inner_method import InnerModel, without_curvature
+from riata.solvers.convex.judge import Judge
+from riata.solvers.convex.working_set import (
+    CUTS,
+    MIN_JOINING,
+    STEP_PRECISION,
+    AnyCurvature,
+    Known,
+    WorkingSetState,
+    cut_back,
+    grown,
+    local_problem,
+    passes_are_cheap,
+    read,
+    sum_rounding,
+    without_rounding,
+    worse,
+)
+from riata.solvers.iterate import Iterate, Options, Saved
+
+MIN_JOINING_FROM_DISK = 512  # in place of MIN_JOINING, where a pass costs more than a large working set
+LARGE_BUDGET = 1 << 28  # bytes, from which on a working set of that many features does no harm
+FAST = 0.1  # a curvature is kept while a step reduces the gap to this share
+ROUGH_PRECISION = 1e-3  # of a step while more features are to join
+STALLED = 3  # steps that lower neither F nor the gap: only rounding is left
+
+
+class Care(NamedTuple):
+    """How precisely steps are made."""
+
+    enough: float = 0.1  # of the gap at hand, or of the one that is asked for: then a working set is solved
+    precision: float = STEP_PRECISION  # of the optimality conditions
+
+
+USUAL_CARE = Care()
+
+
+def newton(
+    problem: Problem,
+    options: Options,
+    state: WorkingSetState,
+    judge: Judge,
+    known: Known | None = None,
+    resume: Saved | None = None,
+    care: Care = USUAL_CARE,
+) -> Generator[Iterate, None, StopReason]:
+    """Newton steps from a state, which is updated in place. No step may be worse than the point `known`.
+
+    The first point of a resumed run is not yielded: it was yielded before it was saved. Returns why it ended.
+    """
+    both_orders = not passes_are_cheap(problem)
+    least_gap, idle, first = np.inf, 0, 2
+    if resume is not None:
+        least_gap, idle, first = (resume.facts[name] for name in ("least_gap", "idle", "steps"))
+    for t in count(first):
+        found = _read_no_worse(problem, options, state, judge, known, least_gap, both_orders)
+        if found is None and (problem.penalty.convex or state.tangent):
+            break
+        if found is None:
+            state.tangent = True
+            continue
+        at, second, F, gap = found
+        if resume is None or t > first:
+            save = None if known is None else partial(state.saved, known, least_gap, idle, t, judge.slope_unit)
+            yield judge.iterate(t, state.w, state.b, F, gap, save)
+        idle = idle + 1 if known is not None and F >= known[0] and gap >= least_gap else 0
+        if idle == STALLED:
+            break
+        state.judge_sample(gap, least_gap)
+        known = F, state.w, state.b
+        advance(problem, options, state, at, gap, second, keep=gap <= FAST * least_gap, care=care)
+        least_gap = min(gap, least_gap)
+    return StopReason.ROUNDING
+
+
+def _read_no_worse(
+    problem: Problem,
+    options: Options,
+    state: WorkingSetState,
+    judge: Judge,
+    known: Known | None,
+    least_gap: float,
+    both_orders: bool,
+) -> tuple[FirstOrder, AnyCurvature | None, float, float] | None:
+    """(slopes, curvature, F, gap) at the state, whose step is cut back while F is worse than at the point `known`.
+
+    Where F rose by no more than a sum may by rounding, the least gap so far tells a good step. None, with the state
+    back at that point, if F stays worse: then rounding hides what a step gains, as where a column's mean is many times
+    its deviation.
+    """
+    for _ in range(1 + CUTS):
+        at, second = read(problem, state, first=True, second=both_orders, memory=options.memory)
+        assert at is not None
+        F = float(at.loss + problem.penalty.value(state.w))
+        # With the curvature of a quadratic loss the next step is as good from any point, such as a sample's minimum.
+        exact = second is not None and problem.loss.quadratic
+        if known is None or exact or not worse(F, known[0], sum_rounding(problem.data.n_rows)):
+            gap = judge.shortfall(problem, state.w, at)
+            if known is None or exact or gap < least_gap or not worse(F, known[0]):
+                return at, second, F, gap
+        if not (problem.penalty.convex or state.tangent):
+            break  # on the line to a lower point of its quadratic F may rise first, however short the step
+        state.w, state.b = cut_back(problem, known[1:], (state.w, state.b))
+    assert known is not None
+    state.w, state.b = known[1:]
+    return None
+
+
+def advance(
+    problem: Problem,
+    options: Options,
+    state: WorkingSetState,
+    at: FirstOrder,
+    gap: float,
+    second: AnyCurvature | None = None,
+    keep: bool = False,
+    care: Care = USUAL_CARE,
+) -> None:
+    """Let features join, and step by the curvature: that read with `at`, the one kept, or a new one (a pass)."""
+    cheap = passes_are_cheap(problem)
+    small = cheap or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
+    min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
+    if cheap and problem.loss.quadratic:
+        state.prune(problem, at)
+    features, waiting = grown(problem, state, [at], min_joining=min_joining)
+    model: InnerModel | None = without_curvature(problem, features)
+    if model is None:
+        if second is not None:
+            state.curvature = second
+            waiting += len(features) - len(state.features)
+        elif len(features) > len(state.curvature.features) or not keep:
+            state.features = features
+            second = read(problem, state, first=False, second=True, memory=options.memory)[1]
+            state.curvature = second or state.curvature
+        model = state.curvature
+    here = state.w, state.b
+    precision = ROUGH_PRECISION if waiting else care.precision
+    enough = care.enough * max(min(gap, at.loss), _asked_for(problem, options))
+    local = local_problem(problem, state.w, state.tangent)
+    found = model.minimum(local, at, here, here, precision, enough)
+    state.w, state.b = without_rounding(problem, found, options.tol)
+    state.features = features
+    if isinstance(model, GatheredColumns):  # features that came to nothing leave
+        state.features, state.curvature = np.flatnonzero(state.w), NOTHING
+
+
+def _asked_for(problem: Problem, options: Options) -> float:
+    """The gap that is asked for, in the units of F."""
+    if not (options.tol and problem.data.cheap_passes):
+        return 0.0
+    with problem.data.ledger.monitoring():
+        return options.tol * gap_unit(problem)

@@ -1,0 +1,156 @@
+"""Losses with a kink: Newton steps on a smoothed loss, whose width falls until the gap of the loss itself is small.
+
+The minimum for one width is where the search for that of a smaller one begins, with a step that sees what the smaller
+width will change (as interior-point methods do; Portnoy & Koenker, 1997). A slope of the smoothed loss is one of the
+loss itself, so that a pass certifies a gap for the loss itself: that of the smoothed problem, and about two widths.
+"""
+
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.data.sample import sample_rows
+from riata.losses import Loss
+from riata.objective import (
+    FirstOrder,
+    Problem,
+    best_slopes,
+    duality_gap,
+    empty_start,
+    smoothed_part,
+    summarise,
+    summarise_smoothed,
+)
+from riata.outcome.reasons import StopReason
+from riata.solvers.convex.curvature import NOTHING, Point
+from riata.solvers.convex.judge import SAMPLE_PRECISION, Judge
+from riata.solvers.convex.newton import Care, newton
+from riata.solvers.convex.working_set import WorkingSetState, check_memory, pass_part
+from riata.solvers.iterate import Iterate, Options, Saved
+from riata.solvers.saved_checks import check_array, check_facts, restoring
+
+FALL = 0.3  # of the width, from one to the next
+SOLVED = 1.0  # width: a smoothed problem is solved up to such a gap
+STEPS = 40  # at one width, at most
+CARE = Care(1e-3, 1e-10)  # where a kink is nearly one slopes change a lot with margins, and have fewer digits
+OF_GAP = 0.5  # is the width that loses about as much
+NARROWEST = 1e-10  # of F: slopes at smaller widths are rounding
+IDLE = 2  # widths in a row that do not lower the gap: only rounding is left
+GAP = Judge(None)
+
+
+def by_smoothing(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
+    """One iterate for every width, each with the certified gap of the loss itself."""
+    if options.resume is not None:
+        state, width, steps = _resumed(options.resume, problem.data.n_features)
+        yield from islice(
+            _iterates(problem, options, state, width, steps), 1, None
+        )  # the first was before it was saved
+        return StopReason.ROUNDING
+    w, b, at = problem.start or empty_start(problem)
+    yield Iterate(w, b, 1, float(at.loss + problem.penalty.value(w)), duality_gap(problem, w, at))
+    state = WorkingSetState(w, b, np.flatnonzero(w))
+    sample = sample_rows(problem.data, options.memory, options.seed)
+    if sample is not None:
+        at = _solve_sample(replace(problem, data=sample, start=None, empty=None), problem, options, state, at)
+    yield from _iterates(problem, options, state, first_width(problem, state.w, at), 2)
+    return StopReason.ROUNDING
+
+
+def first_width(problem: Problem, w: np.ndarray, at: FirstOrder) -> float:
+    """The width to begin with at a point: one that loses about as much as the point does."""
+    return OF_GAP * min(duality_gap(problem, w, at), at.loss + problem.penalty.value(w))
+
+
+def _iterates(
+    problem: Problem, options: Options, state: WorkingSetState, width: float, first: int
+) -> Iterator[Iterate]:
+    for t, found in enumerate(minima(problem, options, state, width), first):
+        save = partial(_saved, state.w, state.b, found.width, t)
+        yield Iterate(state.w, state.b, t, found.F, found.gap, save=save)
+
+
+class Minimum(NamedTuple):
+    """The minimum for one width, as the loss itself sees it; the state has the point."""
+
+    width: float
+    at: FirstOrder
+    F: float
+    gap: float
+
+
+def minima(problem: Problem, options: Options, state: WorkingSetState, width: float) -> Iterator[Minimum]:
+    """Those for falling widths from a state, which is updated in place, until rounding is all that is left."""
+    quiet = replace(options, tol=0.0, resume=None)
+    least, idle = np.inf, 0
+    while True:
+        at, smoothed_gap, ahead = _look(problem, options, state, width)
+        if smoothed_gap > SOLVED * width:
+            smooth = _smoothed(problem, problem.loss.smoothed(width))
+            for point in islice(newton(smooth, quiet, state, GAP, care=CARE), STEPS):
+                if point.gap is not None and point.gap <= SOLVED * width:
+                    break
+            at, _, ahead = _look(problem, options, state, width)
+        F, gap = float(at.loss + problem.penalty.value(state.w)), duality_gap(problem, state.w, at)
+        yield Minimum(width, at, F, gap)
+        idle = 0 if gap < least else idle + 1
+        least = min(gap, least)
+        if idle == IDLE or width <= NARROWEST * F:
+            return
+        width *= FALL
+        if ahead is not None:
+            state.w, state.b = ahead
+
+
+def _look(
+    problem: Problem, options: Options, state: WorkingSetState, width: float
+) -> tuple[FirstOrder, float, Point | None]:
+    """(the pass at the state, the gap of the smoothed problem, the minimum for the next width by a quadratic that
+    foresees it, over the features in play): one reading of the rows."""
+    smooth = problem.loss.smoothed(width)
+    ahead = _smoothed(problem, smooth.ahead(FALL * width))
+    w, b, W = state.w, state.b, state.features if len(state.features) else None
+    if W is not None:
+        check_memory(len(W), len(w), options.memory)
+    here, there = smoothed_part(problem.loss, width, w, b), pass_part(ahead, w, b, W, W)
+    sums, (slopes, *products) = problem.data.sum(lambda chunk: (here(chunk), there(chunk)))
+    weight = problem.data.total_weight
+    at = summarise_smoothed(sums, weight, w, b)
+    gap = duality_gap(_smoothed(problem, smooth), w, at.smoothed)
+    if W is None:
+        return at.own, gap, None
+    quadratic = NOTHING.grown(W, products[0], weight)
+    foreseen = quadratic.minimum(ahead, summarise(slopes, w, b), (w, b), (w, b), CARE.precision)
+    return at.own, gap, foreseen
+
+
+def _smoothed(problem: Problem, loss: Loss) -> Problem:
+    """The problem of a smoothed loss."""
+    return replace(problem, loss=loss, start=None, empty=None)
+
+
+def _solve_sample(
+    sample: Problem, problem: Problem, options: Options, state: WorkingSetState, at: FirstOrder
+) -> FirstOrder:
+    """Bring the state to the minimum over a sample of the rows; the pass over all of them there."""
+    sample = replace(sample, empty=empty_start(sample))
+    for found in minima(sample, options, state, first_width(problem, state.w, at)):
+        if found.gap <= SAMPLE_PRECISION * found.F:
+            break
+    return best_slopes(problem, state.w, state.b)
+
+
+def _saved(w: np.ndarray, b: float, width: float, steps: int) -> Saved:
+    return Saved({"w": w}, {"b": float(b), "width": width, "steps": steps})
+
+
+@restoring()
+def _resumed(saved: Saved, d: int) -> tuple[WorkingSetState, float, int]:
+    """The state, its width and the number of steps, of d features."""
+    w = check_array(saved.arrays, "w", np.float64, (d,))
+    check_facts(saved.facts, {"b": float, "width": float, "steps": int})
+    return WorkingSetState(w, saved.facts["b"], np.flatnonzero(w)), saved.facts["width"], saved.facts["steps"]
