@@ -14,7 +14,7 @@ from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset, Run
 from riata.losses import CoupledLoss, Loss, SeveralMargins
 
-Point = tuple[np.ndarray, Any]  # (w, b)
+Point = tuple[np.ndarray | None, Any]  # (w, b); None stands for w = 0
 NUMBERS_AT_ONCE = 1 << 23  # of the sums of several points that are added up in one pass
 
 
@@ -71,8 +71,11 @@ def rows_sums(data: Dataset, loss: CoupledLoss, points: Sequence[Point]) -> Iter
 def _sums_part(loss: CoupledLoss, points: Sequence[Point]) -> Callable[[Run], tuple[Any, ...]]:
     """What a run of chunks adds to the sums at each point."""
 
+    def margins(chunk: Chunk, w: np.ndarray | None, b: Any) -> Any:
+        return 0.0 * chunk.weight + b if w is None else chunk.X.margins(w, b)
+
     def of(chunk: Chunk) -> tuple[Any, ...]:
-        return tuple(loss.sums(chunk.y, chunk.X.margins(w, b), chunk.weight) for w, b in points)
+        return tuple(loss.sums(chunk.y, margins(chunk, w, b), chunk.weight) for w, b in points)
 
     return lambda run: added(of(chunk) for _, chunk in run)
 

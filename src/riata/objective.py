@@ -160,8 +160,7 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     """The mean loss: one pass. w = None stands for w = 0."""
     value = problem.loss.value  # `part` may be sent to workers: it must not refer to the problem, which has the data
     if isinstance(problem.loss, CoupledLoss):
-        point = np.zeros(problem.data.n_features) if w is None else w, b
-        return float(coupled_losses(problem.data, problem.loss, [point])[0])
+        return float(coupled_losses(problem.data, problem.loss, [(w, b)])[0])
     W = None if w is None else by_output(problem.loss, w)
 
     def part(chunk: Chunk) -> tuple[float, float]:

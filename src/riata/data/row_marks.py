@@ -172,7 +172,8 @@ def numbers_of(role: str, column: pa.Array, name: str) -> np.ndarray:
     """The numbers of a role that the values of a column give."""
     if column.null_count or (pa.types.is_floating(column.type) and np.isnan(values_of(column)).any()):
         missing = values_of(column.is_null(nan_is_null=True))
-        raise BadRow(int(np.argmax(missing)), f"{name!r} has no value there, and every row needs one")
+        who = "folds" if role in OF_FOLDS else "risk sets"
+        raise BadRow(int(np.argmax(missing)), f"{name!r} has no value there, and {who} need one in every row")
     if role in (GROUPS, STRATA):
         return hashes_of(column)
     if role == TIME and are_dates(column.type):

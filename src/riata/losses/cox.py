@@ -51,12 +51,13 @@ class Cox(CoupledLoss):
     tasks = ("survival",)
     score = "partial likelihood loss"
     half_deviance = True
-    words = "Cox's partial likelihood (half its deviance)"
+    words = "Cox loss (half the deviance of the partial likelihood)"
     refusal = "the target has times of zero or less"
     formula = (
         "<mo>−</mo><mi>log</mi><mspace width='0.2em'/><mfrac><msup><mi>e</mi><msub><mi>z</mi><mi>i</mi></msub></msup>"
         "<mrow><munder><mo>∑</mo><mrow><mi>j</mi><mspace width='0.2em'/><mtext>at risk</mtext></mrow></munder>"
         "<msup><mi>e</mi><msub><mi>z</mi><mi>j</mi></msub></msup></mrow></mfrac>"
+        "<mspace width='0.5em'/><mtext>of events, 0 of censored rows</mtext>"
     )
 
     def __init__(self, n_slots: int = 0) -> None:
@@ -112,7 +113,7 @@ class Efron(Cox):
 
     name = "cox-efron"
     efron = True
-    words = "Cox's partial likelihood (half its deviance, ties as Efron has them)"
+    words = "Cox loss (half the deviance of the partial likelihood, ties as Efron has them)"
 
 
 class Hazards(NamedTuple):

@@ -24,7 +24,7 @@ def lead(facts: Facts) -> str:
     model, n_rows = facts.model, facts.training.n_rows
     what = f"predicts {facts.target}" if model.classes is None else f"tells {_either(model.classes)} apart"
     if model.task == "survival":
-        what = f"predicts whose event comes sooner, by {facts.target},"
+        what = f"predicts whose event comes sooner ({facts.target})"
     rows = "" if n_rows is None else f", learnt from {count(n_rows, 'row')} of {facts.data}"
     return f"A linear model that {what} by {len(model.names):,} of {facts.of_features}{rows}."
 

@@ -13,6 +13,7 @@ import numpy as np
 from riata.arrays import at_least
 from riata.coupled_passes import by_output, by_rows, coupled_losses
 from riata.data.chunk import Chunk
+from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
@@ -52,6 +53,18 @@ class WorkingSetState:
     tangent: bool = False  # steps take the penalty's tangent for it, see `Penalty.tangent`
     sample: Problem | None = None  # whose rows tell the curvature, where that of all would cost much more than slopes
     slow: int = 0  # steps by the curvature of the sample in a row that brought little
+    settled: tuple[Dataset, np.ndarray, Any, Loss] | None = None  # what `loss_here` found last, over which rows
+
+    def loss_here(self, problem: Problem) -> Loss:
+        """The loss as a sum over rows at this point; of one that couples rows it is kept for further passes here."""
+        if not problem.loss.couples_rows:
+            return problem.loss
+        if self.settled is None or not (
+            self.settled[0] is problem.data and self.settled[1] is self.w and self.settled[2] == self.b
+        ):
+            [loss] = by_rows(problem.data, problem.loss, [(self.w, self.b)])
+            self.settled = problem.data, self.w, self.b, loss
+        return self.settled[3]
 
     def judge_sample(self, gap: float, least_gap: float) -> None:
         """Do without the sample once its curvature is too far from that of all rows."""
@@ -129,8 +142,14 @@ def read(
         return _read_by_sample(problem, state.sample, state, first, memory)
     if second:
         _check_memory(problem, len(features), memory)
-    [of_rows] = by_rows(problem.data, problem.loss, [(state.w, state.b)])
-    part = pass_part(replace(problem, loss=of_rows), state.w, state.b, left if second else None, features, first=first)
+    part = pass_part(
+        replace(problem, loss=state.loss_here(problem)),
+        state.w,
+        state.b,
+        left if second else None,
+        features,
+        first=first,
+    )
     sums = problem.data.sum(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None

@@ -38,7 +38,7 @@ def asked_section(facts: Facts) -> Section:
         l1_ratio=parameters.get("l1_ratio", 1.0),
         ridge=parameters.get("ridge", 0.0),
         scaled=parameters.get("standardize", True),
-        intercept=parameters.get("fit_intercept", True),
+        intercept=parameters.get("fit_intercept", True) and facts.model.task != "survival",
         offset=facts.model.offset is not None,
         minimised=facts.model.objective,
         options=facts_list(options),
