@@ -188,25 +188,39 @@ def first_order(problem: Problem, w: np.ndarray, b: Any) -> FirstOrder:
     return summarise(data.sum(first_order_part(of_rows, w, b)), w, b)
 
 
-def smoothed_first_orders(problem: Problem, widths: Sequence[float], w: np.ndarray, b: float) -> list[FirstOrder]:
-    """Of a loss with a kink: loss and conjugates at the slopes that it has smoothed, by each width. One pass."""
-    loss = problem.loss
-    smooth = [loss.smoothed(width) for width in widths]
-    slopes = [first_order_part(one, w, b) for one in smooth]
+class SmoothedAndOwn(NamedTuple):
+    """The first-order means of a loss with a kink by the slopes that it has smoothed: as the two losses see them."""
+
+    smoothed: FirstOrder
+    own: FirstOrder
+
+
+def smoothed_part(loss: Loss, width: float, w: np.ndarray, b: float) -> Callable[[Chunk], tuple[Any, ...]]:
+    """What a chunk adds to the first-order pass of a loss with a kink that is smoothed by a width."""
+    smooth = loss.smoothed(width)
+    slopes = first_order_part(smooth, w, b)
 
     def part(chunk: Chunk) -> tuple[Any, ...]:
         z = chunk.X.margins(w, b)
-        own = [_conjugates(loss, chunk, one.derivative(chunk.y, z)) for one in smooth]
-        return float(chunk.weight @ loss.value(chunk.y, z)), *own, *(of_width(chunk) for of_width in slopes)
+        own = _conjugates(loss, chunk, smooth.derivative(chunk.y, z))
+        return slopes(chunk), float(chunk.weight @ loss.value(chunk.y, z)), own
 
-    value, *sums = problem.data.sum(part)
-    weight = problem.data.total_weight
-    found = []
-    for (up, down), of_width in zip(sums[: len(widths)], sums[len(widths) :], strict=True):
-        at = summarise(of_width, w, b)
-        sides = at.positive._replace(conjugate=up / weight), at.negative._replace(conjugate=down / weight)
-        found.append(FirstOrder(value / weight, *sides))
-    return found
+    return part
+
+
+def summarise_smoothed(sums: tuple[Any, ...], weight: float, w: np.ndarray, b: float) -> SmoothedAndOwn:
+    """Means from the sums of `smoothed_part` over all chunks."""
+    of_smoothed, value, (up, down) = sums
+    at = summarise(of_smoothed, w, b)
+    sides = at.positive._replace(conjugate=up / weight), at.negative._replace(conjugate=down / weight)
+    return SmoothedAndOwn(at, FirstOrder(value / weight, *sides))
+
+
+def _by_widths(problem: Problem, widths: Sequence[float], w: np.ndarray, b: float) -> list[FirstOrder]:
+    """The first-order means of a loss with a kink by the slopes of each width: one pass."""
+    parts = [smoothed_part(problem.loss, width, w, b) for width in widths]
+    sums = problem.data.sum(lambda chunk: tuple(part(chunk) for part in parts))
+    return [summarise_smoothed(one, problem.data.total_weight, w, b).own for one in sums]
 
 
 def _conjugates(loss: Loss, chunk: Chunk, u: Array) -> np.ndarray:
@@ -220,7 +234,7 @@ def best_slopes(problem: Problem, w: np.ndarray, b: float) -> FirstOrder:
     """The first-order pass at (w, b) whose slopes certify most: where the loss has a kink, there is a choice."""
     if "smoothing" not in problem.loss.has:
         return first_order(problem, w, b)
-    tried = smoothed_first_orders(problem, [float(width) for width in gap_unit(problem) * WIDTHS], w, b)
+    tried = _by_widths(problem, [float(width) for width in gap_unit(problem) * WIDTHS], w, b)
     return min(tried, key=lambda at: duality_gap(problem, w, at))
 
 
@@ -446,7 +460,7 @@ def empty_start(problem: Problem) -> Start:
     data, loss = problem.data, problem.loss
     w, b = np.zeros(problem.n_coefficients), empty_intercept(problem)
     if "smoothing" in loss.has:
-        return Start(w, b, smoothed_first_orders(problem, [_first_width(problem)], w, b)[0])
+        return Start(w, b, _by_widths(problem, [_first_width(problem)], w, b)[0])
     from_moments = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if from_moments else first_order(problem, w, b))
 

@@ -60,8 +60,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     bounds : dict or sequence of n_features pairs, optional
         Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
         for each feature. None is no bound; 0 must be possible. With solver "exact".
-    loss : {"squared", "huber", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
-        Least squares, its robust cousin (bent at 1.35), or half the deviance of counts of mean exp(X @ w + b).
+    loss : {"squared", "huber", "quantile", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
+        Least squares, its robust cousin (bent at 1.35), a quantile such as "quantile:0.95", or half the deviance of
+        counts of mean exp(X @ w + b).
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
     fit_intercept : bool, default=True

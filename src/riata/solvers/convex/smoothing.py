@@ -14,12 +14,22 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.data.sample import sample_rows
-from riata.objective import FirstOrder, Problem, best_slopes, duality_gap, empty_start
-from riata.objective import smoothed_first_orders as first_orders
+from riata.losses import Loss
+from riata.objective import (
+    FirstOrder,
+    Problem,
+    best_slopes,
+    duality_gap,
+    empty_start,
+    smoothed_part,
+    summarise,
+    summarise_smoothed,
+)
 from riata.outcome.reasons import StopReason
+from riata.solvers.convex.curvature import NOTHING, Point
 from riata.solvers.convex.judge import SAMPLE_PRECISION, Judge
 from riata.solvers.convex.newton import Care, newton
-from riata.solvers.convex.working_set import WorkingSetState, read
+from riata.solvers.convex.working_set import WorkingSetState, check_memory, pass_part
 from riata.solvers.iterate import Iterate, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, restoring
 
@@ -78,27 +88,49 @@ def minima(problem: Problem, options: Options, state: WorkingSetState, width: fl
     quiet = replace(options, tol=0.0, resume=None)
     least, idle = np.inf, 0
     while True:
-        smooth = replace(problem, loss=problem.loss.smoothed(width), start=None, empty=None)
-        for point in islice(newton(smooth, quiet, state, GAP, care=CARE), STEPS):
-            if point.gap is not None and point.gap <= SOLVED * width:
-                break
-        [at] = first_orders(problem, [width], state.w, state.b)
+        at, smoothed_gap, ahead = _look(problem, options, state, width)
+        if smoothed_gap > SOLVED * width:
+            smooth = _smoothed(problem, problem.loss.smoothed(width))
+            for point in islice(newton(smooth, quiet, state, GAP, care=CARE), STEPS):
+                if point.gap is not None and point.gap <= SOLVED * width:
+                    break
+            at, _, ahead = _look(problem, options, state, width)
         F, gap = float(at.loss + problem.penalty.value(state.w)), duality_gap(problem, state.w, at)
         yield Minimum(width, at, F, gap)
         idle = 0 if gap < least else idle + 1
         least = min(gap, least)
         if idle == IDLE or width <= NARROWEST * F:
             return
-        _step_ahead(replace(smooth, loss=smooth.loss.ahead(FALL * width)), options, state)
         width *= FALL
+        if ahead is not None:
+            state.w, state.b = ahead
 
 
-def _step_ahead(problem: Problem, options: Options, state: WorkingSetState) -> None:
-    """The step to the minimum for the next width, by the quadratic that foresees it, over the features in play."""
-    at, second = read(problem, state, first=True, second=True, memory=options.memory)
-    if second is not None and at is not None:
-        here = state.w, state.b
-        state.w, state.b = second.minimum(problem, at, here, here, CARE.precision)
+def _look(
+    problem: Problem, options: Options, state: WorkingSetState, width: float
+) -> tuple[FirstOrder, float, Point | None]:
+    """(the pass at the state, the gap of the smoothed problem, the minimum for the next width by a quadratic that
+    foresees it, over the features in play): one reading of the rows."""
+    smooth = problem.loss.smoothed(width)
+    ahead = _smoothed(problem, smooth.ahead(FALL * width))
+    w, b, W = state.w, state.b, state.features if len(state.features) else None
+    if W is not None:
+        check_memory(len(W), len(w), options.memory)
+    here, there = smoothed_part(problem.loss, width, w, b), pass_part(ahead, w, b, W, W)
+    sums, (slopes, *products) = problem.data.sum(lambda chunk: (here(chunk), there(chunk)))
+    weight = problem.data.total_weight
+    at = summarise_smoothed(sums, weight, w, b)
+    gap = duality_gap(_smoothed(problem, smooth), w, at.smoothed)
+    if W is None:
+        return at.own, gap, None
+    quadratic = NOTHING.grown(W, products[0], weight)
+    foreseen = quadratic.minimum(ahead, summarise(slopes, w, b), (w, b), (w, b), CARE.precision)
+    return at.own, gap, foreseen
+
+
+def _smoothed(problem: Problem, loss: Loss) -> Problem:
+    """The problem of a smoothed loss."""
+    return replace(problem, loss=loss, start=None, empty=None)
 
 
 def _solve_sample(
