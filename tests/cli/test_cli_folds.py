@@ -94,6 +94,15 @@ def test_statistics_of_two_days_go_together_by_group_and_not_in_time(here):
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("folds", [[], ["--cv", 3, "--seed", 4], ["--cv", 1]], ids=str)
+def test_what_statistics_name_as_the_next_command_works(folds):
+    said = run("statistics", "rows.csv", "rows.npz", "--target", "y", "--drop", "customer,day,fold", *folds).stderr
+    *_, line = said.splitlines()
+    assert line.startswith("next: riata fit rows.npz")
+    run(*line.removeprefix("next: riata ").split())
+
+
+@pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

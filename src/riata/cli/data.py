@@ -96,7 +96,11 @@ def statistics(
     found.save(out)
     folds = f" in {folds_in_words(found.plan.used)}" if len(found.folds) > 1 else ""
     click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {visible(str(out))}", err=True)
-    say_next(words("fit", out, "--alpha", "auto"))
+    if len(found.folds) > 1:  # a fit must ask for the folds that are kept apart
+        cv, seed = (None if cv == 5 else str(cv)), (None if seed == 0 else str(seed))
+        say_next(words("fit", out, "--alpha", "auto", cv and "--cv", cv, seed and "--seed", seed))
+    else:
+        say_next(words("fit", out, "--alpha-ratio", "0.1"))
 
 
 @main.command()
