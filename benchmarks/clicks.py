@@ -1,7 +1,7 @@
 """Click logs: rows in the shape of Criteo's, learnt in one pass, beside Vowpal Wabbit in the same run.
 
     python benchmarks/clicks.py [--rows 300000] [--seed 0] [--folder FOLDER] [--vw COMMAND] [--only NAME ...]
-        [--out docs/clicks-table.md]
+        [--repeats 1] [--out docs/clicks-table.md]
 
 A row has 13 counts, of which many are missing, and 26 columns of 8-digit hexadecimal strings with 3 to 2,000,000 levels
 each, by Zipf's law; about 6 % are clicks. The true weights are known: `truth` lists them. Rows are made block by block,
@@ -266,10 +266,10 @@ def learners(environment, vw):
     return [*others, *made]
 
 
-def row_of(learner, folder, n_rows, true, limit):
-    """A line of the table."""
+def row_of(learner, folder, n_rows, true, limit, repeats):
+    """A line of the table; of several fits, the one that took least processor time counts."""
     model = folder / "model"
-    cost = learner.fit(folder, model, limit)
+    cost = min((learner.fit(folder, model, limit) for _ in range(repeats)), key=lambda one: (not one.ended, one.cpu))
     if not cost.ended:
         cells = [learner.name, f"> {cost.cpu:.1f}", *["did not end"] + [""] * 5]
     else:
@@ -300,6 +300,7 @@ def main():
     parser.add_argument("--folder", type=Path, help="where data is made, and kept for the next run")
     parser.add_argument("--vw", help="the command of Vowpal Wabbit")
     parser.add_argument("--only", nargs="*", help="learners whose names contain one of these")
+    parser.add_argument("--repeats", type=int, default=1, help="fits of each learner, of which the quickest counts")
     parser.add_argument("--limit", type=float, default=150.0, help="seconds by the clock, for each learner")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()
@@ -342,7 +343,8 @@ def main():
             600,
             environment,
         )
-        lines += [row_of(one, folder, arguments.rows, truth(arguments.seed), arguments.limit) for one in chosen]
+        true = truth(arguments.seed)
+        lines += [row_of(one, folder, arguments.rows, true, arguments.limit, arguments.repeats) for one in chosen]
         if arguments.out is not None:
             arguments.out.write_text("\n".join(lines) + "\n")
 

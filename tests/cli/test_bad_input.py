@@ -33,7 +33,7 @@ CASES = {
     "target missing in all rows": (["fit", "no_target.csv", *FIT], "3 have no target"),
     "one class": (["fit", "one_class.csv", *FIT], "one class"),
     "constant target": (["fit", "constant.csv", *REGRESSION], "same value, 7"),
-    "no rows": (["fit", "empty.csv", *FIT], "0 rows"),
+    "no rows": (["fit", "empty.csv", *FIT], "no rows to learn from in empty.csv"),
     "empty file": (["fit", "nothing.csv", *FIT], "nothing.csv"),
     "no features": (["fit", "only_target.csv", *FIT], "0 features"),
     "ragged": (["fit", "ragged.csv", *FIT], "ragged.csv"),

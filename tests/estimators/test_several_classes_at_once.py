@@ -103,3 +103,20 @@ def test_folds_without_a_class_are_refused(rows):
     fold[y == "oak"] = 2
     with pytest.raises(DataError, match="fold 3 of 3 has only rows of some of the classes to learn from"):
         riata.SparseClassifier(loss="softmax", alpha="auto", cv=fold).fit(X, y)
+
+
+def test_a_path_of_an_opened_dataset_is_that_of_all_classes(rows):
+    found = riata.path(riata.open(*rows), riata.Spec(loss="softmax"), length=4)
+    assert found.coefs.shape == (4, 24)
+    assert found.n_outputs == 3
+    single = riata.SparseClassifier(loss="softmax", alpha=found.alphas[-1]).fit(*rows)
+    assert_allclose(found.objectives[-1], single.objective_, rtol=2e-6)
+
+
+def test_a_fit_that_was_interrupted_goes_on_to_the_same_model(rows, tmp_path):
+    options = {"loss": "softmax", "alpha_ratio": 0.02, "checkpoint": str(tmp_path), "every": 0}
+    whole = riata.SparseClassifier(**options).fit(*rows)
+    assert (tmp_path / "checkpoint.npz").exists()  # as it was before the last step
+    resumed = riata.SparseClassifier(resume=True, **options).fit(*rows)
+    assert_allclose(resumed.objective_, whole.objective_, rtol=1e-6)
+    assert resumed.gap_ <= 1e-6

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from riata.arrays import Array, namespace, to_host
+from riata.arrays import Array, namespace
 from riata.matrices.matrix import ALL, Matrix
 
 
@@ -30,18 +30,18 @@ class ArrayMatrix(Matrix):
         return (z[0] if len(z) == 1 else xp.concat(z)) + intercepts(xp, b)
 
     def _slopes(self, U: Array) -> np.ndarray:
-        total = np.zeros((self.shape[1], U.shape[1]))
-        for rows in self.blocks(self.shape[1]):
-            total += to_host(self._float64(rows).T @ U[rows, :])
-        return total
+        return self._summed(self.shape[1], lambda rows: self._float64(rows).T @ U[rows, :])
 
     def sums(self, shift: np.ndarray, u: Array, curvature: Array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         xp = namespace(self.array)
-        centre, total = xp.asarray(shift), np.zeros((3, self.shape[1]))
-        for rows in self.blocks(self.shape[1]):
+        centre = xp.asarray(shift)
+
+        def part(rows: slice) -> Array:
             a = self._float64(rows) - centre
-            total += to_host(xp.stack([u[rows] @ a, curvature[rows] @ a, curvature[rows] @ (a * a)]))
-        return total[0], total[1], total[2]
+            return xp.stack([u[rows] @ a, curvature[rows] @ a, curvature[rows] @ (a * a)])
+
+        by_u, by_curvature, squares = self._summed(self.shape[1], part)
+        return by_u, by_curvature, squares
 
     def columns(self, numbers: np.ndarray, rows: slice = ALL) -> Array:
         xp = namespace(self.array)

@@ -33,8 +33,10 @@ passes take as long as the memory takes to read.
 and the selections of rows and columns; it overrides others where it has something faster.
 """
 
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -109,6 +111,10 @@ class Matrix(ABC):
         n, step = self.shape[0], max(1, BLOCK_BYTES // (8 * max(1, width)))
         return [slice(i, min(i + step, n)) for i in range(0, max(n, 1), step)]
 
+    def _summed(self, width: int, part: Callable[[slice], Array]) -> np.ndarray:
+        """The sum of what `part` gives for blocks of rows, made where the rows are: only the sum is fetched."""
+        return to_host(reduce(operator.iadd, map(part, self.blocks(width))))
+
     def first_order(
         self, loss: Loss, y: Array, weight: Array, w: np.ndarray, b: float
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -142,18 +148,17 @@ class Matrix(ABC):
         self.prepare(right)
         left_mean = self._means(weight, left, total)
         right_mean = left_mean if left is right else self._means(weight, right, total)
-        about_means = np.zeros((len(left), len(right)))
-        for rows in self.blocks(len(left) + len(right)):
+
+        def about_means(rows: slice) -> Array:
             root = xp.sqrt(weight[rows])[:, None]
             A = root * (self.columns(left, rows) - xp.asarray(left_mean))
             B = A if left is right else root * (self.columns(right, rows) - xp.asarray(right_mean))
-            about_means += to_host(A.T @ B)
-        return Products(total, left_mean, right_mean, about_means)
+            return A.T @ B
+
+        return Products(total, left_mean, right_mean, self._summed(len(left) + len(right), about_means))
 
     def _means(self, weight: Array, columns: np.ndarray, total: float) -> np.ndarray:
-        sums = np.zeros(len(columns))
-        for rows in self.blocks(len(columns)):
-            sums += to_host(weight[rows] @ self.columns(columns, rows))
+        sums = self._summed(len(columns), lambda rows: weight[rows] @ self.columns(columns, rows))
         return sums / max(total, 1e-300)
 
     def column_products(
@@ -174,12 +179,13 @@ class Matrix(ABC):
         centre = xp.asarray(shift[left])
         if right is None and self.sparse:  # a sum over the entries of every column, with no block of rows to cut out
             return self.slopes(curvature[:, None] * (self.columns(left) - centre)).T
-        right = np.arange(self.shape[1]) if right is None else right
-        total = np.zeros((len(left), len(right)))
-        for rows in self.blocks(len(left) + len(right)):
+        others = np.arange(self.shape[1]) if right is None else right
+
+        def products(rows: slice) -> Array:
             A = curvature[rows][:, None] * (self.columns(left, rows) - centre)
-            total += to_host(A.T @ self.columns(right, rows))
-        return total
+            return A.T @ self.columns(others, rows)
+
+        return self._summed(len(left) + len(others), products)
 
     def stored_in_columns(self) -> np.ndarray:
         """How many entries of every column are stored, where it is known that zeros are not."""

@@ -275,13 +275,19 @@ def check_exposure(loss: Loss, exposed: bool) -> None:
 def check_width(data: Dataset, spec: Spec) -> None:
     """Refuse more features than the budget has room for: a single index of a sparse row can ask for billions."""
     memory = spec.memory_bytes or data.memory
-    need = VECTORS * 8 * data.n_features
+    loss = spec.loss_function if data.classes is None else spec.loss_function.of_classes(len(data.classes))
+    need = VECTORS * 8 * data.n_features * loss.n_outputs
     solver = SOLVERS.get(spec.solver_name)
     if memory is not None and need > memory and solver is not None and not solver.width_free:
         raise OptionError(
-            f"{data.n_features} features need at least {in_words(need)}, more than the budget of {in_words(memory)}; "
+            f"{data.n_features} features{_of_margins(loss)} need at least {in_words(need)}, more than the budget of "
+            f"{in_words(memory)}; "
             "give it more memory, correct the indices, or take solver 'sketch', whose memory does not grow with them"
         )
+
+
+def _of_margins(loss: Loss) -> str:
+    return f" of {loss.n_outputs} classes" if loss.n_outputs > 1 else ""
 
 
 def check_target_varies(data: Dataset) -> None:

@@ -18,7 +18,7 @@ from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.risk_sets import check_risks, risk_sets
-from riata.training.several_classes import class_weights, count_classes, one_against_rest
+from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
 from riata.training.spec import Spec
 
 
@@ -61,13 +61,15 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
         data = rows_or_statistics(data, spec, None)
     else:
         classes = np.asarray(data.classes)
-        if len(classes) != 2:
+        loss = spec.loss_function.of_classes(len(classes))
+        if len(classes) != 2 and loss.n_outputs == 1:
             raise OptionError(
                 f"a path is of one margin, and each of {len(classes)} classes has its own: take riata.train with alpha "
                 "or k 'auto', whose course.searched has the paths of all"
             )
         weights = class_weights(spec.class_weight, classes, count_classes(data))
-        data = one_against_rest(rows_seen(data, spec), 1, weights)
+        seen, spec = rows_seen(data, spec), replace(spec, loss=loss)
+        data = weighted(seen, weights) if loss.n_outputs > 1 else one_against_rest(seen, 1, weights)
     data, spec = with_offsets(data, spec)
     check_rows(data, spec)
     return data, with_features_numbered(spec, data)

@@ -141,7 +141,9 @@ def read(
     if second and state.sample is not None:
         return _read_by_sample(problem, state.sample, state, first, memory)
     if second:
-        check_memory(len(features), len(state.w), memory)
+        check_memory(
+            len(features), len(state.w), memory, what="features" if problem.loss.n_outputs == 1 else "coefficients"
+        )
     part = pass_part(
         replace(problem, loss=state.loss_here(problem)),
         state.w,
@@ -161,7 +163,7 @@ def _read_by_sample(
     """One pass for the first-order means, if asked for, and the diagonal of the curvature, the rest from a sample."""
     (w, b, features), loss = (state.w, state.b, state.features), problem.loss
     assert isinstance(loss, SeveralMargins)
-    check_memory(len(features), len(w), memory)
+    check_memory(len(features), len(w), memory, "coefficients")
     centre = sample.data.moments.mean if problem.fit_intercept else np.zeros(problem.data.n_features)
     squares = diagonal_part(loss, w, b, features, centre)
     slopes = pass_part(problem, w, b, None, None, first=first)
@@ -219,12 +221,12 @@ def _products_part(
     return part
 
 
-def check_memory(size: int, n_features: int, memory: int | None) -> None:
+def check_memory(size: int, n_features: int, memory: int | None, what: str = "features") -> None:
     need, most = (COPIES_OF_CURVATURE * 8 * count**2 for count in (size, n_features))
     if memory is not None and need > memory:
         later = f", and more may follow: {whole_megabytes(most)} is enough for all {n_features}" if most > need else ""
         raise OptionError(
-            f"{size} features want to be in the model at this alpha, and their curvature needs "
+            f"{size} {what} want to be in the model at this alpha, and their curvature needs "
             f"{whole_megabytes(need)}, more than the budget of {memory / 1e6:.0f} MB{later}; take a larger alpha, or "
             f"give it more memory"
         )
