@@ -146,6 +146,14 @@ def test_softmax_comes_to_the_local_answer(client, monkeypatch):
     assert_allclose(there.objective, here.objective, rtol=1e-6)
 
 
+def test_quantiles_come_to_the_local_answer(client):
+    X, y = problem()
+    spec = Spec(loss="quantile:0.8", alpha_ratio=0.1)
+    here, there = fit(InMemory(X, y), spec).result, fit(on_workers(client, X, y, 300), spec).result
+    assert there.converged
+    assert_allclose(there.objective, here.objective, rtol=1e-6)
+
+
 @pytest.mark.parametrize("rows", [100, N])
 def test_neither_the_number_of_parts_nor_weights_nor_a_sample_matter(client, rows, monkeypatch):
     monkeypatch.setattr("riata.data.sample.LEAST_ROWS", 16)
