@@ -97,8 +97,8 @@ def statistics(
     folds = f" in {folds_in_words(found.plan.used)}" if len(found.folds) > 1 else ""
     click.echo(f"{found.total.rows} rows of {len(found.total.mean)} features{folds} in {visible(str(out))}", err=True)
     if len(found.folds) > 1:  # a fit must ask for the folds that are kept apart
-        cv, seed = (None if cv == 5 else str(cv)), (None if seed == 0 else str(seed))
-        say_next(words("fit", out, "--alpha", "auto", cv and "--cv", cv, seed and "--seed", seed))
+        folds_asked = [*(() if cv == 5 else ("--cv", str(cv))), *(() if seed == 0 else ("--seed", str(seed)))]
+        say_next(words("fit", out, "--alpha", "auto", *folds_asked))
     else:
         say_next(words("fit", out, "--alpha-ratio", "0.1"))
 
