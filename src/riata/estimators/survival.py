@@ -13,7 +13,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear
 from riata.losses import Loss
 from riata.model.concordance import concordance
-from riata.model.hazard import StepFunction
+from riata.model.hazard import BaselineHazard, StepFunction
 from riata.penalties import Penalty
 from riata.training.trained import Trained
 
@@ -37,7 +37,7 @@ class SparseSurvival(SparseLinear):
     Attributes
     ----------
     coef_ : what a unit of each feature adds to the logarithm of the hazard.
-    intercept_ : minus the logarithm of the hazard of the average row, so that ``predict`` is relative to it.
+    intercept_ : what makes the prediction of the average row 0: others are relative to it.
     unique_times_, cum_baseline_hazard_ : times of events, and the cumulative hazard of the average row after each.
 
     Examples
@@ -142,17 +142,22 @@ class SparseSurvival(SparseLinear):
 
     def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
         """The cumulative hazard of each row: step functions of time, or an array over `unique_times_`."""
-        return _functions(self.unique_times_, self._cumulative(X), 0.0, return_array)
+        z = self._risks(X)
+        return _functions(self.unique_times_, self._baseline.of_rows(z), 0.0, return_array)
 
     def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
         """The probability of each row that nothing has happened yet: functions of time, or over `unique_times_`."""
-        return _functions(self.unique_times_, np.exp(-self._cumulative(X)), 1.0, return_array)
+        z = self._risks(X)
+        return _functions(self.unique_times_, self._baseline.survival(z), 1.0, return_array)
 
-    def _cumulative(self, X: Any) -> np.ndarray:
+    @property
+    def _baseline(self) -> BaselineHazard:
+        return BaselineHazard(self.unique_times_, self.cum_baseline_hazard_)
+
+    def _risks(self, X: Any) -> np.ndarray:
         if is_distributed(X):
             raise OptionError("curves of a Dask collection are not there: predict it, or give curves some of its rows")
-        hazards: np.ndarray = np.exp(self.predict(X))[:, None] * self.cum_baseline_hazard_
-        return hazards
+        return np.asarray(self.predict(X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The concordance index (Harrell's C): of two rows, how often the one of higher risk had its event first."""

@@ -16,13 +16,12 @@ from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
 from riata.losses.quantile import Quantile
-from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
 from riata.losses.tweedie import Tweedie
 
-LOSSES: dict[str, Loss] = {
+LOSSES: dict[str, Loss] = {  # those that are a sum over rows, each of which has one margin
     loss.name.partition(":")[0]: loss
     for loss in (
         Squared(),
@@ -36,10 +35,9 @@ LOSSES: dict[str, Loss] = {
         Tweedie(),
     )
 }
+SEVERAL_MARGINS: dict[str, Loss] = {Softmax.name: Softmax()}  # a margin for each class, once these are known
 COUPLED: dict[str, Loss] = {loss.name: loss for loss in (Cox(), Efron())}  # those of rows that go together
-SEVERAL_MARGINS: dict[str, SeveralMargins] = {
-    Softmax.name: Softmax()
-}  # as many as there are classes, once that is known
+EVERY = LOSSES | SEVERAL_MARGINS | COUPLED
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
 USUAL = {"regression": Squared.name, "classification": Logistic.name, "survival": Cox.name}  # the defaults
 
@@ -50,7 +48,7 @@ def loss_of(loss: str | Loss) -> Loss:
         return loss
     found = known_loss(loss) if isinstance(loss, str) else None
     if found is None:
-        names = ", ".join(one.name for one in (LOSSES | SEVERAL_MARGINS | COUPLED).values())
+        names = ", ".join(one.name for one in EVERY.values())
         raise OptionError(
             f"there is no loss {loss!r}; there are {names}, where a number behind a colon is yours to set"
         )
@@ -60,7 +58,7 @@ def loss_of(loss: str | Loss) -> Loss:
 def known_loss(name: str) -> Loss | None:
     """The loss of the catalogue that has this name and parameter; None if there is none."""
     family, colon, parameter = name.partition(":")
-    usual = LOSSES.get(family) or SEVERAL_MARGINS.get(family) or COUPLED.get(family)
+    usual = EVERY.get(family)
     if usual is None or not colon:
         return usual
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
@@ -69,8 +67,8 @@ def known_loss(name: str) -> Loss | None:
 
 
 def loss_for(task: str, loss: str | Loss) -> Loss:
-    """The loss of this name, or this one, if it is for regression or for classification, as the task may be."""
-    names = [name for name, one in (LOSSES | SEVERAL_MARGINS | COUPLED).items() if task in one.tasks]
+    """The loss of this name, or this one, if it is for the task: regression, classification or survival."""
+    names = [name for name, one in EVERY.items() if task in one.tasks]
     if str(loss) in COUPLED and task != "survival":
         raise OptionError(f"loss {loss!r} is of times to an event: name the column that says which happened (event)")
     if not isinstance(loss, Loss) and str(loss).partition(":")[0] not in names:

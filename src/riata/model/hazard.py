@@ -26,16 +26,16 @@ class BaselineHazard:
             times, cumulative = times[kept], cumulative[kept]
         return cls(times, cumulative)
 
-    def at(self, times: Any) -> np.ndarray:
-        """The cumulative hazard of a row of margin 0 at any times."""
-        place = np.searchsorted(self.times, np.asarray(times, dtype=np.float64), side="right")
-        return np.concatenate([[0.0], self.cumulative])[place]
+    def of_rows(self, z: np.ndarray, times: Any = None) -> np.ndarray:
+        """The cumulative hazard at these times, or at its own: rows x times, for margins z."""
+        step = StepFunction(self.times, self.cumulative, 0.0)
+        at = self.cumulative if times is None else np.atleast_1d(step(times))
+        with np.errstate(over="ignore", invalid="ignore"):  # a hazard of 0 stays 0, whatever the margin
+            return np.where(at == 0.0, 0.0, np.exp(z)[:, None] * at)
 
     def survival(self, z: np.ndarray, times: Any = None) -> np.ndarray:
         """The probability that nothing has happened by these times, or by its own: rows x times, for margins z."""
-        hazard = self.cumulative if times is None else np.atleast_1d(self.at(times))
-        with np.errstate(over="ignore"):
-            survival: np.ndarray = np.exp(-np.exp(z)[:, None] * hazard)
+        survival: np.ndarray = np.exp(-self.of_rows(z, times))
         return survival
 
     def to_json(self) -> dict[str, list[float]]:
