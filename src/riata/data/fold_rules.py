@@ -54,7 +54,7 @@ def stratified(strata: RowNumbers, n_folds: int, seed: int = 0) -> Folds:
 
 
 def _dealt(strata: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
-    """The fold of every row where rows are dealt to folds in turn, class after class: with enough rows none is empty."""
+    """The fold of every row, dealt in turn, class after class: none is empty where there are as many rows."""
     folds = np.empty(len(strata), dtype=np.int64)
     folds[np.argsort(strata, kind="stable")] = (np.arange(len(strata)) + seed) % n_folds
     return folds
