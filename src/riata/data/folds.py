@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset, Run
+from riata.data.mixed_bits import GOLDEN, mixed_bits
 from riata.data.parallel import in_parallel
 from riata.data.remote import Remote
 from riata.outcome.folds_used import FoldKind, FoldsUsed
@@ -111,13 +112,9 @@ def fold_of(positions: npt.ArrayLike, n_folds: int, seed: int = 0) -> np.ndarray
 
 
 def hashed(numbers: np.ndarray, seed: int) -> np.ndarray:
-    """A 64-bit hash of each number: the finaliser of SplitMix64 (Steele, Lea & Flood, 2014)."""
+    """A 64-bit hash of each number."""
     with np.errstate(over="ignore"):
-        x = (numbers + np.uint64(seed % 2**32) * np.uint64(0xD1342543DE82EF95)) * np.uint64(0x9E3779B97F4A7C15)
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        hashes: np.ndarray = x ^ (x >> np.uint64(31))
-        return hashes
+        return mixed_bits((numbers + np.uint64(seed % 2**32) * np.uint64(0xD1342543DE82EF95)) * GOLDEN)
 
 
 def some_rows(data: Dataset, keep: Keep) -> Dataset:

@@ -131,7 +131,7 @@ def _whole(known: Sequence[int | None], kind: pa.DataType) -> pa.Array:
     """Whole numbers as Arrow has them; Arrow's own `array` imports pandas, and is for those beyond its type."""
     if None in known:
         return pa.array(known, kind)
-    return pa.Array.from_buffers(kind, len(known), [None, pa.py_buffer(np.array(known, kind.to_pandas_dtype()))])
+    return arrow_of(np.array(known, kind.to_pandas_dtype()))
 
 
 class GrowingTarget(Target):

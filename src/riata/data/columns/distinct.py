@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from riata.data.mixed_bits import GOLDEN, mixed_bits
+
 BITS = 14  # 2^14 registers: an error of 0.8 %
 REST = 64 - BITS
 
@@ -30,8 +32,5 @@ class DistinctCount:
 
 
 def scattered(values: np.ndarray) -> np.ndarray:
-    """64-bit hashes of whole numbers (splitmix64)."""
-    h = values.astype(np.int64).view(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return h ^ (h >> np.uint64(31))
+    """64-bit hashes of whole numbers."""
+    return mixed_bits(values.astype(np.int64).view(np.uint64) + GOLDEN)

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from riata.data.columns.arrow_values import bytes_array
+from riata.data.columns.arrow_values import arrow_of, bytes_array
 from riata.data.formats.parsed_lines import Parsed, ParsedLines
 from riata.data.formats.source import DENSE, TARGET, WEIGHT
 from riata.kernels.named_lines import PROBLEMS, NamedRows, most_named, read_named
@@ -33,10 +33,10 @@ class NamedLines(ParsedLines):
         wanted = self.with_judged(())
         n, nnz, _, *of_lines = read_named(block, start, stop, self._skip_bad, self.fields, BASE in wanted, room)
         names = _strings(room.name_ends[: nnz + 1], room.names)
-        X = pa.MapArray.from_arrays(_places(room.indptr[: n + 1]), names, _floats(room.values[:nnz]))
+        X = pa.MapArray.from_arrays(arrow_of(room.indptr[: n + 1]), names, arrow_of(room.values[:nnz]))
         tags = _tags(block, room.tag_starts[:n], room.tag_ends[:n]) if TAG in wanted else pa.nulls(n, pa.large_string())
         columns = {
-            TARGET: _floats(room.y[:n]), WEIGHT: _floats(room.weight[:n]), BASE: _floats(room.base[:n]),
+            TARGET: arrow_of(room.y[:n]), WEIGHT: arrow_of(room.weight[:n]), BASE: arrow_of(room.base[:n]),
             TAG: tags, DENSE: X,
         }  # fmt: skip
         arrays = [columns[name] for name in self.schema.names]
@@ -61,14 +61,6 @@ class Libffm(NamedLines):
 
 def _strings(ends: np.ndarray, content: np.ndarray) -> pa.Array:
     return pa.Array.from_buffers(pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(content)])
-
-
-def _floats(values: np.ndarray) -> pa.Array:
-    return pa.Array.from_buffers(pa.float64(), len(values), [None, pa.py_buffer(values)])
-
-
-def _places(values: np.ndarray) -> pa.Array:
-    return pa.Array.from_buffers(pa.int32(), len(values), [None, pa.py_buffer(values)])
 
 
 def _tags(block: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> pa.Array:

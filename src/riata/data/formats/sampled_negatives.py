@@ -13,11 +13,12 @@ import pyarrow as pa
 from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.column import as_floats
 from riata.data.formats.source import OF_CELLS, Source
+from riata.data.mixed_bits import GOLDEN, mixed_bits
 from riata.errors import DataError, OptionError
 
 SAMPLING_WEIGHT = "sampling weight"  # the column of weights, where there was none
 REMEMBERED = 64  # batches whose rows can be named in messages
-ODD, MIX = np.uint64(0x9E3779B97F4A7C15), (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+OF_PARTS = np.uint64(0xBF58476D1CE4E5B9)  # keeps the numbers of one part apart from those of another
 
 
 def as_share(given: Any) -> float:
@@ -78,8 +79,7 @@ class SampledNegatives(Source):
             place = batch.schema.get_field_index(self._weight)
             factors *= as_floats(batch.column(place), self._weight)
             batch = batch.remove_column(place)
-        column = pa.Array.from_buffers(pa.float64(), len(factors), [None, pa.py_buffer(factors)])
-        return batch.append_column(self.weight, column)
+        return batch.append_column(self.weight, arrow_of(factors))
 
     def judge_by(self, columns: Sequence[str]) -> None:
         own = dict.fromkeys([*columns, self._target])
@@ -103,10 +103,9 @@ class SampledNegatives(Source):
 
 
 def _uniform(numbers: np.ndarray, part: int) -> np.ndarray:
-    """For each whole number another one between 0 and 1, as if drawn at random (splitmix64)."""
+    """For each whole number another one between 0 and 1, as if drawn at random."""
     with np.errstate(over="ignore"):
-        x = (numbers.astype(np.uint64) + np.uint64(part + 1) * MIX[0]) * ODD
-        x = (x ^ (x >> np.uint64(30))) * MIX[0]
-        x = (x ^ (x >> np.uint64(27))) * MIX[1]
-        uniform: np.ndarray = (x ^ (x >> np.uint64(31))) / 2.0**64
+        uniform: np.ndarray = (
+            mixed_bits((numbers.astype(np.uint64) + np.uint64(part + 1) * OF_PARTS) * GOLDEN) / 2.0**64
+        )
     return uniform
