@@ -70,6 +70,15 @@ def test_every_fold_has_the_same_share_of_every_class(rng, n_folds, shares):
         assert folds.used.stratified
 
 
+@pytest.mark.parametrize("classes", [[0, 1, 0, 1, 0, 1], [0, 1, 2, 0, 1, 2], [0, 1, 0, 1, 1]])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_fold_is_empty_where_each_class_has_fewer_rows_than_there_are_folds(classes, seed):
+    y = np.array(classes)
+    folds = rows_of(stratified(RowNumbers(np.uint16, [y]), 5, seed), len(y))
+    assert all(len(scored) for _, scored in folds)
+    assert all(np.bincount(y[scored]).max() == 1 for _, scored in folds)
+
+
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize("n_folds", [2, 5])
 @pytest.mark.parametrize("n_groups", [5, 40, 200])

@@ -39,6 +39,7 @@ def _each(run: Run, of: Callable[[Chunk], np.ndarray]) -> Iterator[np.ndarray]:
 def stratified(strata: RowNumbers, n_folds: int, seed: int = 0) -> Folds:
     """Folds with the same share of every class, to one row: a row's fold is by a hash of its place in its class."""
     codes, seen = RowNumbers(_type_of(n_folds)), Counter[int]()
+    filled = np.zeros(n_folds, dtype=bool)
     for run in strata.runs():
         folds = np.empty(len(run), dtype=np.int64)
         for one in np.unique(run).tolist():
@@ -46,7 +47,17 @@ def stratified(strata: RowNumbers, n_folds: int, seed: int = 0) -> Folds:
             folds[mine] = fold_of(seen[one] + np.arange(len(mine)), n_folds, seed + one)
             seen[one] += len(mine)
         codes.append(folds)
+        filled[folds] = True
+    if not filled.all():  # each class has fewer rows than there are folds
+        codes = RowNumbers(_type_of(n_folds), [_dealt(strata.all(), n_folds, seed)])
     return Folds(FoldPlan.partition(FoldsUsed(FoldKind.CLASSES, n_folds, stratified=True, seed=seed)), codes)
+
+
+def _dealt(strata: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """The fold of every row, dealt in turn, class after class: none is empty where there are as many rows."""
+    folds = np.empty(len(strata), dtype=np.int64)
+    folds[np.argsort(strata, kind="stable")] = (np.arange(len(strata)) + seed) % n_folds
+    return folds
 
 
 def grouped(
