@@ -27,6 +27,7 @@ from riata.data.columns.strings import (
     as_numbers,
     bits_fault,
     bucket_of,
+    compact,
     hashes_of,
 )
 from riata.data.columns.texts import different
@@ -110,6 +111,9 @@ class HashedMap(Encoder):
     bucket_names: Mapping[str, str] = field(hash=False)
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed map"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bucket_names", compact(self.bucket_names))
 
     def fault(self) -> str | None:
         return bits_fault(self.bits)
