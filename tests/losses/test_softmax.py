@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from riata.losses import LINKS, Softmax, against_rest, probabilities
@@ -56,6 +56,12 @@ def test_slopes_that_are_balanced_are_those_of_probabilities(case, rng):
         assert p.min() >= -1e-15
         assert loss.conjugate(y, balanced).mean() <= by.rise + 1e-12
         assert_allclose(by.keep, 1.0, atol=1e-6) if size < 1e-6 else None
+
+
+def test_mean_slopes_that_are_rounding_are_left_alone():
+    by = Softmax(3).balanced(np.array([2.0, 1.0, 2.0]) * 2.0**-56, np.log([0.4, 0.2, 0.4]), -1.0)
+    assert (by.keep, by.empty, by.rise) == (1.0, 0.0, -1.0)
+    assert_array_equal(by.shift, 0.0)
 
 
 def test_margins_that_are_huge_stay_finite():

@@ -79,7 +79,7 @@ class Softmax(SeveralMargins):
         means = shares + by_b
         there = shares > LEAST_SHARE  # a class without rows has a probability of nothing
         t = min(1.0, float(np.max(by_b[there] / means[there], initial=0.0)))
-        if t <= 0.0:
+        if t <= np.finfo(float).eps:  # r would be made of rounding
             return Balanced(1.0, 0.0, np.zeros_like(by_b), rise)
         r = np.maximum(means - by_b / t, 0.0)
         r /= r.sum()
