@@ -48,6 +48,14 @@ def by_output(loss: Loss, w: np.ndarray) -> np.ndarray:
     return w if loss.n_outputs == 1 else np.ascontiguousarray(np.reshape(w, (-1, loss.n_outputs)))
 
 
+def margins_at(chunk: Chunk, W: np.ndarray | None, b: Any) -> Any:
+    """The margins of the rows of a chunk, with a row of them where there are several outputs; None stands for W = 0."""
+    if W is not None:
+        return chunk.X.margins(W, b)
+    weight = chunk.weight
+    return 0.0 * weight + float(b) if np.ndim(b) == 0 else 0.0 * weight[:, None] + namespace(weight).asarray(b)
+
+
 def mean_targets(data: Dataset, loss: SeveralMargins) -> np.ndarray:
     """The weighted mean of the targets of each output: a pass, or none over data in memory."""
 
@@ -71,11 +79,8 @@ def rows_sums(data: Dataset, loss: CoupledLoss, points: Sequence[Point]) -> Iter
 def _sums_part(loss: CoupledLoss, points: Sequence[Point]) -> Callable[[Run], tuple[Any, ...]]:
     """What a run of chunks adds to the sums at each point."""
 
-    def margins(chunk: Chunk, w: np.ndarray | None, b: Any) -> Any:
-        return 0.0 * chunk.weight + b if w is None else chunk.X.margins(w, b)
-
     def of(chunk: Chunk) -> tuple[Any, ...]:
-        return tuple(loss.sums(chunk.y, margins(chunk, w, b), chunk.weight) for w, b in points)
+        return tuple(loss.sums(chunk.y, margins_at(chunk, w, b), chunk.weight) for w, b in points)
 
     return lambda run: added(of(chunk) for _, chunk in run)
 

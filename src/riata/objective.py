@@ -37,7 +37,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from riata.arrays import Array, namespace, to_host
-from riata.coupled_passes import Slopes, by_output, by_rows, coupled_losses, mean_targets, outputs_part
+from riata.coupled_passes import Slopes, by_output, by_rows, coupled_losses, margins_at, mean_targets, outputs_part
 from riata.data.chunk import Chunk, targets_alone
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
@@ -164,16 +164,11 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
     W = None if w is None else by_output(problem.loss, w)
 
     def part(chunk: Chunk) -> tuple[float, float]:
-        z = _constant_margins(chunk.weight, b) if W is None else chunk.X.margins(W, b)
+        z = margins_at(chunk, W, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
     loss, weight = problem.data.sum(part)
     return float(loss / weight)
-
-
-def _constant_margins(weight: Array, b: Any) -> Array:
-    """Margins b for every row; a row of them where there are several outputs."""
-    return 0.0 * weight + float(b) if np.ndim(b) == 0 else 0.0 * weight[:, None] + namespace(weight).asarray(b)
 
 
 def objective(problem: Problem, w: np.ndarray, b: Any) -> float:

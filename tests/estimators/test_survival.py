@@ -104,6 +104,17 @@ def test_columns_far_from_zero_and_features_always_in():
     assert_allclose(far.predict(rows.X + 1e5), here.predict(rows.X), atol=1e-5)
 
 
+def test_a_penalty_that_is_not_convex_ends_where_its_conditions_hold():
+    rows, alpha, ones = make(seed=3), 0.05, np.ones(120)
+    found = riata.SparseSurvival(alpha=alpha, penalty="mcp", standardize=False, tol=1e-8).fit(rows.X, rows.y)
+    X, w = rows.X - rows.X.mean(axis=0), found.coef_
+    slope = approx_fprime(w, lambda w: cox_loss(X @ w, rows.time, rows.event, ones, False))
+    on = w != 0
+    assert 0 < on.sum() < len(w)
+    assert_allclose(slope[on], -np.sign(w[on]) * np.maximum(alpha - np.abs(w[on]) / 3.0, 0.0), atol=1e-5)
+    assert np.abs(slope[~on]).max() <= alpha
+
+
 def test_curves_of_the_empty_model_are_those_of_nelson_and_aalen():
     rows = make(50, 3)
     model = riata.SparseSurvival(alpha=1e3).fit(rows.X, rows.y)

@@ -8,7 +8,7 @@ from riata.kernels.rows import CsrRows, DenseRows, Rows
 from riata.matrices.matrix import Matrix
 from riata.scipy_later import sparse as sp
 
-FASTER = 10.0  # so many times as many operations a second has a factorisation as a sweep along dense columns
+FASTER = 10.0  # so many times as many operations a second has a product of matrices, or a factorisation, as a sweep
 SPARSE = 3.0  # what an entry of a sparse column costs, in entries of a dense one
 NO_SCALE = np.empty(0)
 

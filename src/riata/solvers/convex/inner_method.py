@@ -14,6 +14,7 @@ import numpy as np
 from riata.data.in_memory import InMemory
 from riata.objective import Problem
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
+from riata.solvers.convex.columns import FASTER
 from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
@@ -24,7 +25,6 @@ InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsC
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
 NEWTON_STEPS = 4  # of a loss that is not quadratic, each of which has a curvature of its own
-FASTER = 10.0  # so many times as many operations a second has a product of matrices as a sweep
 
 
 def without_curvature(

@@ -15,7 +15,7 @@ from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first_order
 from riata.penalties import Strengths
 from riata.solvers.convex.column_quadratic import extrapolated
-from riata.solvers.convex.columns import Columns, one_by_one
+from riata.solvers.convex.columns import FASTER, Columns, one_by_one
 from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING, HALVINGS, LAST_GAIN, LAST_SHARE
@@ -26,7 +26,6 @@ STEPS = 50
 SWEEPS = 8  # between two looks at the slopes of all coefficients
 LOOKS = 50  # of one Newton step, at most
 LAST_LOOK = 0.03  # of what all sweeps of a step gained: less gain ends it
-FASTER = 10.0  # so many times as many operations a second has a product of matrices as a sweep
 VISITS = 100.0  # to every column, by sweeps of one Newton step: a guess
 
 
