@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
+import riata
 from convex_problems import Chunks, make
 from riata.data.in_memory import InMemory
 from riata.errors import OptionError
@@ -107,3 +108,12 @@ def test_what_does_not_go_with_a_kink_is_refused(options, sentence):
     X, y, _ = problem_of("spread")
     with pytest.raises(OptionError, match=sentence):
         fit(InMemory(X, y), Spec(loss="quantile", **options))
+
+
+def test_a_level_that_few_rows_reach_is_no_reason_to_stay_at_the_empty_model():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    y = 2.0 * X[:, 0] + rng.normal(size=60)
+    model = riata.SparseRegressor(loss="quantile:0.99", alpha=0.02).fit(X, y)
+    assert model.converged_
+    assert list(np.flatnonzero(model.coef_)) == [0]

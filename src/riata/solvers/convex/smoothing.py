@@ -20,6 +20,7 @@ from riata.objective import (
     Problem,
     best_slopes,
     duality_gap,
+    empty_intercept,
     empty_start,
     smoothed_part,
     summarise,
@@ -91,6 +92,8 @@ def minima(problem: Problem, options: Options, state: WorkingSetState, width: fl
         at, smoothed_gap, ahead = _look(problem, options, state, width)
         if smoothed_gap > SOLVED * width:
             smooth = _smoothed(problem, problem.loss.smoothed(width))
+            if not len(state.features):  # a step over no features leaves the intercept, which depends on the width
+                state.b = float(empty_intercept(smooth))
             for point in islice(newton(smooth, quiet, state, GAP, care=CARE), STEPS):
                 if point.gap is not None and point.gap <= SOLVED * width:
                     break
