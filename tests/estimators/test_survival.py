@@ -244,3 +244,11 @@ def test_files_give_the_same_model_in_a_small_budget(tmp_path):
     model = fitted[1].to_model()
     assert model.target == "days"
     assert_allclose(model.score(tmp_path / "rows.parquet"), frame.score(table.select(table.column_names[:9]), rows.y))
+
+
+@pytest.mark.parametrize(("n_times", "n_weights"), [(10, 20), (30, 20), (20, 10), (20, 30)])
+def test_a_score_asks_for_as_many_times_and_weights_as_rows(rng, n_times, n_weights):
+    X, y = rng.normal(size=(30, 2)), np.rec.fromarrays([np.full(30, True), 1.0 + np.arange(30)], names="event, time")
+    model = riata.SparseSurvival(alpha=0.1).fit(X, y)
+    with pytest.raises(ValueError, match=r"number|shape"):
+        model.score(X[:20], y[:n_times], np.ones(n_weights))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from riata.data.dataset import Dataset
 from riata.data.survival import from_structured
@@ -162,7 +163,10 @@ class SparseSurvival(SparseLinear):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The concordance index (Harrell's C): of two rows, how often the one of higher risk had its event first."""
         if y is not None and not isinstance(X, Dataset | str | Path):
-            return concordance(from_structured(y), self.predict(X), sample_weight)
+            times, risk = from_structured(y), np.asarray(self.predict(X))
+            check_consistent_length(risk, times)
+            weight = _check_sample_weight(sample_weight, times, dtype=np.float64, ensure_non_negative=True)
+            return concordance(times, risk, weight)
         return self.to_model().score(X, y, sample_weight)
 
 

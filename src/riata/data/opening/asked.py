@@ -11,7 +11,6 @@ from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.formats.sampled_negatives import as_share
 from riata.data.offset import one_of
-from riata.data.opening.checks import refuse_given
 from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
@@ -61,9 +60,10 @@ class Asked:
         one_of(self.offset, self.exposure)
         if self.sample_negatives is not None:
             as_share(self.sample_negatives)
-            refuse_given(
-                {"event": self.event}, "sample_negatives is for rows of which some are positive, not for times"
-            )
+            if self.event is not None:
+                raise OptionError(
+                    "sample_negatives is for rows of which some are positive, not for times: leave it out"
+                )
         if self.event is not None and self.task not in ("auto", "survival"):
             raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
