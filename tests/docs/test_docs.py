@@ -8,7 +8,7 @@ import pytest
 import riata
 from browser import chromium, opened
 from riata.cli import main
-from riata.losses import LOSSES
+from riata.losses import EVERY
 
 DOCS = Path(__file__).parents[2] / "docs"
 SITE = Path(__file__).parents[2] / "build" / "docs"
@@ -46,7 +46,7 @@ def test_every_command_is_listed():
 
 def test_every_loss_is_explained():
     concepts = (DOCS / "concepts.md").read_text()
-    assert all(f"\n| `{loss}" in concepts for loss in LOSSES)  # one with a parameter is followed by its letter
+    assert all(f"\n| `{loss}" in concepts for loss in EVERY)  # one with a parameter is followed by its letter
 
 
 def test_the_site_fits_a_phone_and_asks_nothing_of_a_network():

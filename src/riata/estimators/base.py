@@ -1,4 +1,4 @@
-"""What the two estimators share: scikit-learn's conventions around `riata.training.train`."""
+"""What the estimators share: scikit-learn's conventions around `riata.training.train`."""
 
 import warnings
 from dataclasses import replace
@@ -36,7 +36,7 @@ def learns_online(estimator: "SparseLinear") -> bool:
 
 
 class SparseLinear(SelectorMixin, TakesRows):
-    """What the two estimators share."""
+    """What the estimators share."""
 
     coef_: Any
     intercept_: Any

@@ -37,12 +37,14 @@ SENTENCES = {
     "strengths": "solver {solver!r} takes the elastic net, not {penalty}; take solver 'exact'",
     "cardinality": "solver {solver!r} takes a number k of features, not {penalty}",
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
-    "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not",
+    "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not; take "
+    "alpha and solver 'exact'",
     "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "kinks by strengths": "loss {loss!r} has a kink, and goes with the elastic net and its bounds, not with {penalty}",
     "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
     "and solver 'exact'",
-    "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
+    "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none; a loss with "
+    "a kink goes with alpha",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
 }
