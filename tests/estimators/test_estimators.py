@@ -94,7 +94,7 @@ def test_every_loss_of_a_task(table, rng):
         model = riata.SparseClassifier(alpha=0.01, loss=loss).fit(X, labels(y))
         assert model.score(X, labels(y)) > 0.9
         assert hasattr(model, "predict_proba") == (loss == "logistic")
-    with pytest.raises(OptionError, match="squared, huber, poisson"):
+    with pytest.raises(OptionError, match="squared, huber, quantile, poisson"):
         riata.SparseRegressor(loss="logistic").fit(X, y)
     with pytest.raises(DataError, match="counts"):
         riata.SparseRegressor(loss="poisson").fit(X, y)

@@ -219,7 +219,7 @@ def test_criteria_of_whole_weights_are_those_of_repeated_rows(table, rng):
         ({"gap": "soon"}, {"time": pd.date_range("2020", periods=N)}, "gap must be days, or a span such as 7d"),
         ({}, {"time": np.arange(N), "groups": np.arange(N)}, "give one of groups and time"),
         ({"cv": KFold(3)}, {"time": np.arange(N)}, "time makes the folds itself"),
-        ({"cv": GroupKFold(3)}, {}, "GroupKFold divides groups of rows, and there are none"),
+        ({"cv": GroupKFold(3)}, {}, "GroupKFold cannot divide these rows: .*give groups beside it"),
         ({}, {"groups": np.arange(N) % 3}, "5 folds need as many groups, and 'groups' has 3 different values"),
         ({}, {"groups": [None] * N}, "row 1: 'groups' has no value there"),
     ],

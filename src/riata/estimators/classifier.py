@@ -191,7 +191,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if is_distributed(X):
             check_no_offset(offset, exposure)
             return lazily(self.predict_proba, X, np.float64, len(self.classes_))
-        return probabilities(self._link, self.decision_function(X, offset=offset, exposure=exposure))
+        z = self.decision_function(X, offset=offset, exposure=exposure)
+        return probabilities(self._link, z)
 
     @property
     def _link(self) -> Link:

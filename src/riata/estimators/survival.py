@@ -48,7 +48,7 @@ class SparseSurvival(SparseLinear):
     >>> X = rng.normal(size=(300, 20))
     >>> time, end = rng.exponential(np.exp(X[:, 7] - X[:, 4])), rng.exponential(2.0, 300)
     >>> y = np.rec.fromarrays([time <= end, np.minimum(time, end)], names="event, time")
-    >>> model = riata.SparseSurvival(alpha=0.1).fit(X, y)
+    >>> model = riata.SparseSurvival(alpha=0.15).fit(X, y)
     >>> [int(j) for j in model.get_support(indices=True)]
     [4, 7]
     """

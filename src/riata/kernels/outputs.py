@@ -13,6 +13,24 @@ from riata.kernels.quadratic import best_value
 from riata.kernels.rows import FAST, Rows, entries
 
 
+class Derivatives(NamedTuple):
+    """Of the mean loss where nothing has moved: by every coefficient, features x outputs in one row, and intercept."""
+
+    slopes: np.ndarray
+    curvatures: np.ndarray
+    slopes_b: np.ndarray
+    curvatures_b: np.ndarray
+
+
+class Moving(NamedTuple):
+    """Coefficients and intercepts, and how far they have moved the margins from where derivatives were taken."""
+
+    v: np.ndarray
+    b: np.ndarray
+    moved: np.ndarray  # A (v - v0) + b - b0, outputs x rows
+    along_r: np.ndarray  # r . moved of every row
+
+
 class RowCurvatures(NamedTuple):
     """Of all rows: weighted d, weighted r and r itself, each outputs x rows."""
 
@@ -80,25 +98,20 @@ def sweep_outputs(
     columns: Rows,
     rows: RowCurvatures,
     active: np.ndarray,
-    slopes: np.ndarray,
-    curvatures: np.ndarray,
+    derivatives: Derivatives,
     l1: np.ndarray,
     l2: np.ndarray,
     lower: np.ndarray,
     upper: np.ndarray,
-    slopes_b: np.ndarray,
-    curvatures_b: np.ndarray,
-    v: np.ndarray,
-    b: np.ndarray,
-    moved: np.ndarray,
-    along_r: np.ndarray,
+    point: Moving,
 ) -> float:
     """One cyclic sweep over the active coefficients, then over the intercepts of positive curvature.
 
-    `slopes` and `slopes_b` are those of the mean loss where `moved` is 0. Updates v, b, moved = A (v - v0) + b - b0 and
-    along_r = r . moved; returns by how much Q has become less.
+    `derivatives` are those where nothing has moved. Updates the point; returns by how much Q has become less.
     """
     d, weighted_r, r = rows
+    slopes, curvatures, slopes_b, curvatures_b = derivatives
+    v, b, moved, along_r = point
     n_outputs, decrease = d.shape[0], 0.0
     for c in active:
         j, k = c // n_outputs, c % n_outputs

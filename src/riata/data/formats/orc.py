@@ -7,7 +7,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -68,7 +67,7 @@ def _stream(
 ) -> Iterator[pa.RecordBatchStreamReader]:
     """What the other process reads of a file; an error of Arrow's, if it ends before its time."""
     command = [sys.executable, "-P", str(SCRIPT), json.dumps([columns, stripes, rows])]
-    with _local(file) as content, tempfile.TemporaryFile() as said:
+    with _local(file) as content, file_without_name() as said:
         process = subprocess.Popen(command, stdin=content, stdout=subprocess.PIPE, stderr=said)
         assert process.stdout is not None
         try:

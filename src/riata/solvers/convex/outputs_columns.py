@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riata.data.in_memory import InMemory
-from riata.kernels.outputs import RowCurvatures, output_curvatures, sweep_outputs
+from riata.kernels.outputs import Derivatives, Moving, RowCurvatures, output_curvatures, sweep_outputs
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem, Side, Start, duality_gap, first_order
 from riata.penalties import Strengths
@@ -197,11 +197,10 @@ class _Quadratic:
         pulled = (np.abs(now + l2 * self.v) > l1) & (np.where(now < 0.0, upper, -lower) > 0.0)
         active = np.flatnonzero((self.v != 0.0) | pulled)
         history, gained = [np.concatenate([self.v[active], self.b])], 0.0
+        derivatives = Derivatives(self._slopes, self._curvatures, self._slopes_b, self._curvatures_b)
+        point = Moving(self.v, self.b, self._moved, self._along_r)
         for _ in range(SWEEPS):
-            gained += sweep_outputs(
-                self._columns.rows, self._rows, active, self._slopes, self._curvatures, *self._strengths,
-                self._slopes_b, self._curvatures_b, self.v, self.b, self._moved, self._along_r,
-            )  # fmt: skip
+            gained += sweep_outputs(self._columns.rows, self._rows, active, derivatives, *self._strengths, point)
             history.append(np.concatenate([self.v[active], self.b]))
         return gained + self._extrapolate(active, np.array(history))
 

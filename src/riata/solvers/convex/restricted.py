@@ -64,9 +64,11 @@ class ArrayRows:
     def derivatives(self) -> Derivatives:
         A, by_b, curvature = self.A, float(self.u.sum()), float(self.D.sum())
         centred = self.fit_intercept and curvature > 0.0
-        mean = self.D @ A / curvature if centred else np.zeros(A.shape[1])
+        # sums over rows and no products: of copies of a column they are the same to the last bit
+        mean = (self.D[:, None] * A).sum(axis=0) / curvature if centred else np.zeros(A.shape[1])
+        slope = (self.u[:, None] * A).sum(axis=0)
         C = np.sqrt(self.D)[:, None] * (A - mean)
-        return Derivatives(by_b, curvature, self.u @ A - by_b * mean, mean, C.T @ C)
+        return Derivatives(by_b, curvature, slope - by_b * mean, mean, C.T @ C)
 
 
 def minimise_loss(

@@ -108,12 +108,8 @@ def _given(data: Dataset, cv: Any, groups: Mark | None) -> Folds:
         try:
             pairs = list(islice(cv.split(np.empty((len(y), 0)), y, belongs), MOST_FOLDS + 1))
         except (ValueError, TypeError) as error:
-            name = type(cv).__name__
-            if belongs is None and "groups" in str(error):
-                raise OptionError(
-                    f"{name} divides groups of rows, and there are none: give groups beside it"
-                ) from error
-            raise OptionError(f"{name} cannot divide these rows: {error}") from error
+            no_groups = "; if it divides groups of rows, give groups beside it" if belongs is None else ""
+            raise OptionError(f"{type(cv).__name__} cannot divide these rows: {error}{no_groups}") from error
         return as_given(pairs, len(y), type(cv).__name__)
     if not isinstance(cv, Iterable):
         raise OptionError(f"{WAYS}, not {cv!r}")
