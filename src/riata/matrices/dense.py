@@ -108,11 +108,6 @@ class DenseMatrix(Matrix):
         first, *others = [_products(self.array[rows], weight[rows], left, right) for rows in blocks]
         return sum(others, start=first)
 
-    def _means(self, weight: np.ndarray, columns: np.ndarray, total: float) -> np.ndarray:
-        """By sums over rows and no product: of copies of a column they are the same to the last bit."""
-        sums: np.ndarray = (weight[:, None] * self.columns(columns)).sum(axis=0)
-        return sums / max(total, 1e-300)
-
     def _column_products(
         self, curvature: np.ndarray, shift: np.ndarray, left: np.ndarray, right: np.ndarray | None
     ) -> np.ndarray:

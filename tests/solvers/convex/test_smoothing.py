@@ -45,7 +45,7 @@ def problem_of(kind, seed=0):
 @pytest.mark.parametrize(("kind", "q", "ratio"), [("spread", 0.5, 0.1), ("skewed", 0.95, 0.02), ("tied", 0.3, 0.05)])
 def test_it_is_the_linear_programs_minimum(kind, q, ratio, options):
     X, y, weight = problem_of(kind)
-    fitted = fit(InMemory(X, y, weight), Spec(alpha_ratio=ratio, loss=f"quantile:{q}", tol=1e-7, **options))
+    fitted = fit(InMemory(X, y, weight), Spec(alpha_ratio=ratio, loss=f"quantile:{q}", tol=1e-6, **options))
     result, spec = fitted.result, fitted.spec
     assert result.converged, result.reason
     mean = np.average(X, axis=0, weights=weight)
