@@ -227,7 +227,7 @@ def _conjugates(loss: Loss, chunk: Chunk, u: Array) -> np.ndarray:
 
 def best_slopes(problem: Problem, w: np.ndarray, b: float) -> FirstOrder:
     """The first-order pass at (w, b) whose slopes certify most: where the loss has a kink, there is a choice."""
-    if "smoothing" not in problem.loss.has:
+    if not problem.loss.kinked:
         return first_order(problem, w, b)
     tried = _by_widths(problem, [float(width) for width in gap_unit(problem) * WIDTHS], w, b)
     return min(tried, key=lambda at: duality_gap(problem, w, at))
@@ -401,7 +401,7 @@ def _balanced_constant(problem: Problem) -> Any:
 def _best_constant(problem: Problem, mean_y: float) -> float:
     """Where the mean slope of the loss is zero: a few passes, each of which evaluates it on a grid of margins."""
     data, loss, moments = problem.data, problem.loss, problem.data.target_moments
-    kinked = "smoothing" in loss.has
+    kinked = loss.kinked
     if kinked:
         loss = loss.smoothed(_first_width(problem))
     spread = (
@@ -454,7 +454,7 @@ def empty_start(problem: Problem) -> Start:
         return problem.empty
     data, loss = problem.data, problem.loss
     w, b = np.zeros(problem.n_coefficients), empty_intercept(problem)
-    if "smoothing" in loss.has:
+    if loss.kinked:
         return Start(w, b, _by_widths(problem, [_first_width(problem)], w, b)[0])
     from_moments = loss.moments_tell_slopes and not data.cheap_passes and not data.wide
     return Start(w, b, _constant_first_order(problem, b) if from_moments else first_order(problem, w, b))

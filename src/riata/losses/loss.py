@@ -142,12 +142,17 @@ class Loss(ABC):
         return f"{self.name} loss"
 
     @property
+    def kinked(self) -> bool:
+        """Whether it has a kink, and is minimised by way of what `smoothed` gives."""
+        return type(self).smoothed is not Loss.smoothed
+
+    @property
     def has(self) -> frozenset[str]:
         """Its properties, by the names of `riata.solvers.capabilities`."""
         own = type(self)
         facts = {
             "second derivative": own.second_derivative is not Loss.second_derivative,
-            "smoothing": own.smoothed is not Loss.smoothed,
+            "smoothing": self.kinked,
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,

@@ -72,6 +72,10 @@ class WithOffset(Loss):
         return self.base.words
 
     @property
+    def kinked(self) -> bool:
+        return self.base.kinked
+
+    @property
     def has(self) -> frozenset[str]:
         return self.base.has
 

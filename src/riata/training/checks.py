@@ -88,7 +88,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         *_certify_checks(spec),
-        (spec.debias and "smoothing" in spec.loss_function.has,
+        (spec.debias and spec.loss_function.kinked,
          f"debias needs the second derivative of a loss, and {spec.loss_function.name!r} has none"),
         (spec.debias and spec.loss_function.couples_rows,
          f"debias is for losses of single rows, and {spec.loss_function.name!r} is one of rows together"),

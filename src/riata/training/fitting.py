@@ -59,7 +59,7 @@ def bare_problem(data: Dataset, spec: Spec) -> Problem:
     scale = coefficient_scale(data.moments.scale, loss.n_outputs) if spec.standardize else 1.0
     penalty = each.penalty_at(1.0, scale) if spec.k is None else spec.family.scaled(scale)
     problem = Problem(data, loss, penalty, spec.fit_intercept, scale, limit=spec.coef_limit)
-    cheap_empty = loss.n_outputs == 1 and "smoothing" not in loss.has
+    cheap_empty = loss.n_outputs == 1 and not loss.kinked
     return problem if cheap_empty else replace(problem, empty=empty_start(problem))
 
 

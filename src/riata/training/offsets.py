@@ -49,7 +49,7 @@ def _beside(chunk: Chunk) -> Chunk:
 
 def mean_of_empty_model(data: Dataset, spec: Spec) -> float:
     """What the model without features predicts for a row, where its offset is 0: the mean target, or its quantile."""
-    kinked = "smoothing" in spec.loss_function.has
+    kinked = spec.loss_function.kinked
     if (data.facts.offset is None and not kinked) or data.is_summary:
         return float(data.moments.y_mean)
     if spec.loss_function.relative and not kinked:

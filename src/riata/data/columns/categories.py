@@ -4,10 +4,10 @@ Levels of very few rows share one feature, "(rare)", which levels never seen bef
 feature of their own.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +20,10 @@ from riata.data.columns.column import MISSING, RARE, Encoder, Learner, as_string
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Explained, Labels, LevelSums, Total
+from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.histogram import MOST_BINS
-from riata.data.columns.names import Buckets, Joined, Listed, named_alone
-from riata.data.columns.strings import BucketNames, GrowingNames, bits_fault, bucket_of, compact, hashes_of
+from riata.data.columns.names import Buckets, Joined, Listed
+from riata.data.columns.strings import BucketNames, GrowingNames, bucket_of, hashes_of
 from riata.scipy_later import sparse as sp
 
 RARE_ROWS = 10  # a level of fewer rows is rare, if they are
@@ -76,33 +77,14 @@ class Category(Encoder):
 
 
 @dataclass(frozen=True)
-class HashedCategory(Encoder):
+class HashedCategory(HashedNames):
     """A one in the hash bucket of the row's level; the last feature is for missing values."""
 
-    column: str
-    bits: int
-    bucket_names: Mapping[str, str] = field(hash=False)
     kind = "hashed category"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bucket_names", compact(self.bucket_names))
-
-    def fault(self) -> str | None:
-        return bits_fault(self.bits)
-
-    def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"bucket_names": dict(self.bucket_names.items())}
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self._names
 
     @cached_property
     def _names(self) -> Joined:
         return Joined([Buckets(f"{self.column}=", self.bits, self.bucket_names), [f"{self.column}={MISSING}"]])
-
-    def narrowed(self, names: Collection[str]) -> "HashedCategory":
-        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
 
     @property
     def nonzeros(self) -> float:

@@ -4,10 +4,10 @@ Every name is a feature, or, where there are too many of them, every hash bucket
 with the sum of its numbers.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,14 @@ from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.distinct import DistinctCount
 from riata.data.columns.explained import Labels
 from riata.data.columns.hashed import Unbounded
+from riata.data.columns.hashed_names import HashedNames
 from riata.data.columns.lists import check_values, exact_in_single
-from riata.data.columns.names import Buckets, Listed, Strings, named_alone
+from riata.data.columns.names import Buckets, Listed, Strings
 from riata.data.columns.strings import (
     BucketNames,
     GrowingNames,
     as_numbers,
-    bits_fault,
     bucket_of,
-    compact,
     hashes_of,
 )
 from riata.data.columns.texts import different
@@ -56,23 +55,30 @@ def named_values(column: pa.Array, name: str) -> Named:
     return Named(names, values, offsets - start)
 
 
-def prefix_of(column: str) -> str:
-    """What the names of features begin with: nothing where the map is all of the row."""
-    return "" if column == "X" else f"{column}."
+class OfMap:
+    """What encoders of maps share."""
+
+    column: str
+    per_row: float  # entries of a row, on average
+
+    @property
+    def stem(self) -> str:
+        """What the names of features begin with: nothing where the map is all of the row."""
+        return "" if self.column == "X" else f"{self.column}."
+
+    @property
+    def nonzeros(self) -> float:
+        return self.per_row
 
 
 @dataclass(frozen=True)
-class Map(Encoder):
+class Map(OfMap, Encoder):
     """The numbers of some names, in their order; other names are ignored."""
 
     column: str
     keys: tuple[str, ...]
     per_row: float = field(default=1.0, compare=False)
     kind = "map"
-
-    @property
-    def stem(self) -> str:
-        return prefix_of(self.column)
 
     @property
     def names(self) -> Sequence[str]:
@@ -85,10 +91,6 @@ class Map(Encoder):
     def narrowed(self, names: Collection[str]) -> "Map":
         places = {place for name in names if (place := self._names.find(name)) is not None}
         return replace(self, keys=tuple(key for i, key in enumerate(self.keys) if i in places))
-
-    @property
-    def nonzeros(self) -> float:
-        return self.per_row
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray]:
@@ -103,42 +105,15 @@ class Map(Encoder):
 
 
 @dataclass(frozen=True)
-class HashedMap(Encoder):
+class HashedMap(OfMap, HashedNames):
     """The sums of the numbers in each hash bucket of names."""
 
-    column: str
-    bits: int
-    bucket_names: Mapping[str, str] = field(hash=False)
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed map"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bucket_names", compact(self.bucket_names))
-
-    def fault(self) -> str | None:
-        return bits_fault(self.bits)
-
-    def to_json(self) -> dict[str, Any]:
-        return super().to_json() | {"bucket_names": dict(self.bucket_names.items())}
-
-    @property
-    def stem(self) -> str:
-        return prefix_of(self.column)
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self._names
 
     @cached_property
     def _names(self) -> Buckets:
         return Buckets(self.stem, self.bits, self.bucket_names)
-
-    def narrowed(self, names: Collection[str]) -> "HashedMap":
-        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
-
-    @property
-    def nonzeros(self) -> float:
-        return self.per_row
 
     def encode(self, columns: Sequence[pa.Array], dtype: npt.DTypeLike) -> "np.ndarray | sp.csr_array":
         found = named_values(columns[0], self.column)
@@ -150,20 +125,12 @@ class HashedMap(Encoder):
 
 
 @dataclass(frozen=True)
-class AnyNames(Unbounded):
+class AnyNames(OfMap, Unbounded):
     """The numbers of all names, which are not known in advance."""
 
     column: str
     per_row: float = field(default=1.0, compare=False)
     kind = "any names"
-
-    @property
-    def stem(self) -> str:
-        return prefix_of(self.column)
-
-    @property
-    def nonzeros(self) -> float:
-        return self.per_row
 
     def gives(self, names: Collection[str]) -> bool:
         return any(name.startswith(self.stem) for name in names)

@@ -20,8 +20,9 @@ from riata.data.columns.arrow_values import arrow_of, bytes_array, string_array
 from riata.data.columns.column import Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.explained import Labels
-from riata.data.columns.names import Buckets, Listed, named_alone
-from riata.data.columns.strings import BucketNames, bits_fault, bucket_of
+from riata.data.columns.hashed_names import HashedNames
+from riata.data.columns.names import Buckets, Listed
+from riata.data.columns.strings import BucketNames, bucket_of
 from riata.data.columns.words import MOST_NGRAMS, WordRules
 from riata.kernels.text_hashing import look_up, make_table, rows_with
 from riata.scipy_later import sparse as sp
@@ -99,30 +100,20 @@ class Text(Encoder):
 
 
 @dataclass(frozen=True)
-class HashedText(Encoder):
+class HashedText(HashedNames):
     """Counts of the words in each hash bucket."""
 
-    column: str
-    bits: int
-    bucket_names: dict[str, str] = field(hash=False)
     ngrams: int = 1
     stop_words: tuple[str, ...] = ()
     per_row: float = field(default=1.0, compare=False)
     kind = "hashed text"
 
     def fault(self) -> str | None:
-        return bits_fault(self.bits) or ngrams_fault(self.ngrams)
-
-    @property
-    def names(self) -> Sequence[str]:
-        return self._names
+        return super().fault() or ngrams_fault(self.ngrams)
 
     @cached_property
     def _names(self) -> Buckets:
         return Buckets(f"{self.column}:", self.bits, self.bucket_names)
-
-    def narrowed(self, names: Collection[str]) -> "HashedText":
-        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
 
     @property
     def nonzeros(self) -> float:

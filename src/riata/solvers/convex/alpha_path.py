@@ -105,7 +105,7 @@ def alpha_path(
     for penalty in penalties[:at_start]:  # no Newton step: by its rounding features would enter
         gap = options.judge.shortfall(replace(problem, penalty=penalty), w, at) / options.unit
         yield AlphaModel(w, b, at.loss, gap)
-    if "smoothing" in problem.loss.has:
+    if problem.loss.kinked:
         yield from _by_smoothing(problem, state, at, penalties[at_start:], options)
         return
     size = BLOCK_IN_MEMORY if passes_are_cheap(problem) else BLOCK

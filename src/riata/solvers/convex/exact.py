@@ -32,7 +32,7 @@ SAMPLE_STEPS = 20  # on a sample, at most
 
 def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopReason]:
     """One iterate after every first-order pass, each with its certified gap."""
-    if "smoothing" in problem.loss.has:
+    if problem.loss.kinked:
         return (yield from by_smoothing(problem, options))
     if options.resume is not None:
         state, known = WorkingSetState.resumed(options.resume, problem.n_coefficients, problem.loss.n_outputs)

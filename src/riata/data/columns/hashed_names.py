@@ -1,0 +1,41 @@
+"""What encoders into hash buckets share: the names of buckets, kept compact, written whole, narrowed to a few."""
+
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from riata.data.columns.column import Encoder
+from riata.data.columns.names import named_alone
+from riata.data.columns.strings import bits_fault, compact
+
+
+@dataclass(frozen=True)
+class HashedNames(Encoder):
+    """The features of a column are 2^bits buckets, some of which have names."""
+
+    column: str
+    bits: int
+    bucket_names: Mapping[str, str] = field(hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bucket_names", compact(self.bucket_names))
+
+    @property
+    @abstractmethod
+    def _names(self) -> Any:
+        """The names of all features, as `riata.data.columns.names` has them."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        found: Sequence[str] = self._names
+        return found
+
+    def narrowed(self, names: Collection[str]) -> Self:
+        return replace(self, bucket_names=named_alone(self.bucket_names, self._names, names))
+
+    def fault(self) -> str | None:
+        return bits_fault(self.bits)
+
+    def to_json(self) -> dict[str, Any]:
+        return super().to_json() | {"bucket_names": dict(self.bucket_names.items())}
