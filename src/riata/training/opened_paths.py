@@ -20,6 +20,7 @@ from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
 from riata.training.spec import Spec
+from riata.training.usual_loss import with_usual_loss
 
 
 def path(
@@ -49,6 +50,7 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
 def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
+    spec = with_usual_loss(spec, data.task, data)
     loss_for(data.task, spec.loss)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
