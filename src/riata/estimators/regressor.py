@@ -12,8 +12,9 @@ from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.target_names import names_of_targets
 from riata.engines.open import is_distributed, lazily
-from riata.errors import DataError
+from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
@@ -152,6 +153,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         return y, None
 
@@ -168,6 +174,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
         An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
         """
+        if names_of_targets(y) is not None:
+            raise OptionError("partial_fit learns one target: give it a y of one column, or fit all rows at once")
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=True)
         X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
@@ -182,6 +190,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def _take_over(self, trained: Trained) -> None:
         super()._take_over(trained)
+        if trained.targets is not None:
+            return  # a row of coefficients for each
         self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
         self.intercept_ = float(trained.intercept[0])
 
@@ -194,13 +204,15 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         if is_distributed(X):
             check_no_offset(offset, exposure)
-            return lazily(self.predict, X, np.float64)
-        return loss_of(self.loss).mean(self._margins(X, offset, exposure)[:, 0])
+            targets = self.trained_.targets
+            return lazily(self.predict, X, np.float64, None if targets is None else len(targets))
+        z = self._margins(X, offset, exposure)
+        return loss_of(self.loss).mean(z[:, 0] if self.trained_.targets is None else z)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        """R2, of several targets the mean of theirs, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))

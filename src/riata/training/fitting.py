@@ -111,7 +111,7 @@ def describe(fitted: Fit) -> str:
     """What was minimised, as a formula in words."""
     spec = fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
-    text = f"mean {spec.loss_function.name} loss"
+    text = f"mean {spec.loss_function.name} loss{spec.loss_function.summed}"
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     else:
