@@ -1,4 +1,4 @@
-"""Least squares of several targets: the sum over targets of the loss of one, with a conjugate and slopes that balance."""
+"""Least squares of several targets: the sum over targets of the loss of one, its conjugate, slopes that balance."""
 
 import numpy as np
 import pytest

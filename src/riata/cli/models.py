@@ -9,9 +9,10 @@ import click
 from riata.cli.command import option
 from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options, words
-from riata.cli.options import json_option, parameter_options, shows_progress, split_names
+from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import offsets, reading, say_notes
+from riata.data.target_names import split_names
 from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import Heading

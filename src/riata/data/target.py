@@ -98,7 +98,12 @@ class Target:
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        known = ("column", "classes", *(("survival", "event") if self.survival else ()), *(("others",) if self.others else ()))
+        known = (
+            "column",
+            "classes",
+            *(("survival", "event") if self.survival else ()),
+            *(("others",) if self.others else ()),
+        )
         return {name: plain[name] for name in known}
 
     @classmethod
@@ -296,7 +301,8 @@ class TargetsLearner:
 
     def there(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have all targets."""
-        return np.logical_and.reduce([one.there(batch) for one in self.each])
+        there: np.ndarray = np.logical_and.reduce([one.there(batch) for one in self.each])
+        return there
 
     def add(self, rows: pa.RecordBatch, weight: np.ndarray) -> None:
         """Learn from the targets of some rows, all of which have them."""

@@ -28,7 +28,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     Minimises ``mean(loss(y, X @ w + b)) + alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, or the mean loss
     alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first is scikit-learn's ``Lasso`` and
-    ``ElasticNet``.
+    ``ElasticNet``; where ``y`` has several columns, all of which then have the same features, its ``MultiTaskLasso``.
 
     Parameters
     ----------
@@ -56,6 +56,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         the parts of a date and a number with its missing flag stay together, where the data was made of columns.
     group_ratio : float, default=1.0
         Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
+    shared_support : bool, optional
+        Where ``y`` has several columns: whether a feature is in the model for all targets or for none (a group Lasso
+        over the targets; `group_ratio` below 1 adds L1 within features). It is, unless False is given.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
@@ -130,7 +133,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     Attributes
     ----------
-    coef_, intercept_ : the model, in the units of X.
+    coef_, intercept_ : the model, in the units of X; of several targets, a row for each.
     n_passes_ : passes over the data.
     gap_ : certified relative duality gap, None where the solver has none.
     history_ : one record per pass.
@@ -155,7 +158,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        one_target_only = self.solver not in ("auto", "exact") or (self.k is not None and self.alpha != "auto")
+        tags.target_tags.multi_output = not one_target_only and self.loss == "squared"
         return tags
 
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -212,7 +216,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """R2, of several targets the mean of theirs, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
+
+        Of several targets it is the mean of theirs.
+        """
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))

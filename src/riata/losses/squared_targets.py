@@ -1,4 +1,4 @@
-"""Least squares of several targets at once, each of which has a margin: what `squared` is for targets of several columns."""
+"""Least squares of several targets at once, each of which has a margin: what `squared` is for several columns."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ class SquaredTargets(SeveralMargins):
         return mean_y
 
     def balanced(self, by_b: np.ndarray, constant: np.ndarray, rise: float) -> Balanced:
-        """Their means m are taken from all slopes u. The mean conjugate, of u y + u^2 / 2, then changes by -m y - m^2 / 2."""
+        """Their means m are taken from all slopes u: the mean of conjugates u y + u^2 / 2 falls by m y + m^2 / 2."""
         return Balanced(1.0, 0.0, -by_b, rise - float(by_b @ (constant + 0.5 * by_b)))
 
     def deviance(self, mean_losses: np.ndarray, n_rows: int) -> np.ndarray:

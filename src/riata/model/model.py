@@ -37,7 +37,7 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 
 @dataclass(frozen=True)
 class Model:
-    """A sparse linear model: margins z = x . coef + intercept, one per class if there are three or more, or per target."""
+    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more."""
 
     task: str  # "regression", "classification" or "survival"
     loss: str

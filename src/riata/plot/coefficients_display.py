@@ -38,7 +38,7 @@ class CoefficientsDisplay:
         top: int = TOP,
         ax: Axes | None = None,
     ) -> "CoefficientsDisplay":
-        """Of a fitted estimator or a `Model`; `stability` gives the whiskers, `label` is one of several classes or targets."""
+        """Of a fitted estimator or a `Model`; `stability` gives whiskers, `label` is a class or target."""
         model = estimator if isinstance(estimator, Model) else estimator.to_model()
         row = _row_of(model, label)
         scale = np.asarray(model.deviations)
@@ -64,5 +64,6 @@ def _row_of(model: Model, label: Any) -> int:
         return 0
     labels = model.outputs
     if str(label) not in labels:
-        raise OptionError(f"every {'class' if model.targets is None else 'target'} has coefficients of its own: give label one of {', '.join(labels)}")
+        what = "class" if model.targets is None else "target"
+        raise OptionError(f"every {what} has coefficients of its own: give label one of {', '.join(labels)}")
     return labels.index(str(label))

@@ -61,7 +61,7 @@ def residuals(
     """
     found: Any = tested(fitted, test)
     if isinstance(found, TargetsQuality):
-        if label not in found.by_target:
+        if label is None or label not in found.by_target:
             raise OptionError(f"give label one of the targets: {', '.join(found.by_target)}")
         found = found.by_target[label]
     if not isinstance(found, NumberQuality):

@@ -318,9 +318,7 @@ def check_varies(data: Dataset, target: Moments, name: str = "the target") -> No
         )
     if not target.y_varies and data.facts.offset is None:
         alone = " (1 sample)" if data.n_observed == 1 else ""
-        raise DataError(
-            f"{name} has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"
-        )
+        raise DataError(f"{name} has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn")
 
 
 def check_same_features(data: Dataset, others: Dataset) -> None:

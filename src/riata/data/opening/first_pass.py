@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.column_names import listed
-from riata.data.columns.arrow_values import arrow_of, values_of
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.categories import CategoryLearner
-from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
+from riata.data.columns.column import BadRow, Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates

@@ -36,13 +36,16 @@ def targets_quality(model: "Model", data: Dataset) -> TargetsQuality:
             f"the model predicts {len(names)} targets, {', '.join(names)}, and these rows have "
             f"{1 if there is None else len(there)}"
         )
-    known = model.training.baseline or [None] * len(names)
-    sums = [NumberSums(model, mean) for mean in known]
+    known = model.training.baseline
+    sums = [NumberSums(model, None if known is None else known[k]) for k in range(len(names))]
     for z, chunk in model.visit(data):
         for k, of_target in enumerate(sums):
             of_target.add(z[:, k], chunk._replace(y=chunk.y[:, k]))
     found = {name: of_target.quality() for name, of_target in zip(names, sums, strict=True)}
-    of_all, of_constants = _means([one.scores for one in found.values()]), _means([one.baseline for one in found.values()])
+    of_all, of_constants = (
+        _means([one.scores for one in found.values()]),
+        _means([one.baseline for one in found.values()]),
+    )
     return TargetsQuality(next(iter(found.values())).n_rows, of_all, found, of_constants)
 
 

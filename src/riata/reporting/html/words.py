@@ -70,7 +70,9 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"{label} is predicted from a probability of {short(facts.model.threshold)} on.")
     if facts.training.selection:
         each = "How sparse each of them is was chosen along a path of its own."
-        said.append(each if len(facts.training.stop) > 1 else f"How sparse it is was chosen: {facts.training.selection}.")
+        said.append(
+            each if len(facts.training.stop) > 1 else f"How sparse it is was chosen: {facts.training.selection}."
+        )
     return said
 
 

@@ -57,7 +57,9 @@ def _by_class(facts: Facts) -> Markup:
     model, found = facts.model, facts.on_training
     separated = found.separated if isinstance(found, ClassQuality) else ()
     rows = []
-    for name, effects in zip(model.targets or model.classes or [], model.coef * np.asarray(model.deviations), strict=True):
+    for name, effects in zip(
+        model.targets or model.classes or [], model.coef * np.asarray(model.deviations), strict=True
+    ):
         order = [j for j in np.argsort(-np.abs(effects), kind="stable")[:TOP_OF_CLASS] if effects[j] != 0]
         said = ", ".join(f"{model.names[j]} {'+' * bool(effects[j] > 0)}{short(effects[j], 3)}" for j in order)
         rows.append([label(name), int(np.count_nonzero(effects)), said or "none"])

@@ -109,8 +109,8 @@ def _baseline(facts: Facts) -> str:
         )
     if facts.model.targets is not None:
         return (
-            f"The baseline predicts the mean of each target{'' if known is None else ' in the training rows'}, whatever "
-            f"the features. Scores are means over the {len(facts.model.targets)} targets."
+            f"The baseline predicts the mean of each target{'' if known is None else ' in the training rows'}, "
+            f"whatever the features. Scores are means over the {len(facts.model.targets)} targets."
         )
     if classes is None:
         what = facts.model.loss_function.constant_words
@@ -164,7 +164,12 @@ def _of_numbers(found: NumberQuality, target: str = "") -> list[Markup]:
     edges, counts, outside = _middle(found.residuals, bars)
     note = f"all {count(found.n_rows, 'row')}"
     note += f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
-    return [scatter, histogram(f"Residuals{' of' + of if of else ''}", edges, counts, "true minus predicted", note=note, kind="residuals")]
+    return [
+        scatter,
+        histogram(
+            f"Residuals{' of' + of if of else ''}", edges, counts, "true minus predicted", note=note, kind="residuals"
+        ),
+    ]
 
 
 def _survival(found: RiskQuality, target: str) -> Markup:
