@@ -7,8 +7,8 @@ ridge of OKRidge's notebook, .1 in sums of squares. All methods get the same mat
 which penalise the number of features instead, get the price at which k features are best, as riata's certified
 objectives of k - 1 and k + 1 tell it, and l0bnb a limit on coefficients of 1.5 times the largest. Seconds are those of
 the processor in a second run, with all that a method does once it has the matrix; a gap of 1e-4 is enough for all.
-Real data: standardised, with a ridge; the gap at the end of a fit, and after each of `--seconds` (the last one told is where
-a search ended).
+Real data: standardised, with a ridge; the gap at the end of a fit, and after each of `--seconds`, up to where a search
+ended.
 
 Searches: on random problems of 7 to 20 features, how often the search alone finds what certify proves to be the best.
 

@@ -1,8 +1,9 @@
 """Models of at most k of very many columns, for `branch_and_bound`, where the loss is quadratic and passes are cheap.
 
-The products of all columns would be too many, and few are asked for: the relaxation of a part is that of some candidates,
-and the slopes of all columns there say which others it wants. They become candidates, for all parts to come, until none
-is wanted. The bound is that of all columns at every point on the way, so that it may end at any of them.
+The products of all columns would be too many, and few are asked for: the relaxation of a part is that of some
+candidates, and the slopes of all columns there say which others it wants. They become candidates, for all parts to
+come, until none is wanted. The bound is that of all columns at every point on the way, so that it may end at any of
+them.
 """
 
 import numpy as np
@@ -59,7 +60,7 @@ class CandidateSubsets:
 
     @property
     def _over_all(self) -> Quadratic:
-        """The quadratic of all columns, whose products are not known: for its planes alone, which do not ask for them."""
+        """The quadratic of all columns, without their products: planes do not ask for those."""
         return Quadratic(np.empty((0, 0)), self._model.h, self._model.loss, self._costs)
 
     def _pulls(self, w: np.ndarray) -> np.ndarray:
