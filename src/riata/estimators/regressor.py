@@ -85,8 +85,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
     k_max : int, optional
         The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
-    debias : bool, default=False
-        Whether the chosen features are fitted once more, without the penalty.
+    debias : bool, float or "auto", default=False
+        Whether the chosen features are fitted once more, without the penalty (within bounds, if there are any); a share
+        goes only so far from the penalised coefficients to those (the relaxed Lasso). "auto" lets scores choose the
+        share along with ``alpha``.
     certify : bool or float, optional
         Whether, with k, all models of k features are searched until none can be better; or the gap to stop at, as a
         share of the objective. ``bound_`` says how far it came.

@@ -88,10 +88,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         *_certify_checks(spec),
-        (spec.debias and spec.loss_function.kinked,
-         f"debias needs the second derivative of a loss, and {spec.loss_function.name!r} has none"),
-        (spec.debias and spec.loss_function.couples_rows,
-         f"debias is for losses of single rows, and {spec.loss_function.name!r} is one of rows together"),
+        (not _share_or_auto(spec.debias),
+         f"debias must be True, False, a share of the way between 0 and 1, or 'auto', not {spec.debias!r}"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.width_free,
@@ -227,6 +225,10 @@ def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
         (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
         (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
     ]
+
+
+def _share_or_auto(value: Any) -> bool:
+    return (isinstance(value, str) and value == "auto") or (isinstance(value, Real) and 0 <= float(value) <= 1)
 
 
 def _whole(value: Any) -> TypeGuard[int]:

@@ -42,13 +42,14 @@ class ModelPath:
     intercepts: np.ndarray
     losses: np.ndarray  # the mean loss, without the penalty
     objectives: np.ndarray  # with it
-    gaps: np.ndarray | None  # certified, relative to the loss of the empty model; None along k
+    gaps: np.ndarray | None  # certified, relative to the loss of the empty model, before debias; None along k
     stop: Stop
     passes: float
     n_choices: int | None = None  # how many features, or groups of them, there are for k to count
     bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
     ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
     n_outputs: int = 1  # margins that the models have, where they are fitted at once
+    debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
 
     @property
     def converged(self) -> bool:
@@ -94,7 +95,7 @@ class ModelPath:
 
     def model(self, i: int) -> PathModel:
         """Model i by its alpha or k and its number of features."""
-        return PathModel(self.by, self.values[i].item(), n_features_in(self.coefs[i], self.n_outputs))
+        return PathModel(self.by, self.values[i].item(), n_features_in(self.coefs[i], self.n_outputs), self.debias)
 
 
 def path(

@@ -44,7 +44,7 @@ class Spec:
     n_alphas: int = 100
     alpha_reach: float = 0.01
     k_max: int | None = None
-    debias: bool = False
+    debias: Any = False  # True, a share of the way to the refit, or "auto"
     certify: Any = None  # True, or the gap to stop at
     certify_time: str | float = "600s"
     coef_limit: float | None = None

@@ -170,7 +170,6 @@ def test_bounds_that_make_no_sense(bounds, sentence):
         ({"k": 3}, "solver 'best-k' has no penalty_factors, bounds or nonnegative"),
         ({"alpha": 0.1, "solver": "cd"}, "solver 'cd' has no penalty_factors, bounds or nonnegative"),
         ({"alpha": 0.1, "solver": "online"}, "solver 'online' has no penalty_factors, bounds or nonnegative"),
-        ({"alpha": 0.1, "debias": True}, "debias refits without limits"),
     ],
     ids=str,
 )

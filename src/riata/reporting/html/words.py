@@ -59,6 +59,7 @@ def asked(facts: Facts) -> list[str]:
     if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
+    said += _moved(parameters.get("debias"))
     if (weights := weights_in_words(facts.model)) is not None:
         said.append(f"{weights[0].upper()}{weights[1:]}.")
     if facts.model.threshold is not None and facts.model.classes:
@@ -73,10 +74,19 @@ def asked(facts: Facts) -> list[str]:
 _MORE = {
     "nonnegative": "No coefficient may be negative.",
     "bounds": "Some coefficients had to lie within bounds that were given.",
-    "debias": "The chosen features were then fitted once more, without the penalty.",
     "normalize": "Every row was divided by its norm first.",
     "half_life": "Older rows counted less and less.",
 }
+
+
+def _moved(debias: Any) -> list[str]:
+    """What was done to the coefficients of the chosen features."""
+    if not debias:
+        return []
+    if debias is True or debias == 1.0:
+        return ["The chosen features were then fitted once more, without the penalty."]
+    far = "as far as scores told" if debias == "auto" else f"{debias:.0%} of the way"
+    return [f"Coefficients were then moved {far} towards those that the chosen features have without the penalty."]
 
 
 def own_penalty(parameters: dict[str, Any]) -> str | None:
