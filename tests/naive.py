@@ -54,9 +54,12 @@ def coordinate_descent(A, y, l1, passes):
     n, d = A.shape
     x = np.zeros(d)
     for _ in range(passes):
+        before = x.copy()
         for i in range(d):
             M = y - A @ x + A[:, i] * x[i]
             x[i] = soft_threshold(A[:, i] @ M, n * l1) / (A[:, i] @ A[:, i])
+        if np.abs(x - before).max() <= 1e-15 * np.abs(x).max():
+            break
     return x
 
 

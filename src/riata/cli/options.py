@@ -28,6 +28,16 @@ class NumberOr(click.ParamType):
             self.fail(f"{value!r} is neither a {'whole ' * (self.kind is int)}number nor {self.word!r}", param, ctx)
 
 
+class ShareOrAuto(NumberOr):
+    """A number, auto, or nothing, which is all of it."""
+
+    def __init__(self) -> None:
+        super().__init__(float, "auto")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, bool) else super().convert(value, param, ctx)
+
+
 class NameAndNumber(click.ParamType):
     """NAME=NUMBER, or a word that stands alone; the name may hold an = of its own."""
 
@@ -98,6 +108,8 @@ def click_option(one: Parameter) -> Decorator:
         default = ()
     if one.kind is Kind.GAP:
         given |= {"is_flag": False, "flag_value": 0.0}
+    if one.kind is Kind.SHARE:
+        given |= {"is_flag": False, "flag_value": True}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
@@ -154,6 +166,7 @@ TYPES: dict[Kind, Any] = {
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
     Kind.GAP: float,
+    Kind.SHARE: ShareOrAuto(),
 }
 SEVERAL = {
     Kind.NAMES: _names,

@@ -77,7 +77,9 @@ def path(
     by, value = course.searched[0].path.by, course.searched[0].chosen
     strength = f"{value:.6g}" if len(course.searched) == 1 else "auto"
     no_choice = () if strength == "auto" else CHOOSING
-    say_next(with_options("fit", data, f"--{by}", strength, without=no_choice))
+    share = course.searched[0].path.debias
+    moved = () if share is None or not no_choice else ("--debias", f"{share:g}")
+    say_next(with_options("fit", data, f"--{by}", strength, *moved, without=no_choice))
 
 
 @main.command(examples=("riata stability flights.csv --target delay --k 5",))

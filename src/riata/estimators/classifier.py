@@ -95,7 +95,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,
-        debias: bool = False,
+        debias: bool | float | str = False,
         certify: bool | float | None = None,
         certify_time: str | float = "600s",
         coef_limit: float | None = None,

@@ -44,9 +44,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty : {"mcp", "scad"} or Penalty, optional
+    penalty : {"mcp", "scad", "lq", "adaptive", "unilasso"} or Penalty, optional
         A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
-        their gamma, or an object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
+        their gamma, "lq:0.5" with its q; the adaptive Lasso, whose first fit is "adaptive:ridge" (the default),
+        "adaptive:unpenalised" or "adaptive:marginal", with an exponent such as "adaptive:ridge:2"; uniLasso; or an
+        object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
@@ -89,8 +91,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
     k_max : int, optional
         The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
-    debias : bool, default=False
-        Whether the chosen features are fitted once more, without the penalty.
+    debias : bool, float or "auto", default=False
+        Whether the chosen features are fitted once more, without the penalty (within bounds, if there are any); a share
+        goes only so far from the penalised coefficients to those (the relaxed Lasso). "auto" lets scores choose the
+        share along with ``alpha``.
     certify : bool or float, optional
         Whether, with k, all models of k features are searched until none can be better; or the gap to stop at, as a
         share of the objective. ``bound_`` says how far it came.

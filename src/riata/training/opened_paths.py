@@ -18,6 +18,7 @@ from riata.training.named_features import with_features_numbered
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
+from riata.training.relaxing import every_share
 from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
 from riata.training.several_targets import moments_of_targets, of_targets
@@ -40,12 +41,21 @@ def path(
     explains nearly all of the target or hardly more than the one before: `ended` says so.
     """
     data, spec = _one_margin(data, spec)
-    return along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+    found = along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+    return _moved(found, data, spec)
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
     """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
-    return along.k_path(*_one_margin(data, spec), k_max, bounded=bounded)
+    data, spec = _one_margin(data, spec)
+    return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec)
+
+
+def _moved(found: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
+    """The path, moved by the share that debias asks for."""
+    if spec.debias == "auto":
+        raise OptionError("a path has one share of debias: give a number, or choose it with alpha='auto' of a fit")
+    return every_share(found, data, spec)[0]
 
 
 def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:

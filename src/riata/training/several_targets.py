@@ -22,7 +22,7 @@ def of_targets(data: Dataset, spec: Spec) -> Spec:
     """The spec of all targets at once; a feature is in the model for all of them or for none, unless told otherwise."""
     loss = spec.loss_function.of_targets(n_targets(data))
     _check(data, spec)
-    shared = spec.own_penalty is None if spec.shared_support is None else spec.shared_support
+    shared = spec.penalty is None if spec.shared_support is None else spec.shared_support
     return replace(spec, loss=loss, shared_support=shared)
 
 

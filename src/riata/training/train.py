@@ -200,12 +200,16 @@ def _fit_margin(
         with path_progress(spec.verbose, label) as progress:
             search = replace(_within(search, spec, data, warn), folds=folds)
             fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
+    elif spec.debias == "auto":
+        raise OptionError(
+            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
+        )
     elif validation is not None:
         raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
     else:
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
-    if spec.debias:
+    if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
     if origin is not None:
         fitted = origin.moved_back(fitted)
@@ -272,6 +276,8 @@ def _trained(
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
     text = describe(fits[0]) + (", margins moved by the offset of each row" if offset else "")
-    text += ", then the mean loss alone over the chosen features" if spec.debias else ""
+    if share := fits[0].spec.debias:
+        text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
+        text += "the mean loss alone over the chosen features"
     alike = len({describe(one) for one in fits}) == 1
     return text + ("" if alike else "; each class has an alpha or k of its own, and these are the first one's")

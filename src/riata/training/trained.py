@@ -143,7 +143,8 @@ class Trained:
         if len(searched) != 1:  # nothing was searched, or every class has a strength of its own
             return self.spec
         path, chosen = searched[0].path, searched[0].selection.index
-        return replace(self.spec, **{"alpha": None, "k": None, path.by: path.values[chosen].item()})
+        strength = {"alpha": None, "k": None, path.by: path.values[chosen].item()}
+        return replace(self.spec, **strength, debias=self.spec.debias if path.debias is None else path.debias)
 
     def to_model(self) -> Model:
         """The model on its own, to save as a readable file and to predict with."""

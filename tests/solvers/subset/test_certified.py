@@ -17,6 +17,7 @@ from riata.errors import OptionError
 from riata.outcome.proofs import NoBound, SearchedAll, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Options
+from riata.solvers.subset import best_k as best_k_module
 from riata.solvers.subset import branch_and_bound
 from riata.solvers.subset import certified as module
 from riata.solvers.subset.best_k import best_k
@@ -25,7 +26,7 @@ from riata.solvers.subset.refit import Refits
 from riata.training.driver import run
 from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
-from subset_problems import every_optimum, small_subset
+from subset_problems import SmallSubset, every_optimum, small_subset
 
 CASES = int(os.environ.get("RIATA_CASES", "80"))
 ROUNDED = 1e-7  # of the optimum
@@ -78,6 +79,33 @@ def test_screening_keeps_every_feature_of_an_optimal_model(part, monkeypatch):
         assert last.finished
         assert abs(last.fit.objective - least) <= ROUNDED * least
     assert n_out
+
+
+def test_more_columns_than_rows_are_searched_by_candidates(monkeypatch):
+    """Of which there are few at the start, so that parts want others."""
+    monkeypatch.setattr(module, "ROUNDS", 0)
+    monkeypatch.setattr(best_k_module, "first_count", lambda k: 2 * k)
+    n_parts = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(12, 16)) + rng.choice([0.0, 1.0]) * rng.normal(size=(12, 1))
+        y = X[:, :4].sum(axis=1) + rng.normal(size=12)
+        spec = Spec(k=3, ridge=10.0 ** rng.uniform(-3, 0), coef_limit=rng.choice([None, 50.0]))
+        result = fit(InMemory(X, y), replace(spec, certify=True)).result
+        least, _ = every_optimum(SmallSubset(X, y, np.ones(12), spec))
+        assert isinstance(result.proof, SearchedAll)
+        assert abs(result.objective - least) <= ROUNDED * least
+        assert result.bound.value <= least * (1 + 1e-9)
+        n_parts += result.proof.n_parts
+    assert n_parts > 100
+
+
+def test_models_within_a_limit_that_are_all_worse_end_it(rng):
+    """The model that was found is not limited, and so it may be better than any that is."""
+    X, y = correlated(rng)
+    result = fit(InMemory(X, y), Spec(k=3, coef_limit=1e-3, certify=True)).result
+    assert isinstance(result.proof, SearchedAll)
+    assert result.bound.gap == 0.0
 
 
 def correlated(rng, n=150, d=60):

@@ -142,6 +142,10 @@ def candidate_rounds(
             search.overshoot(k)
             search.undershoot(k)
             support, outlook, final = _check(model, search, k, min_gain)
+        if final:
+            for _ in search.anew(k):
+                pass
+            support, outlook, final = _check(model, search, k, min_gain)
         count = min(next_count(k), limit - k)
         yield support, outlook, final
 

@@ -21,6 +21,7 @@ from riata.outcome.proofs import Bound, GlobalBound, Proof, SearchedAll
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Iterate, Iterates, Options, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
+from riata.solvers.subset.candidate_subsets import CandidateSubsets
 from riata.solvers.subset.candidates import row_limit
 from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
 from riata.solvers.subset.local_quadratic import LocalQuadratic
@@ -122,18 +123,30 @@ def certified(
     if ridge and not (quadratic and d <= min(most, problem.data.n_rows)):
         roots = _quadratic_root(model, fit, known, options) if model is not None else _true_root(problem, fit, known)
         for _ in roots:
-            yield certificate()
+            closed = known.bound >= fit.objective  # as where models within a limit are worse than the one found
+            yield certificate(finished=closed)
+            if closed:
+                return
     left = known.left
     rows_fit = quadratic or 16 * problem.data.n_rows * len(left) <= memory
-    if len(left) > most or not rows_fit or not (ridge or quadratic):
-        return  # what is left does not fit into the memory, or nothing bounds it
-    near = problem if len(left) == d else cut_to(problem, left, memory)
     subsets: Subsets
-    subsets, left = _quadratic_subsets(near, fit, known, left) if quadratic else _true_subsets(near, fit, known, left)
+    if model is not None and ridge and problem.data.cheap_passes and len(left) > min(most, problem.data.n_rows):
+        left = np.arange(d)
+        subsets = CandidateSubsets(model, k, int(SHARE_OF_MEMORY * memory / (16 * d)))
+    elif len(left) > most or not rows_fit or not (ridge or quadratic):
+        return  # what is left does not fit into the memory, or nothing bounds it
+    else:
+        near = problem if len(left) == d else cut_to(problem, left, memory)
+        if quadratic:
+            subsets, left = _quadratic_subsets(near, fit, known, left)
+        else:
+            subsets = TrueSubsets(near, k)
     if known.bound <= 0.0 and not ridge:
         return
-    yield certificate()
-    first = np.where(known.inside[left], 1, 0).astype(np.int8)
+    yield certificate(finished=known.bound >= fit.objective)
+    if known.bound >= fit.objective:
+        return
+    first = np.where(known.inside[left], 1, np.where(known.out[left], -1, 0)).astype(np.int8)
     for found in branch_and_bound(subsets, State(None, fit.objective, known.bound), first, budget):
         if found.members is not None and found.objective < fit.objective:
             support = left[found.members]
@@ -194,10 +207,6 @@ def _quadratic_subsets(
         known.learn(quadratic.costs, quadratic.plane(found.w, found.r), k, fit.objective, left[kept])
         start[kept] = found.w
         still = ~known.out[left[kept]]
-        if np.count_nonzero(still) > SHRINKS * len(kept):
+        if known.bound >= fit.objective or np.count_nonzero(still) > SHRINKS * len(kept):
             return QuadraticSubsets(quadratic.among(np.flatnonzero(still)), k), left[kept[still]]
         kept = kept[still]
-
-
-def _true_subsets(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[TrueSubsets, np.ndarray]:
-    return TrueSubsets(near, near.cardinality.k), left
