@@ -233,7 +233,7 @@ def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
     newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
     return [
         (spec.k is not None, f"penalty {name!r} has a strength alpha and no k: give one of the two"),
-        (spec.groups is not None or spec.shared_support,
+        (spec.groups is not None or bool(spec.shared_support),
          f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
         (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
         (asked.first != "marginal" and not newton,
