@@ -43,9 +43,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Share of the L1 part in the penalty, in (0, 1].
     ridge : float, default=0.0
         Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty : {"mcp", "scad"} or Penalty, optional
+    penalty : {"mcp", "scad", "lq", "adaptive", "unilasso"} or Penalty, optional
         A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
-        their gamma, or an object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
+        their gamma, "lq:0.5" with its q; the adaptive Lasso, whose first fit is "adaptive:ridge" (the default),
+        "adaptive:unpenalised" or "adaptive:marginal", with an exponent such as "adaptive:ridge:2"; uniLasso; or an
+        object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.

@@ -23,6 +23,7 @@ from riata.training.checkpoint import check_folder
 from riata.training.outputs import of_coefficients
 from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
+from riata.training.two_stages import Adaptive
 
 VECTORS = 4  # of a number for each feature, that every fit needs at once at the least
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
@@ -186,6 +187,10 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
     penalty = spec.penalty
     if penalty is None:
         return []
+    if spec.unilasso:
+        return _unilasso_checks(spec)
+    if spec.adaptive is not None:
+        return _adaptive_checks(spec, spec.adaptive)
     if isinstance(penalty, str) and spec.own_penalty is None:
         goes_with = {
             "elastic-net": "alpha",
@@ -195,7 +200,7 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         }
         return [
             (penalty not in PENALTIES,
-             f"there is no penalty {penalty!r}; take 'mcp' or 'scad', or leave it out: "
+             f"there is no penalty {penalty!r}; take 'adaptive', 'unilasso', 'lq', 'mcp' or 'scad', or leave it out: "
              "alpha asks for the elastic net, k for that many features"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
              f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
@@ -213,6 +218,38 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         (spec.k is not None, f"{its_name} has a strength alpha and no k: give one of the two"),
         (bool(beside), f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),
     ]
+
+
+def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
+    """Whether the adaptive Lasso goes with the other options, and the loss has its first fit."""
+    loss, name = spec.loss_function, spec.penalty
+    newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
+    return [
+        (spec.k is not None, f"penalty {name!r} has a strength alpha and no k: give one of the two"),
+        (spec.groups is not None or spec.shared_support,
+         f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
+        (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
+        (asked.first != "marginal" and not newton,
+         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r} does not have: "
+         "take penalty 'adaptive:marginal'"),
+    ]  # fmt: skip
+
+
+def _unilasso_checks(spec: Spec) -> list[tuple[bool, str]]:
+    """Whether uniLasso goes with the other options, and the loss has fits of single features."""
+    loss = spec.loss_function
+    newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
+    beside = [name for name, given in {
+        "nonnegative": spec.nonnegative, "bounds": spec.bounds is not None, "groups": spec.groups is not None,
+        "shared_support": spec.shared_support}.items() if given]  # fmt: skip
+    return [
+        (spec.k is not None, "penalty 'unilasso' has a strength alpha and no k: give one of the two"),
+        (bool(beside), f"penalty 'unilasso' has bounds of its own, and does not go with {' and '.join(beside)}"),
+        (not spec.fit_intercept, "penalty 'unilasso' has an intercept in each of its fits: leave fit_intercept alone"),
+        (spec.solver_name != "exact", f"penalty 'unilasso' goes with solver 'exact', not with {spec.solver_name!r}"),
+        (not newton, f"fits of single features need one margin a row and two derivatives, which {loss.name!r} does not "
+                     "have: take penalty 'adaptive:marginal'"),
+    ]  # fmt: skip
 
 
 def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
@@ -249,6 +286,8 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
     loss = spec.loss_function
+    if data.is_summary and spec.unilasso:
+        raise OptionError("there are statistics in place of rows, and penalty 'unilasso' leaves out one row at a time")
     if data.is_summary and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {loss.name!r}"
         if loss.quadratic:

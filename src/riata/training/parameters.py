@@ -217,7 +217,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
               commands=SEARCHES),
     Parameter("penalty", None, Section.STRENGTH, Kind.TEXT,
-              "mcp or scad, which do not shrink large coefficients, in place of L1; mcp:3 says where they end.",
+              "In place of L1: mcp, scad or lq, which shrink large coefficients less; adaptive, with weights of a "
+              "first fit; unilasso, of features that predict alone.",
               commands=FITS),
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
               "So many times the penalty of others for a feature or column, 0: always in; may be repeated.",

@@ -9,6 +9,7 @@ from riata.penalties import CONCAVE, PENALTIES
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
+from riata.training.two_stages import FIRST_FITS, TWO_STAGES, UNILASSO, adaptive_lasso
 
 MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {
@@ -59,6 +60,16 @@ def asked(facts: Facts) -> list[str]:
     if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
+    if (first := adaptive_lasso(str(parameters.get("penalty")))) is not None:
+        said.append(
+            f"A first fit of {FIRST_FITS[first.first]} came before (the adaptive Lasso): the smaller a coefficient was "
+            "there, the more its feature was penalised."
+        )
+    if parameters.get("penalty") == UNILASSO:
+        said.append(
+            "These are coefficients of what every feature alone predicts of a row that it has not seen, and none is "
+            "negative (uniLasso): a feature is in the model with the sign that it has alone, or not at all."
+        )
     said += _moved(parameters.get("debias"))
     if (weights := weights_in_words(facts.model)) is not None:
         said.append(f"{weights[0].upper()}{weights[1:]}.")
@@ -93,6 +104,8 @@ def own_penalty(parameters: dict[str, Any]) -> str | None:
     """What a penalty is called that is no elastic net: one that was given as an object, MCP or SCAD."""
     written = parameters.get("penalty") or ""
     name = written.split("(")[0].split(":")[0]
+    if name in TWO_STAGES:
+        return None
     return name.upper() if name in CONCAVE else None if name in ("", *PENALTIES) else name
 
 
