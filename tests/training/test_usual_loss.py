@@ -14,7 +14,6 @@ ONE_AGAINST_THE_REST = [
     {"k": 2, "alpha": "auto"},
     {"solver": "online"},
     {"solver": "cd", "alpha": 0.05},
-    {"alpha": 0.05, "debias": True},
     {"alpha": 0.05, "class_weight": {0: 0.0}},
     {"alpha": 0.05, "memory": 32 * 4 + 1},  # bytes: enough for the vectors of one class
 ]

@@ -45,7 +45,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         several classes against the rest. "auto" is "logistic", and of more than two classes "softmax" where that goes
         with all else that is asked: not with k, offsets or learning row by row. "squared" fits labels -1 and +1 by
         least squares, as the paper does. Probabilities need "logistic" or "softmax".
-    shared_support : bool, default=False
+    shared_support : bool, optional
         With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
         classes; `group_ratio` below 1 adds L1 within features).
     class_weight : dict, "balanced" or None
@@ -82,7 +82,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
-        shared_support: bool = False,
+        shared_support: bool | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "auto",
@@ -98,7 +98,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
         k_max: int | None = None,
-        debias: bool = False,
+        debias: bool | float | str = False,
         certify: bool | float | None = None,
         certify_time: str | float = "600s",
         coef_limit: float | None = None,

@@ -25,9 +25,11 @@ SCORED_ON = {
 
 def named(model: PathModel) -> str:
     """A model of a path, in words."""
+    share = "" if model.debias is None else f"debias = {model.debias:g}"
     if model.by == "k":
-        return f"k = {model.value}"
-    return f"alpha = {model.value:.4g} ({model.n_selected} feature{'' if model.n_selected == 1 else 's'})"
+        return f"k = {model.value}{share and ' with '}{share}"
+    features = f"{model.n_selected} feature{'' if model.n_selected == 1 else 's'}"
+    return f"alpha = {model.value:.4g} ({features}{share and ', '}{share})"
 
 
 def why_all_chosen(choices: Sequence[tuple[str | None, Choice]]) -> str | None:

@@ -26,7 +26,7 @@ def with_usual_loss(spec: Spec, task: str, data: Dataset | None = None) -> Spec:
 
 def _goes_with_softmax(spec: Spec, data: Dataset) -> bool:
     weights = spec.class_weight.values() if isinstance(spec.class_weight, Mapping) else ()
-    one_margin_each = spec.k is not None or spec.threshold is not None or spec.debias or data.facts.offset is not None
+    one_margin_each = spec.k is not None or spec.threshold is not None or data.facts.offset is not None
     if one_margin_each or 0 in weights or data.single_pass:
         return False
     of_classes = replace(spec, loss=Softmax(len(data.classes)))

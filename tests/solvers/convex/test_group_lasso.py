@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 import riata
 from convex_problems import Chunks, make
+from pairs import every_pair
 from problems import LAYOUTS, SMOOTH
 from riata.cli import main
 from riata.data.in_memory import InMemory
@@ -69,13 +70,11 @@ def test_is_what_proximal_gradients_come_to(shape, ratio, rng):
     assert_allclose(fitted.result.objective, objective(problem, w, 0.0), rtol=1e-9)
 
 
-@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("loss", SMOOTH)
+@pytest.mark.parametrize(("loss", "shape", "options"), every_pair(SMOOTH, SHAPES, OPTIONS))
 def test_the_minimum_is_certified_and_groups_are_whole(loss, shape, options, rng):
     X, y = columns(shape, loss, rng)
     data = InMemory(X, y, rng.uniform(0.5, 2.0, size=len(y)))
-    result = fit(data, Spec(alpha_ratio=0.1, loss=loss, groups=GROUPS, tol=1e-8, **options)).result
+    result = fit(data, Spec(alpha_ratio=0.1, loss=loss, groups=GROUPS, tol=1e-8, **OPTIONS[options])).result
     assert result.converged, result.reason
     used = np.bincount(GROUPS, result.coef != 0.0)
     assert np.all((used == 0) | (used == np.bincount(GROUPS)))
