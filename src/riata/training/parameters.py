@@ -124,7 +124,8 @@ DIVIDING = ("fit", "path", "stability", "statistics")  # rows
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
-    Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
+    Parameter("target", None, Section.COLUMNS, Kind.TEXT,
+              "Column (or array, or file) to predict; several numbers at once: a,b,c.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("event", None, Section.COLUMNS, Kind.TEXT,
               "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
@@ -217,7 +218,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
               commands=SEARCHES),
     Parameter("penalty", None, Section.STRENGTH, Kind.TEXT,
-              "mcp or scad, which do not shrink large coefficients, in place of L1; mcp:3 says where they end.",
+              "In place of L1: mcp, scad or lq, which shrink large coefficients less; adaptive, with weights of a "
+              "first fit; unilasso, of features that predict alone.",
               commands=FITS),
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
               "So many times the penalty of others for a feature or column, 0: always in; may be repeated.",
@@ -228,8 +230,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("group_ratio", 1.0, Section.STRENGTH, Kind.NUMBER,
               "Share of the group Lasso beside --groups and --alpha; the rest is L1 within groups.",
               commands=SEARCHES),
-    Parameter("shared_support", False, Section.STRENGTH, Kind.FLAG,
-              "Of --loss softmax: let a feature be in the model for all classes, or for none.", commands=SEARCHES),
+    Parameter("shared_support", None, Section.STRENGTH, Kind.SWITCH,
+              "Whether a feature is in the model for all targets (as it is by default), or classes of --loss softmax, "
+              "or for none.", commands=SEARCHES),
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
               commands=SEARCHES),
     Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,

@@ -20,10 +20,12 @@ from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
 from riata.solvers.subset.refit import Fitted
 from riata.training.checks import check_spec
+from riata.training.first_fit import with_first_fit
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.model_events import model_made
 from riata.training.outputs import of_coefficients
 from riata.training.spec import Spec
+from riata.training.univariate import second_stage, single_fits
 
 MOST_ALPHAS = 10_000
 LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -147,6 +149,11 @@ class GrowingPath:
     ) -> None:
         check_spec(spec, data.n_features)
         self._data, self._spec, self._passes_before = data, spec, data.passes
+        self._singles = single_fits(data, spec) if spec.unilasso else None
+        if self._singles is None:
+            spec = with_first_fit(data, spec)
+        else:
+            data, spec = second_stage(data, self._singles, spec)
         problem, largest = with_start(bare_problem(data, spec), spec)
         assert problem.start is not None
         self._may_end = alphas is None
@@ -200,6 +207,9 @@ class GrowingPath:
     def models(self, first: int = 0) -> ModelPath:
         """The models so far, or those from the first of these on."""
         coefs, intercepts, losses, gaps = (np.array(every) for every in zip(*self._models[first:], strict=True))
+        objectives = losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)]
+        if self._singles is not None:
+            coefs, intercepts = self._singles.of_features(coefs, intercepts)
         tol = self._spec.tol
         worst, has_gap = float(gaps.max()), self._judge.has_gap
         reached = DualityGap(worst, tol, of_path=True) if has_gap else Stationary(worst, tol, True)
@@ -209,7 +219,7 @@ class GrowingPath:
             coefs,
             intercepts,
             losses,
-            losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)],
+            objectives,
             np.maximum(gaps, 0.0) if has_gap else None,
             Stop.reached(reached),
             self._data.passes - self._passes_before,
