@@ -46,7 +46,7 @@ class Quantile(NumberedLoss):
         return f"{self.level:g}-quantile"
 
     @property
-    def curvature_by_spread(self) -> float:
+    def curvature_by_spread(self) -> float:  # type: ignore[override]
         """That of the mean loss of normal targets at their quantile, times their mean distance from it."""
         normal = NormalDist()
         at = normal.inv_cdf(self.level)

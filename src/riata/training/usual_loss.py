@@ -20,16 +20,16 @@ def with_usual_loss(spec: Spec, task: str, data: Dataset | None = None) -> Spec:
     """The spec with a loss in place of "auto"; rows that are still to come may be of two classes."""
     if spec.loss != AUTO:
         return spec
-    several = data is not None and data.classes is not None and len(data.classes) > 2
-    return replace(spec, loss=Softmax.name if several and _goes_with_softmax(spec, data) else USUAL[task])
+    softmax = data is not None and data.classes is not None and _goes_with_softmax(spec, data, len(data.classes))
+    return replace(spec, loss=Softmax.name if softmax else USUAL[task])
 
 
-def _goes_with_softmax(spec: Spec, data: Dataset) -> bool:
+def _goes_with_softmax(spec: Spec, data: Dataset, n_classes: int) -> bool:
     weights = spec.class_weight.values() if isinstance(spec.class_weight, Mapping) else ()
     one_margin_each = spec.k is not None or spec.threshold is not None or data.facts.offset is not None
-    if one_margin_each or 0 in weights or data.single_pass:
+    if n_classes <= 2 or one_margin_each or 0 in weights or data.single_pass:
         return False
-    of_classes = replace(spec, loss=Softmax(len(data.classes)))
+    of_classes = replace(spec, loss=Softmax(n_classes))
     try:
         if search_of(spec) is not None:
             of_classes = replace(of_classes, alpha=None)
