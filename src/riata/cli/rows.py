@@ -8,6 +8,7 @@ import click
 
 from riata.cli.group import say_note
 from riata.cli.options import shows_progress
+from riata.data.target_names import joined_names
 from riata.errors import OptionError
 from riata.training.parameters import OF_OPENING, OF_SPEC, Section
 
@@ -97,8 +98,9 @@ def _by_label(weights: dict[str, float], classes: Any) -> dict[Any, float]:
 
 
 def target_of(rows: Any) -> str | None:
-    """The column that is the target, where the rows know it themselves: they may have been encoded before."""
-    return rows.encoding.target.column if rows.encoding is not None and rows.encoding.target else None
+    """The column that is the target, or several with commas between them, where the rows know it themselves."""
+    target = None if rows.encoding is None else rows.encoding.target
+    return None if target is None else joined_names(target.numbers)
 
 
 def say_notes(data: Any, quiet: bool = False) -> None:

@@ -42,7 +42,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         "softmax" is one model of all classes, with alpha, and "logistic" where there are two; the others set each of
         several classes against the rest. "squared" fits labels -1 and +1 by least squares, as the paper does.
         Probabilities need "logistic" or "softmax".
-    shared_support : bool, default=False
+    shared_support : bool, optional
         With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
         classes; `group_ratio` below 1 adds L1 within features).
     class_weight : dict, "balanced" or None
@@ -79,7 +79,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
-        shared_support: bool = False,
+        shared_support: bool | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "logistic",

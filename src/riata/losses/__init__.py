@@ -6,6 +6,7 @@ from riata.losses.link import LINKS, Link, against_rest, probabilities
 from riata.losses.loss import Loss
 from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
+from riata.losses.squared_targets import SquaredTargets
 from riata.losses.with_offset import WithOffset, paired
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "SettledLoss",
     "SeveralMargins",
     "Softmax",
+    "SquaredTargets",
     "WithOffset",
     "against_rest",
     "known_loss",

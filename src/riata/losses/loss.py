@@ -49,6 +49,7 @@ class Loss(ABC):
 
     # The usual name and unit of its mean over rows.
     score: str = "loss"  # such as "mse"
+    summed: str = ""  # over what it is a sum within a row, as part of a formula in words
     score_factor: float = 1.0  # the score is so many times the mean loss
     half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
 
@@ -94,6 +95,15 @@ class Loss(ABC):
 
     def of_classes(self, n_classes: int) -> "Loss":
         """The loss of so many classes: itself, which takes one against the rest, unless it has margins for all."""
+        return self
+
+    def of_targets(self, n_targets: int) -> "Loss":
+        """The loss of so many targets at once: itself for one; for several it needs margins for all."""
+        if n_targets > 1:
+            raise OptionError(
+                f"loss {self.name!r} is of one target, and there are {n_targets}: take loss 'squared', or fit one "
+                "target after the other"
+            )
         return self
 
     def balance(self, y: Array) -> tuple[Array, Array]:

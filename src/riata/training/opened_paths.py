@@ -1,6 +1,7 @@
 """`riata.path` and `riata.k_path`: paths of a dataset as it was opened, which `riata.training.path` makes.
 
-A path is of one margin: that of a number, or of the second of two classes against the first.
+A path is of one margin, that of a number, or of the second of two classes against the first; or of several that are
+fitted at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.relaxing import every_share
 from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
+from riata.training.several_targets import moments_of_targets, of_targets
 from riata.training.spec import Spec
 
 
@@ -67,6 +69,9 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
         data = rows_or_statistics(data, spec, None)
         sets = risk_sets(data, spec, marks)
         data, spec = sets.rows(data), replace(spec, loss=sets.loss, fit_intercept=True)
+    elif data.facts.targets is not None:
+        spec, data = of_targets(data, spec), rows_seen(data, spec)
+        moments_of_targets(data)
     elif data.classes is None:
         data = rows_or_statistics(data, spec, None)
     else:
