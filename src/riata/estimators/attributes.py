@@ -15,6 +15,7 @@ def attributes_of(trained: Trained) -> dict[str, Any]:
         "n_iter_": trained.n_iter,
     }
     optional = {"classes_": trained.classes, "class_count_": trained.class_count, "scale_": trained.scale}
+    optional |= {"n_crossing_": trained.n_crossing}
     found |= {name: value for name, value in optional.items() if value is not None}
     if trained.course is not None:
         found |= _of_course(trained.course) | {"profile_": trained.profile}
