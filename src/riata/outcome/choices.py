@@ -13,6 +13,8 @@ class PathModel:
     by: str  # "k" or "alpha"
     value: float
     n_selected: int  # features
+    ridge: float = 0.0  # beside k
+    chosen_under: float | None = None  # a stronger ridge that its features were chosen under
 
 
 class ScoredOn(Enum):

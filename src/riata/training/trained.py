@@ -35,8 +35,9 @@ class Course:
     """How a fit came about, and what it cost."""
 
     formula: str  # what was minimised
-    alphas: list[float | None]  # of every margin, as are these two
+    alphas: list[float | None]  # of every margin, as are these three
     ks: list[int | None]
+    ridges: list[float | None]
     histories: list[list[Record]]
     n_rows: int
     passes: float
@@ -140,7 +141,10 @@ class Trained:
         if len(searched) != 1:  # nothing was searched, or every class has a strength of its own
             return self.spec
         path, chosen = searched[0].path, searched[0].selection.index
-        return replace(self.spec, **{"alpha": None, "k": None, path.by: path.values[chosen].item()})
+        value = path.values[chosen].item()
+        if path.by == "k":
+            return replace(self.spec, alpha=None, k=value, ridge=path.ridge)
+        return replace(self.spec, alpha=value, k=None)
 
     def to_model(self) -> Model:
         """The model on its own, to save as a readable file and to predict with."""
@@ -189,6 +193,7 @@ class Trained:
         return TrainingFacts(
             solver=self.solver,
             k=_as_plain(one_or_all(course.ks)),
+            ridge=_as_plain(one_or_all(course.ridges)) if any(course.ridges) else None,
             selection=why_all_chosen([(one.label, one.selection.choice) for one in course.searched]),
             alpha=_as_plain(one_or_all(course.alphas)),
             n_rows=course.n_rows,
