@@ -1,6 +1,5 @@
 """The options of the commands, made from the declarations in `riata.training.parameters`."""
 
-import csv
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,6 +8,7 @@ import click
 
 from riata.cli.command import option as command_option
 from riata.cli.config import config_option
+from riata.data.target_names import split_names
 from riata.errors import OptionError
 from riata.training.parameters import PARAMETERS, Heading, Kind, Parameter
 
@@ -26,6 +26,16 @@ class NumberOr(click.ParamType):
             return value if value == self.word else self.kind(value)
         except ValueError:
             self.fail(f"{value!r} is neither a {'whole ' * (self.kind is int)}number nor {self.word!r}", param, ctx)
+
+
+class ShareOrAuto(NumberOr):
+    """A number, auto, or nothing, which is all of it."""
+
+    def __init__(self) -> None:
+        super().__init__(float, "auto")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, bool) else super().convert(value, param, ctx)
 
 
 class NameAndNumber(click.ParamType):
@@ -98,6 +108,8 @@ def click_option(one: Parameter) -> Decorator:
         default = ()
     if one.kind is Kind.GAP:
         given |= {"is_flag": False, "flag_value": 0.0}
+    if one.kind is Kind.SHARE:
+        given |= {"is_flag": False, "flag_value": True}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
@@ -109,11 +121,6 @@ def click_option(one: Parameter) -> Decorator:
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
     """Names from an option given several times, or once with commas."""
     return tuple(name for value in values for name in split_names(value))
-
-
-def split_names(value: str) -> list[str]:
-    """Names with commas between them; one that has a comma itself stands in quotes, as in CSV: "price, net",tax."""
-    return next(csv.reader([value], skipinitialspace=True), [])
 
 
 def _crosses(
@@ -159,6 +166,7 @@ TYPES: dict[Kind, Any] = {
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
     Kind.GAP: float,
+    Kind.SHARE: ShareOrAuto(),
 }
 SEVERAL = {
     Kind.NAMES: _names,

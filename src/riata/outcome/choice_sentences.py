@@ -26,9 +26,13 @@ SCORED_ON = {
 
 def named(model: PathModel) -> str:
     """A model of a path, in words."""
+    share = "" if model.debias is None else f"debias = {model.debias:g}"
     if model.by == "k":
-        return f"k = {model.value}" + (f" with a ridge of {model.ridge:.3g}" if model.ridge else "")
-    return f"alpha = {model.value:.4g} ({model.n_selected} feature{'' if model.n_selected == 1 else 's'})"
+        with_ridge = f"a ridge of {model.ridge:.3g}" if model.ridge else ""
+        beside = " and ".join(filter(None, (with_ridge, share)))
+        return f"k = {model.value}{beside and ' with '}{beside}"
+    features = f"{model.n_selected} feature{'' if model.n_selected == 1 else 's'}"
+    return f"alpha = {model.value:.4g} ({features}{share and ', '}{share})"
 
 
 def why_all_chosen(choices: Sequence[tuple[str | None, Choice]]) -> str | None:

@@ -1,6 +1,7 @@
 """`riata.path` and `riata.k_path`: paths of a dataset as it was opened, which `riata.training.path` makes.
 
-A path is of one margin: that of a number, or of the second of two classes against the first.
+A path is of one margin, that of a number, or of the second of two classes against the first; or of several that are
+fitted at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +18,12 @@ from riata.training.named_features import with_features_numbered
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
+from riata.training.relaxing import every_share
 from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
+from riata.training.several_targets import moments_of_targets, of_targets
 from riata.training.spec import Spec
+from riata.training.usual_loss import with_usual_loss
 
 
 def path(
@@ -38,17 +42,27 @@ def path(
     explains nearly all of the target or hardly more than the one before: `ended` says so.
     """
     data, spec = _one_margin(data, spec)
-    return along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+    found = along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
+    return _moved(found, data, spec)
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
     """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
-    return along.k_path(*_one_margin(data, spec), k_max, bounded=bounded)
+    data, spec = _one_margin(data, spec)
+    return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec)
+
+
+def _moved(found: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
+    """The path, moved by the share that debias asks for."""
+    if spec.debias == "auto":
+        raise OptionError("a path has one share of debias: give a number, or choose it with alpha='auto' of a fit")
+    return every_share(found, data, spec)[0]
 
 
 def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
+    spec = with_usual_loss(spec, data.task, data)
     loss_for(data.task, spec.loss)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
@@ -57,6 +71,9 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
         data = rows_or_statistics(data, spec, None)
         sets = risk_sets(data, spec, marks)
         data, spec = sets.rows(data), replace(spec, loss=sets.loss, fit_intercept=True)
+    elif data.facts.targets is not None:
+        spec, data = of_targets(data, spec), rows_seen(data, spec)
+        moments_of_targets(data)
     elif data.classes is None:
         data = rows_or_statistics(data, spec, None)
     else:

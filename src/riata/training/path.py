@@ -23,10 +23,12 @@ from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_t
 from riata.solvers.subset.size_sweeps import Made, untold
 from riata.solvers.subset.subset import MIN_GAIN
 from riata.training.checks import check_spec
+from riata.training.first_fit import with_first_fit
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
 from riata.training.model_events import model_made
 from riata.training.outputs import of_coefficients
 from riata.training.spec import Spec
+from riata.training.univariate import second_stage, single_fits
 
 MOST_ALPHAS = 10_000
 LENGTH, ALPHA_REACH = 100, 0.01  # alphas of a path, and the last one as a share of the first
@@ -45,13 +47,14 @@ class ModelPath:
     intercepts: np.ndarray
     losses: np.ndarray  # the mean loss, without the penalty
     objectives: np.ndarray  # with it
-    gaps: np.ndarray | None  # certified, relative to the loss of the empty model; None along k
+    gaps: np.ndarray | None  # certified, relative to the loss of the empty model, before debias; None along k
     stop: Stop
     passes: float
     n_choices: int | None = None  # how many features, or groups of them, there are for k to count
     bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
     ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
     n_outputs: int = 1  # margins that the models have, where they are fitted at once
+    debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
     ridge: float = 0.0  # along k: of all models
     chosen_under: float | None = None  # a stronger ridge that their features were chosen under
 
@@ -99,9 +102,8 @@ class ModelPath:
 
     def model(self, i: int) -> PathModel:
         """Model i by its alpha or k and its number of features."""
-        return PathModel(
-            self.by, self.values[i].item(), n_features_in(self.coefs[i], self.n_outputs), self.ridge, self.chosen_under
-        )
+        n_selected = n_features_in(self.coefs[i], self.n_outputs)
+        return PathModel(self.by, self.values[i].item(), n_selected, self.debias, self.ridge, self.chosen_under)
 
 
 def path(
@@ -153,6 +155,11 @@ class GrowingPath:
     ) -> None:
         check_spec(spec, data.n_features)
         self._data, self._spec, self._passes_before = data, spec, data.passes
+        self._singles = single_fits(data, spec) if spec.unilasso else None
+        if self._singles is None:
+            spec = with_first_fit(data, spec)
+        else:
+            data, spec = second_stage(data, self._singles, spec)
         problem, largest = with_start(bare_problem(data, spec), spec)
         assert problem.start is not None
         self._may_end = alphas is None
@@ -206,6 +213,9 @@ class GrowingPath:
     def models(self, first: int = 0) -> ModelPath:
         """The models so far, or those from the first of these on."""
         coefs, intercepts, losses, gaps = (np.array(every) for every in zip(*self._models[first:], strict=True))
+        objectives = losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)]
+        if self._singles is not None:
+            coefs, intercepts = self._singles.of_features(coefs, intercepts)
         tol = self._spec.tol
         worst, has_gap = float(gaps.max()), self._judge.has_gap
         reached = DualityGap(worst, tol, of_path=True) if has_gap else Stationary(worst, tol, True)
@@ -215,7 +225,7 @@ class GrowingPath:
             coefs,
             intercepts,
             losses,
-            losses + [penalty.value(w) for penalty, w in zip(self._penalties[first:], coefs, strict=False)],
+            objectives,
             np.maximum(gaps, 0.0) if has_gap else None,
             Stop.reached(reached),
             self._data.passes - self._passes_before,

@@ -35,6 +35,7 @@ from riata.training.path import (
     rough_k_path,
     supports_under_ridge,
 )
+from riata.training.relaxing import every_share, relaxed, shares_tried
 from riata.training.selection.folds_asked import n_folds_of
 from riata.training.selection.products import fold_statistics
 from riata.training.selection.ridge_search import MOST_FEATURES, RidgeSearch, ScoredRows, ridge_unit
@@ -112,30 +113,38 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
-    if search.by == "k" and spec.ridge is None and spec.groups is None and search.rule not in CRITERIA:
+    if search.by == "k" and _ridge_is_open(spec, search.rule):
         return _with_ridge(folds, spec, search, validation, progress)
     if search.by == "alpha" and divided is not None and isinstance(folds, _RowFolds) and folds.fit_in_memory:
         path, parts = folds.side_by_side()
-        return path, _cross_validated(path, search.rule, spec.loss_function.score, parts, folds.used)
+        return _cross_validated(every_share(path, data, spec), search.rule, spec.loss_function, parts, folds.used)
     if progress is not None and divided is not None:
         progress(0, divided.n_folds + 1, "of all rows")
     path = folds.path()
+    models = every_share(path, data, spec)
     if search.target_k is not None:
-        return path, _by_size(path, search.target_k)
+        return models[0], _by_size(models[0], search.target_k)
     if search.rule == "validation":
         assert validation is not None
-        scores = held_out(validation, path, spec.loss_function).scores
+        scores = np.array([held_out(validation, one, spec.loss_function).scores for one in models])
         of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        return path, _least(path, search.rule, of, scores)
+        return _least(models, search.rule, of, scores)
     if search.rule in CRITERIA:
-        scores = criterion(search.rule, path, spec.loss_function, _n_counted(data, spec))
-        return path, _least(path, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, len(path)), scores)
+        n_counted = _n_counted(data, spec)
+        scores = np.array([criterion(search.rule, one, spec.loss_function, n_counted) for one in models])
+        return _least(models, search.rule, Scores(search.rule, ScoredOn.TRAINING_ROWS, scores.size), scores)
     parts = []
     for fold in range(folds.used.count):
         if progress is not None:
             progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
         parts.append(folds.held_out(fold, path))
-    return path, _cross_validated(path, search.rule, spec.loss_function.score, parts, folds.used)
+    return _cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
+
+
+def _to_be_scored(path: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
+    """A fold's models, with debias those of every share that is tried in a row, as `every_share` has them."""
+    shares = shares_tried(spec)
+    return relaxed(path, data, spec).one_after_the_other(shares) if shares else path
 
 
 def _with_ridge(
@@ -146,7 +155,7 @@ def _with_ridge(
     progress: Callable[[int, int, str], None] | None,
 ) -> tuple[ModelPath, Selection]:
     """The path along k of the ridge of least score, and the choice of one of its models."""
-    everything, score, n_rows = folds.everything, spec.loss_function.score, folds.n_rows
+    everything, n_rows = folds.everything, folds.n_rows
     k_max = _last_size(spec, search, everything.n_features, n_rows)
     k_most = k_max if search.k_max else min(MOST_FEATURES, max(k_max, n_rows // 2), everything.n_features)
     k_most = k_most if everything.cheap_passes else k_max
@@ -170,9 +179,15 @@ def _with_ridge(
         supports = dict(zip(best.sizes, chosen, strict=True))
         path = fitted_k_path(everything, replace(spec, ridge=best.fitting), supports, best.choosing)
     if validation is not None:
-        of = Scores(score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
-        return path, _least(path, search.rule, of, held_out(validation, path, spec.loss_function).scores)
-    return path, _cross_validated(path, search.rule, score, best.parts, folds.used)
+        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
+        scores = held_out(validation, path, spec.loss_function).scores
+        return _least([path], search.rule, of, scores[None])
+    return _cross_validated([path], search.rule, spec.loss_function, best.parts, folds.used)
+
+
+def _ridge_is_open(spec: Spec, rule: str) -> bool:
+    """Whether a ridge is to be chosen beside k: not where one is given, nor where models are moved away from it."""
+    return spec.ridge is None and spec.groups is None and rule not in CRITERIA and not shares_tried(spec)
 
 
 def _as_it_is(rows: ScoredRows) -> ScoredRows:
@@ -202,6 +217,8 @@ def _check(search: Search, spec: Spec, n_features: int, validation: Dataset | No
          f"the validation set must have the {n_features} features that are learnt from"),
         (search.target_k is not None and not (isinstance(search.target_k, int | np.integer) and search.target_k >= 1),
          f"k beside alpha='auto' must be a positive whole number, not {search.target_k!r}"),
+        (search.target_k is not None and spec.debias == "auto",
+         "debias='auto' is chosen by scores, and k beside alpha='auto' asks for none: give debias a share"),
         (not 2 <= search.n_alphas <= MOST_ALPHAS,
          f"a path has at least 2 and at most {MOST_ALPHAS} alphas, not {search.n_alphas}"),
         (not 0 < search.alpha_reach < 1, f"alpha_reach must lie between 0 and 1, not be {search.alpha_reach}"),
@@ -264,7 +281,8 @@ class _RowFolds:
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to other rows, score on those of this fold."""
         rows = self.of(fold)
-        return rows.scores(_path(rows.learnt, self.spec, self.search, like=path))
+        models = _path(rows.learnt, self.spec, self.search, like=path)
+        return rows.scores(_to_be_scored(models, rows.learnt, self.spec))
 
     @property
     def everything(self) -> Dataset:
@@ -319,7 +337,8 @@ class _ProductFolds:
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to other rows, score on those of this fold."""
         rows = self.of(fold)
-        return rows.scores(_path(rows.learnt, self.spec, self.search, path))
+        models = _path(rows.learnt, self.spec, self.search, like=path)
+        return rows.scores(_to_be_scored(models, rows.learnt, self.spec))
 
     def of(self, fold: int) -> ScoredRows:
         """The rows of a fold, as their products know them."""
@@ -375,7 +394,7 @@ def _check_fold(y_varies: bool, loss: Loss, fold: int, used: FoldsUsed) -> None:
     if y_varies:
         return
     what = "of one of the two classes" if loss.labels else "with one and the same target"
-    what = "of some of the classes" if loss.n_outputs > 1 else what
+    what = "of some of the classes" if loss.n_outputs > 1 and "classification" in loss.tasks else what
     advice = "cv" if used.kind in (FoldKind.TIME, FoldKind.COLUMN, FoldKind.SPLITTER) else "cv, random_state"
     raise DataError(
         f"fold {fold + 1} of {used.count} has only rows {what} to learn from: take other folds ({advice}), more rows, "
@@ -383,44 +402,56 @@ def _check_fold(y_varies: bool, loss: Loss, fold: int, used: FoldsUsed) -> None:
     )
 
 
-def _cross_validated(path: ModelPath, rule: str, name: str, parts: list[HeldOut], used: FoldsUsed) -> Selection:
+def _cross_validated(
+    models: list[ModelPath], rule: str, loss: Loss, parts: list[HeldOut], used: FoldsUsed
+) -> tuple[ModelPath, Selection]:
     """The choice by scores on folds: their mean, by weight, and its standard error."""
-    fold_scores, weights = np.array([part.scores for part in parts]), [part.weight for part in parts]
+    n, weights = len(models[0]), [part.weight for part in parts]
+    fold_scores = np.array([part.scores.reshape(len(models), n) for part in parts])
     scores = np.average(fold_scores, axis=0, weights=weights)
     # folds of groups or days differ in size, and the large ones say more
     errors = np.sqrt(np.average((fold_scores - scores) ** 2, axis=0, weights=weights) / (len(parts) - 1))
-    of = Scores(name, ScoredOn.FOLDS, len(parts), used)
+    of = Scores(loss.score, ScoredOn.FOLDS, len(parts), used)
     if rule == "cv":
-        return _least(path, rule, of, scores, errors, fold_scores)
-    return _one_standard_error(path, of, scores, errors, fold_scores)
+        return _least(models, rule, of, scores, errors, fold_scores)
+    return _one_standard_error(models, of, scores, errors, fold_scores)
 
 
 def _least(
-    path: ModelPath,
+    models: list[ModelPath],
     rule: str,
     of: Scores,
     scores: np.ndarray,
     errors: np.ndarray | None = None,
     fold_scores: np.ndarray | None = None,
-) -> Selection:
-    """The model of least score; of equals the sparsest."""
-    i = int(np.argmin(scores))
-    choice = LeastScore(path.model(i), of, float(scores[i]), _could_go_on(path, i))
-    return Selection(rule, of.name, scores, errors, fold_scores, i, choice)
+) -> tuple[ModelPath, Selection]:
+    """The model of least score, of one of several paths with a row of scores each; of equals the sparsest."""
+    of_path, i = (int(place) for place in np.unravel_index(np.argmin(scores), scores.shape))
+    path = models[of_path]
+    choice = LeastScore(path.model(i), of, float(scores[of_path, i]), _could_go_on(path, i))
+    of_errors = None if errors is None else errors[of_path]
+    of_folds = None if fold_scores is None else fold_scores[:, of_path]
+    return path, Selection(rule, of.name, scores[of_path], of_errors, of_folds, i, choice)
 
 
 def _one_standard_error(
-    path: ModelPath, of: Scores, scores: np.ndarray, errors: np.ndarray, fold_scores: np.ndarray
-) -> Selection:
-    """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least."""
-    best = int(np.argmin(scores))
-    i = int(np.argmax(scores <= scores[best] + errors[best]))
-    gives_up_most = bool(i < best and 2 * (scores[0] - scores[i]) < scores[0] - scores[best])
+    models: list[ModelPath], of: Scores, scores: np.ndarray, errors: np.ndarray, fold_scores: np.ndarray
+) -> tuple[ModelPath, Selection]:
+    """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least.
+
+    Of models of the same alpha, one for each share of `debias`, it is that of least score.
+    """
+    of_least, least = (int(place) for place in np.unravel_index(np.argmin(scores), scores.shape))
+    lowest, error = float(scores[of_least, least]), float(errors[of_least, least])
+    i = int(np.argmax(np.min(scores, axis=0) <= lowest + error))
+    of_path = int(np.argmin(scores[:, i]))
+    path, score, empty = models[of_path], float(scores[of_path, i]), float(scores[of_path, 0])
+    gives_up_most = i < least and 2 * (empty - score) < empty - lowest
     choice = WithinOneStandardError(
-        path.model(i), of, float(scores[i]), float(errors[best]), path.model(best), float(scores[best]),
-        _could_go_on(path, best), gives_up_most,
+        path.model(i), of, score, error, models[of_least].model(least), lowest,
+        _could_go_on(models[of_least], least), gives_up_most,
     )  # fmt: skip
-    return Selection("cv-1se", of.name, scores, errors, fold_scores, i, choice)
+    return path, Selection("cv-1se", of.name, scores[of_path], errors[of_path], fold_scores[:, of_path], i, choice)
 
 
 def _could_go_on(path: ModelPath, i: int) -> bool:
