@@ -18,7 +18,6 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
 
@@ -188,7 +187,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         check_values(plain_target(y), numeric=True)
         X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
-            self._learner = Learner(self._spec())
+            self._learner = Learner(self._spec_of_task)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = Chunk(self._seen(X), y.astype(np.float64), weight, self._offsets(offset, exposure, len(y)))
         self._learner.note_offset(offset is not None, exposure is not None)
@@ -215,7 +214,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             targets = self.trained_.targets
             return lazily(self.predict, X, np.float64, None if targets is None else len(targets))
         z = self._margins(X, offset, exposure)
-        return loss_of(self.loss).mean(z[:, 0] if self.trained_.targets is None else z)
+        return self.trained_.spec.loss_function.mean(z[:, 0] if self.trained_.targets is None else z)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None

@@ -165,7 +165,6 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
             spec.solver_name != "best-k",
             f"certify goes with k and solver 'best-k', not with solver {spec.solver_name!r}",
         ),
-        (spec.groups is not None, "certify searches models of single features: leave groups out"),
     ]
 
 

@@ -23,6 +23,7 @@ from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
 from riata.training.several_targets import moments_of_targets, of_targets
 from riata.training.spec import Spec
+from riata.training.usual_loss import with_usual_loss
 
 
 def path(
@@ -61,6 +62,7 @@ def _moved(found: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
 def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
+    spec = with_usual_loss(spec, data.task, data)
     loss_for(data.task, spec.loss)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":

@@ -42,6 +42,7 @@ from riata.training.several_targets import check_same_targets, means_of, moments
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
+from riata.training.usual_loss import with_usual_loss
 
 Warn = Callable[[str], None]
 
@@ -73,6 +74,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     >>> trained.to_model().names
     ['x4', 'x7']
     """
+    spec = with_usual_loss(spec, data.task, data)
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)

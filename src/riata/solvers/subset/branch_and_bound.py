@@ -31,7 +31,11 @@ class Subsets(Protocol):
     def k(self) -> int: ...
 
     @property
-    def n_columns(self) -> int: ...
+    def n_columns(self) -> int:
+        """Of what models have at most k: columns, or groups of them."""
+
+    @property
+    def n_weights(self) -> int: ...
 
     @property
     def exact(self) -> bool:
@@ -168,7 +172,7 @@ class _Search:
     def cut(self) -> None:
         """Replace the part of least bound by its two halves."""
         bound, _, part = heapq.heappop(self.parts)
-        w = np.zeros(self.subsets.n_columns)
+        w = np.zeros(self.subsets.n_weights)
         w[part.places] = part.weights
         for side in (1, -1):
             state = part.state.copy()
@@ -191,7 +195,9 @@ class _Search:
         if left == 0 or len(free) <= left:  # one model is the best of them
             self._last(np.flatnonzero(state == 1) if left == 0 else np.flatnonzero(state >= 0), least)
             return
-        relaxed = subsets.relaxed(Node(state, np.zeros(len(state)) if w is None else w, price), left, self.target)
+        relaxed = subsets.relaxed(
+            Node(state, np.zeros(subsets.n_weights) if w is None else w, price), left, self.target
+        )
         bound = max(relaxed.bound, least)
         if bound < self.target:
             self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))
