@@ -88,7 +88,10 @@ def test_two_classes_are_the_logistic_loss(rows):
         "online": ({"solver": "online"}, "solver 'online' takes one margin for each row by itself"),
         "no weight": ({"alpha": 0.1, "class_weight": {"ash": 0}}, "a class of weight 0 has no probability to learn"),
         "one by one": ({"alpha": 0.1, "loss": "logistic", "shared_support": True}, "take loss 'softmax'"),
-        "l2": ({"alpha": 0.1, "shared_support": True, "l1_ratio": 0.5}, "l1_ratio has no place beside groups"),
+        "l2": (
+            {"alpha": 0.1, "shared_support": True, "l1_ratio": 0.5},
+            "a shared support has no l1_ratio: leave it at 1",
+        ),
     }.values(),
 )
 def test_what_does_not_go_together_gets_a_sentence(rows, options, sentence):

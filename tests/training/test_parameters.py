@@ -18,7 +18,7 @@ from riata.training.trained import Trained
 
 # What riata.open has beside the declared ones: arguments of Python alone.
 ONLY_IN_PYTHON = {"source", "encoding", "need_target", "filesystem", "remote_opener", "options", "hashed"}
-USUAL_LOSS = {"SparseClassifier": "logistic", "SparseRegressor": "squared"}
+USUAL_LOSS = {"SparseClassifier": "auto", "SparseRegressor": "squared"}
 
 
 def test_a_spec_has_the_declared_parameters_and_defaults():

@@ -1,6 +1,5 @@
 """The options of the commands, made from the declarations in `riata.training.parameters`."""
 
-import csv
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,6 +8,7 @@ import click
 
 from riata.cli.command import option as command_option
 from riata.cli.config import config_option
+from riata.data.target_names import split_names
 from riata.errors import OptionError
 from riata.training.parameters import PARAMETERS, Heading, Kind, Parameter
 
@@ -125,11 +125,6 @@ def click_option(one: Parameter) -> Decorator:
 def _names(_context: click.Context, _parameter: click.Parameter, values: Iterable[str]) -> tuple[str, ...]:
     """Names from an option given several times, or once with commas."""
     return tuple(name for value in values for name in split_names(value))
-
-
-def split_names(value: str) -> list[str]:
-    """Names with commas between them; one that has a comma itself stands in quotes, as in CSV: "price, net",tax."""
-    return next(csv.reader([value], skipinitialspace=True), [])
 
 
 def _crosses(

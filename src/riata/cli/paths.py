@@ -108,6 +108,6 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
     if not as_json:
         strengths: tuple[str, ...] = ("k", "alpha", "alpha_ratio")
         sized: tuple[str, ...] = ("--k", str(max(1, len(found.stable))))
-        if "one margin a row" not in spec.loss_function.has:  # k is of losses with one
+        if rows.facts.targets or "one margin a row" not in spec.loss_function.has:  # k is of losses with one
             strengths, sized = (), ()
         say_next(with_options("fit", data, *sized, "--report", "page.html", without=strengths))

@@ -28,7 +28,7 @@ class Parameters(BaseEstimator):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
-        shared_support: bool = False,
+        shared_support: bool | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "squared",

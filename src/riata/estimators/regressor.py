@@ -12,12 +12,12 @@ from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.target_names import names_of_targets
 from riata.engines.open import is_distributed, lazily
-from riata.errors import DataError
+from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
 
@@ -27,7 +27,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     Minimises ``mean(loss(y, X @ w + b)) + alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, or the mean loss
     alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first is scikit-learn's ``Lasso`` and
-    ``ElasticNet``.
+    ``ElasticNet``; where ``y`` has several columns, all of which then have the same features, its ``MultiTaskLasso``.
 
     Parameters
     ----------
@@ -58,6 +58,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         features or columns may overlap, beside ``alpha``; what is in none is a group by itself.
     group_ratio : float, default=1.0
         Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
+    shared_support : bool, optional
+        Where ``y`` has several columns: whether a feature is in the model for all targets or for none (a group Lasso
+        over the targets; `group_ratio` below 1 adds L1 within features). It is, unless False is given.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
@@ -135,7 +138,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     Attributes
     ----------
-    coef_, intercept_ : the model, in the units of X.
+    coef_, intercept_ : the model, in the units of X; of several targets, a row for each.
     n_passes_ : passes over the data.
     gap_ : certified relative duality gap, None where the solver has none.
     history_ : one record per pass.
@@ -158,6 +161,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        one_target_only = self.solver not in ("auto", "exact") or (self.k is not None and self.alpha != "auto")
+        tags.target_tags.multi_output = not one_target_only and self.loss == "squared"
+        return tags
+
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         return y, None
 
@@ -174,11 +183,13 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
         An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
         """
+        if names_of_targets(y) is not None:
+            raise OptionError("partial_fit learns one target: give it a y of one column, or fit all rows at once")
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=True)
         X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
-            self._learner = Learner(self._spec())
+            self._learner = Learner(self._spec_of_task)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = Chunk(self._seen(X), y.astype(np.float64), weight, self._offsets(offset, exposure, len(y)))
         self._learner.note_offset(offset is not None, exposure is not None)
@@ -188,6 +199,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def _take_over(self, trained: Trained) -> None:
         super()._take_over(trained)
+        if trained.targets is not None:
+            return  # a row of coefficients for each
         self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
         self.intercept_ = float(trained.intercept[0])
 
@@ -200,13 +213,18 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         if is_distributed(X):
             check_no_offset(offset, exposure)
-            return lazily(self.predict, X, np.float64)
-        return loss_of(self.loss).mean(self._margins(X, offset, exposure)[:, 0])
+            targets = self.trained_.targets
+            return lazily(self.predict, X, np.float64, None if targets is None else len(targets))
+        z = self._margins(X, offset, exposure)
+        return self.trained_.spec.loss_function.mean(z[:, 0] if self.trained_.targets is None else z)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
+
+        Of several targets it is the mean of theirs.
+        """
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))

@@ -14,7 +14,7 @@ from riata.data.remote import Remote
 from riata.data.row_marks import ENTRY, STRATA
 from riata.errors import DataError, OptionError
 from riata.losses import Loss, loss_for
-from riata.matrices.moments import LARGEST
+from riata.matrices.moments import LARGEST, Moments
 from riata.penalties import PENALTIES
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
@@ -116,12 +116,19 @@ def _group_checks(spec: Spec) -> list[tuple[bool, str]]:
     if not (isinstance(spec.group_ratio, Real) and 0 < float(spec.group_ratio) <= 1):
         return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
     if spec.shared_support and spec.loss_function.n_outputs == 1:
-        return [(True, "shared_support is for several classes at once: take loss 'softmax'")]
+        return [(True, "shared_support is for several targets, or for several classes at once: take loss 'softmax'")]
     if (spec.groups is None and not spec.shared_support) or spec.k is not None:
         return [(spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both")]
     factors = spec.factors
     grouped = spec.groups is not None and np.ndim(factors) == 1 and len(factors) == len(spec.groups)
     uneven = grouped and np.any(_spread(factors, spec.groups))
+    if spec.groups is None:
+        alone = "say shared_support=False"
+        return [
+            (spec.l1_ratio < 1, f"a shared support has no l1_ratio: leave it at 1, or {alone}"),
+            (spec.nonnegative or spec.bounds is not None,
+             f"a shared support has no bounds and no nonnegative: leave them out, or {alone}"),
+        ]  # fmt: skip
     return [
         (spec.l1_ratio < 1, "l1_ratio has no place beside groups and alpha: group_ratio below 1 adds L1 within groups"),
         (spec.nonnegative or spec.bounds is not None, "groups and alpha have no bounds and no nonnegative"),
@@ -158,7 +165,6 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
             spec.solver_name != "best-k",
             f"certify goes with k and solver 'best-k', not with solver {spec.solver_name!r}",
         ),
-        (spec.groups is not None, "certify searches models of single features: leave groups out"),
     ]
 
 
@@ -226,7 +232,7 @@ def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
     newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
     return [
         (spec.k is not None, f"penalty {name!r} has a strength alpha and no k: give one of the two"),
-        (spec.groups is not None or spec.shared_support,
+        (spec.groups is not None or bool(spec.shared_support),
          f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
         (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
         (asked.first != "marginal" and not newton,
@@ -317,6 +323,7 @@ def check_width(data: Dataset, spec: Spec) -> None:
     """Refuse more features than the budget has room for: a single index of a sparse row can ask for billions."""
     memory = spec.memory_bytes or data.memory
     loss = spec.loss_function if data.classes is None else spec.loss_function.of_classes(len(data.classes))
+    loss = loss if data.facts.targets is None else loss.of_targets(len(data.facts.targets))
     need = VECTORS * 8 * data.n_features * loss.n_outputs
     solver = SOLVERS.get(spec.solver_name)
     if memory is not None and need > memory and solver is not None and not solver.width_free:
@@ -328,12 +335,17 @@ def check_width(data: Dataset, spec: Spec) -> None:
 
 
 def _of_margins(loss: Loss) -> str:
-    return f" of {loss.n_outputs} classes" if loss.n_outputs > 1 else ""
+    what = "classes" if "classification" in loss.tasks else "targets"
+    return f" of {loss.n_outputs} {what}" if loss.n_outputs > 1 else ""
 
 
 def check_target_varies(data: Dataset) -> None:
     """Refuse a target that there is nothing to learn from, and numbers whose squares are beyond floating point."""
-    target = data.target_moments
+    check_varies(data, data.target_moments)
+
+
+def check_varies(data: Dataset, target: Moments, name: str = "the target") -> None:
+    """The same for a target of these moments."""
     unit = target.weight / max(1, data.n_rows)
     if not 1 / LARGEST < unit < LARGEST:
         raise DataError(f"the weights are {unit:.3g} on average: only their ratios matter, give them in a unit near 1")
@@ -341,14 +353,12 @@ def check_target_varies(data: Dataset) -> None:
     size = max(abs(target.y_mean), deviation)
     if size != 0 and not 1 / LARGEST < size < LARGEST:
         raise DataError(
-            f"the target is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
+            f"{name} is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
             "it in another unit"
         )
     if not target.y_varies and data.facts.offset is None:
         alone = " (1 sample)" if data.n_observed == 1 else ""
-        raise DataError(
-            f"the target has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"
-        )
+        raise DataError(f"{name} has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn")
 
 
 def check_same_features(data: Dataset, others: Dataset) -> None:

@@ -122,7 +122,7 @@ def describe(fitted: Fit) -> str:
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
     if spec.unilasso:
         unit = " of the coefficients of predictions by single features without the row itself, none of them negative"
-    text = f"mean {spec.loss_function.name} loss"
+    text = f"mean {spec.loss_function.name} loss{spec.loss_function.summed}"
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     else:

@@ -1,6 +1,7 @@
 """`riata.path` and `riata.k_path`: paths of a dataset as it was opened, which `riata.training.path` makes.
 
-A path is of one margin: that of a number, or of the second of two classes against the first.
+A path is of one margin, that of a number, or of the second of two classes against the first; or of several that are
+fitted at once.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +21,9 @@ from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.relaxing import every_share
 from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
+from riata.training.several_targets import moments_of_targets, of_targets
 from riata.training.spec import Spec
+from riata.training.usual_loss import with_usual_loss
 
 
 def path(
@@ -60,6 +63,7 @@ def _moved(found: ModelPath, data: Dataset, spec: Spec, recoding: Recoding | Non
 def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | None]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
+    spec = with_usual_loss(spec, data.task, data)
     loss_for(data.task, spec.loss)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
@@ -68,6 +72,9 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | No
         data = rows_or_statistics(data, spec, None)
         sets = risk_sets(data, spec, marks)
         data, spec = sets.rows(data), replace(spec, loss=sets.loss, fit_intercept=True)
+    elif data.facts.targets is not None:
+        spec, data = of_targets(data, spec), rows_seen(data, spec)
+        moments_of_targets(data)
     elif data.classes is None:
         data = rows_or_statistics(data, spec, None)
     else:

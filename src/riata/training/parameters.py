@@ -125,7 +125,8 @@ DIVIDING = ("fit", "path", "stability", "statistics")  # rows
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
-    Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
+    Parameter("target", None, Section.COLUMNS, Kind.TEXT,
+              "Column (or array, or file) to predict; several numbers at once: a,b,c.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("event", None, Section.COLUMNS, Kind.TEXT,
               "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
@@ -231,8 +232,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("group_ratio", 1.0, Section.STRENGTH, Kind.NUMBER,
               "Share of the group Lasso beside --groups and --alpha; the rest is L1 within groups.",
               commands=SEARCHES),
-    Parameter("shared_support", False, Section.STRENGTH, Kind.FLAG,
-              "Of --loss softmax: let a feature be in the model for all classes, or for none.", commands=SEARCHES),
+    Parameter("shared_support", None, Section.STRENGTH, Kind.SWITCH,
+              "Whether a feature is in the model for all targets (as it is by default), or classes of --loss softmax, "
+              "or for none.", commands=SEARCHES),
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
               commands=SEARCHES),
     Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,

@@ -4,7 +4,7 @@ The one function that estimators and the command line both call.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +29,6 @@ from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
-from riata.training.path import ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.recoding import numbered_or_recoded
@@ -39,9 +38,11 @@ from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import Search, search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
+from riata.training.several_targets import check_same_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
+from riata.training.usual_loss import with_usual_loss
 
 Warn = Callable[[str], None]
 
@@ -73,6 +74,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     >>> trained.to_model().names
     ['x4', 'x7']
     """
+    spec = with_usual_loss(spec, data.task, data)
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)
@@ -86,7 +88,9 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
             validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
         check_same_offsets(data, validation)
-    fit_margins = {"regression": _one_margin, "classification": _one_margin_per_class, "survival": _one_risk}
+        check_same_targets(data, validation)
+    of_numbers = _one_margin if data.facts.targets is None else _one_margin_per_target
+    fit_margins = {"regression": of_numbers, "classification": _one_margin_per_class, "survival": _one_risk}
     return fit_margins[data.task](data, spec, validation, warn)
 
 
@@ -97,6 +101,17 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
     return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
+
+
+def _one_margin_per_target(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """A regression of several targets, all at once."""
+    of_all, passes_before, folds = of_targets(data, spec), data.passes, _folds(data, spec)
+    data = rows_seen(data, spec)
+    others = None if validation is None else rows_seen(validation, spec)
+    of_each = moments_of_targets(data)
+    fitted = _fit_margin(data, of_all, others, folds, warn)
+    trained = _trained([fitted], data, spec, passes_before, outputs=data.facts.targets)
+    return replace(trained, targets=data.facts.targets, baseline=means_of(of_each))
 
 
 def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -210,14 +225,20 @@ def _fit_margin(
 
 
 def _trained(
-    fits: list[Fit], data: Dataset, spec: Spec, passes_before: float, classes: np.ndarray | None = None
+    fits: list[Fit],
+    data: Dataset,
+    spec: Spec,
+    passes_before: float,
+    classes: np.ndarray | None = None,
+    outputs: Sequence[str] | None = None,
 ) -> Trained:
     """The fits of all margins as one result; the ledger stood at `passes_before` when they began."""
     results = [one.result for one in fits]
     gaps = [result.gap for result in results]
-    labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
+    outputs = [str(label) for label in classes] if classes is not None else list(outputs or [])
+    labels = [None] if len(fits) == 1 else outputs
     searched = [
-        PathChoice(one.path, one.selection, label, _outputs(one.path, classes))
+        PathChoice(one.path, one.selection, label, [] if one.path.n_outputs == 1 else outputs)
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]
@@ -253,14 +274,9 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed or classes is not None else [mean_of_empty_model(data, spec)],
+        baseline=None if hashed or outputs else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
-
-
-def _outputs(path: ModelPath, classes: np.ndarray | None) -> list[str]:
-    """What the margins of a path's models are of, where they have several."""
-    return [] if classes is None or path.n_outputs == 1 else [str(label) for label in classes]
 
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:

@@ -92,6 +92,7 @@ class Trained:
     baseline: list[float] | None = None  # what a model without features knows, where it is known
     offset: Offset | None = None  # where offsets of rows came from, if they had any
     hazard: BaselineHazard | None = None  # of times to an event
+    targets: tuple[str, ...] | None = None  # the names of several targets
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -111,7 +112,9 @@ class Trained:
 
     @property
     def labels(self) -> list[str]:
-        """What the margins are of: classes where there are several, "" where there is one."""
+        """What the margins are of: classes or targets where there are several, "" where there is one."""
+        if self.targets is not None:
+            return list(self.targets)
         if self.classes is None or len(self.intercept) == 1:
             return [""]
         return [str(label) for label in self.classes]
@@ -169,6 +172,7 @@ class Trained:
             training=self._training(),
             threshold=spec.threshold,
             hazard=self.hazard,
+            targets=None if self.targets is None else list(self.targets),
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:

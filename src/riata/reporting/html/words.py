@@ -43,13 +43,17 @@ def asked(facts: Facts) -> list[str]:
     elif alpha is not None:
         said = [
             f"The linear model with the smallest sum of two things: {loss}, and "
-            f"{_penalty(parameters, _each(alpha), grouped)}. "
+            f"{_penalty(parameters, _each(alpha), grouped, _is_shared(facts))}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
     else:
         said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
     several = len(facts.model.intercept) > 1
-    if several:
+    if facts.model.targets is not None:
+        said.append(f"It predicts {len(facts.model.targets)} targets at once, each by a sum of its own.")
+    elif several and facts.model.link_function.sums_to_one:
+        said.append("It is of all classes at once; every class has a sum of its own, and the largest wins.")
+    elif several:
         said.append("Every class has such a model of its own, against all others; the largest sum wins.")
     if parameters.get("ridge"):
         said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
@@ -78,7 +82,9 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"{label} is predicted from a probability of {short(facts.model.threshold)} on.")
     if facts.training.selection:
         each = "How sparse each of them is was chosen along a path of its own."
-        said.append(each if several else f"How sparse it is was chosen: {facts.training.selection}.")
+        said.append(
+            each if len(facts.training.stop) > 1 else f"How sparse it is was chosen: {facts.training.selection}."
+        )
     return said
 
 
@@ -109,11 +115,18 @@ def own_penalty(parameters: dict[str, Any]) -> str | None:
     return name.upper() if name in CONCAVE else None if name in ("", *PENALTIES) else name
 
 
-def _penalty(parameters: dict[str, Any], alpha: str, grouped: bool) -> str:
+def _is_shared(facts: Facts) -> bool:
+    """Whether features are in the model for all of its outputs or for none."""
+    asked_for = facts.parameters.get("shared_support")
+    return asked_for is not False if facts.model.targets is not None else bool(asked_for)
+
+
+def _penalty(parameters: dict[str, Any], alpha: str, grouped: bool, shared: bool) -> str:
     own, share = own_penalty(parameters), parameters.get("l1_ratio", 1.0)
-    if grouped:
+    if grouped or shared:
         ratio = parameters.get("group_ratio", 1.0)
         lengths = "the length of the coefficients of every group of features, times the root of its size"
+        lengths = lengths if grouped else "the length of the coefficients of every feature"
         if ratio == 1.0:
             return f"{alpha} times the sum of {lengths}"
         return f"{alpha} times a mix of {lengths} ({ratio:.0%}), and of the absolute coefficients ({1 - ratio:.0%})"
@@ -131,7 +144,7 @@ def certificate(facts: Facts) -> str:
     if reason is None:
         return "The model learnt from a stream, which has no end at which to certify it."
     if training.converged and gap is not None:
-        if len(facts.model.intercept) > 1:
+        if len(facts.training.stop) > 1:
             within = f"{facts.parameters.get('tol', 1e-6):.1e}"
             reason = f"the largest relative duality gap over the classes, {gap:.1e}, is within {within}"
         return (

@@ -23,7 +23,8 @@ class CandidateSubsets:
     exact = True
 
     def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
-        self.k, self.n_columns, self._model, self._most_rows = k, len(model.w), model, most_rows
+        self.k, self._model, self._most_rows = k, model, most_rows
+        self.n_columns = self.n_weights = len(model.w)
         self._costs, self._quadratic = model.costs, model.among_candidates()
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:

@@ -281,7 +281,7 @@ def _check_fold(y_varies: bool, loss: Loss, fold: int, used: FoldsUsed) -> None:
     if y_varies:
         return
     what = "of one of the two classes" if loss.labels else "with one and the same target"
-    what = "of some of the classes" if loss.n_outputs > 1 else what
+    what = "of some of the classes" if loss.n_outputs > 1 and "classification" in loss.tasks else what
     advice = "cv" if used.kind in (FoldKind.TIME, FoldKind.COLUMN, FoldKind.SPLITTER) else "cv, random_state"
     raise DataError(
         f"fold {fold + 1} of {used.count} has only rows {what} to learn from: take other folds ({advice}), more rows, "
