@@ -54,8 +54,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     groups : array of n_features labels, lists of names, or "columns", optional
         Features of equal label enter or leave whole: ``k`` counts groups, beside ``alpha`` the penalty is the length of
         their coefficients times the root of their number (the group Lasso). "columns": the levels of a category,
-        the parts of a date and a number with its missing flag stay together, where the data was made of columns. Lists of
-        features or columns may overlap, beside ``alpha``; what is in none is a group by itself.
+        the parts of a date and a number with its missing flag stay together, where the data was made of columns. Lists
+        of features or columns may overlap, beside ``alpha``; what is in none is a group by itself.
     group_ratio : float, default=1.0
         Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
     shared_support : bool, optional
