@@ -27,11 +27,11 @@ from riata.training.checks import (
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
-from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
+from riata.training.recoding import numbered_or_recoded
 from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
@@ -193,10 +193,12 @@ def _fit_margin(
     validation = None if validation is None else with_offsets(validation, spec)[0]
     spec = of_loss
     search, origin = search_of(spec), far_origin(data, spec)
-    spec = with_features_numbered(spec, data)
+    spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
         data, validation = origin.moved(data), validation and origin.moved(validation)
+    if recoding is not None:
+        data, validation = recoding.of(data), validation and recoding.of(validation)
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
@@ -213,6 +215,8 @@ def _fit_margin(
             fitted = fit(data, spec, progress)
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
+    if recoding is not None:
+        fitted = recoding.back(fitted)
     if origin is not None:
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
