@@ -75,7 +75,8 @@ def test_the_compiled_twin_is_the_same(case):
     for z in (Z, 50.0 * Z):
         out = np.empty((5, len(y)))
         _each(compiled.code_of(loss), y, z, out)
-        expected = [loss.value(y, z), loss.derivative(y, z), loss.second_derivative(y, z)]
+        curvature = np.zeros(len(y)) if loss.kinked else loss.second_derivative(y, z)
+        expected = [loss.value(y, z), loss.derivative(y, z), curvature]
         assert_allclose(out, [*expected, *expected[:2]], rtol=1e-12, atol=1e-300)
 
 

@@ -28,11 +28,11 @@ from riata.training.checks import (
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
-from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
+from riata.training.recoding import numbered_or_recoded
 from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
@@ -222,10 +222,12 @@ def _fit_margin(
     validation = None if validation is None else with_offsets(validation, spec)[0]
     spec = of_loss
     search, origin = search_of(spec), far_origin(data, spec)
-    spec = with_features_numbered(spec, data)
+    spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
         data, validation = origin.moved(data), validation and origin.moved(validation)
+    if recoding is not None:
+        data, validation = recoding.of(data), validation and recoding.of(validation)
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
@@ -242,6 +244,8 @@ def _fit_margin(
             fitted = fit(data, spec, progress)
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
+    if recoding is not None:
+        fitted = recoding.back(fitted)
     if origin is not None:
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
@@ -274,6 +278,7 @@ def _trained(
         formula=_formula(fits, spec, offset is not None),
         alphas=[one.alpha for one in fits],
         ks=[one.spec.k for one in fits],
+        ridges=[one.spec.ridge for one in fits],
         histories=[result.history for result in results],
         n_rows=data.n_observed,
         passes=data.passes - passes_before,
@@ -306,15 +311,15 @@ def _trained(
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
-    levels = spec.loss_function.levels
-    first = replace(fits[0], spec=replace(fits[0].spec, loss=spec.loss)) if levels else fits[0]
-    text = describe(first) + (", margins moved by the offset of each row" if offset else "")
-    if share := fits[0].spec.debias:
+    first, levels = fits[0], spec.loss_function.levels
+    text = describe(replace(first, spec=replace(first.spec, loss=spec.loss)) if levels else first)
+    if isinstance(first, SelectedFit) and first.path.chosen_under is not None:
+        text += f", the features chosen under a ridge of {first.path.chosen_under:.3g}"
+    text += ", margins moved by the offset of each row" if offset else ""
+    if share := first.spec.debias:
         text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
         text += "the mean loss alone over the chosen features"
-    alike = len({(one.alpha, one.spec.k) for one in fits} if levels else {describe(one) for one in fits}) == 1
-    return text + (
-        ""
-        if alike
-        else f"; each {'level' if levels else 'class'} has an alpha or k of its own, and these are the first one's"
-    )
+    strengths = {(one.alpha, one.spec.k) for one in fits} if levels else {describe(one) for one in fits}
+    if len(strengths) == 1:
+        return text
+    return text + f"; each {'level' if levels else 'class'} has an alpha or k of its own, and these are the first one's"
