@@ -66,8 +66,8 @@ def levels_quality(model: "Model", data: Dataset) -> TargetsQuality:
     n_rows = next(iter(found.values())).n_rows
     scores = _means([one.scores for one in found.values()], OF_LEVELS[1:])
     of_constants = _means([one.baseline for one in found.values()], OF_LEVELS[1:])
-    crosses = {"crossing": crossing / n_rows}
-    return TargetsQuality(n_rows, scores | crosses, found, of_constants | {"crossing": 0.0}, "level", OF_LEVELS)
+    scores["crossing"], of_constants["crossing"] = crossing / n_rows, 0.0
+    return TargetsQuality(n_rows, scores, found, of_constants, "level", OF_LEVELS)
 
 
 def _means(of_targets: list[Scores], names: Sequence[str] = AVERAGED) -> Scores:
