@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from riata import small_work
+from riata.small_work import of_thread
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.outcome.path_end import EndReason
@@ -48,7 +48,7 @@ def paths_side_by_side(
     whole = GrowingPath(data, spec, length=length, reach=reach)
     rough = replace(spec, tol=ROUGHER * spec.tol)
     parts = [_FoldPath(*rows, rough, whole.alphas) for rows in folds]
-    threads = n_cores() if small_work.current is None else 1  # what is interpreted is counted in one thread
+    threads = n_cores() if of_thread.work is None else 1  # what is interpreted is counted in one thread
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         while whole.n_models < len(whole.alphas) and whole.ended is None:
             n = min(whole.n_models + AT_A_TIME, len(whole.alphas))
