@@ -1,13 +1,14 @@
 """Best k with a proof: riata against OKRidge, l0bnb and el0ps, and the gaps it reaches on real data.
 
-    python benchmarks/proof.py [--peers PYTHON] [--only synthetic] [--large] [--seconds 10] [--append FILE]
+    python benchmarks/proof.py [--peers PYTHON] [--only synthetic] [--large] [--seconds 10 100] [--append FILE]
 
 Synthetic: rows of an autoregressive normal process of correlation .5, k coefficients of 1, signal to noise 5, and the
 ridge of OKRidge's notebook, .1 in sums of squares. All methods get the same matrix; OKRidge gets k; l0bnb and el0ps,
 which penalise the number of features instead, get the price at which k features are best, as riata's certified
 objectives of k - 1 and k + 1 tell it, and l0bnb a limit on coefficients of 1.5 times the largest. Seconds are those of
 the processor in a second run, with all that a method does once it has the matrix; a gap of 1e-4 is enough for all.
-Real data: standardised, with a ridge; the gap at the end of a fit, and after `--seconds` of search.
+Real data: standardised, with a ridge; the gap at the end of a fit, and after each of `--seconds`, up to where a search
+ended.
 
 Searches: on random problems of 7 to 20 features, how often the search alone finds what certify proves to be the best.
 
@@ -20,9 +21,11 @@ import subprocess
 import tempfile
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from problems import SHARED
 from riata.data.in_memory import InMemory
@@ -123,32 +126,69 @@ def searches(loss, count):
     )
 
 
-REAL = {"covtype": "classification", "a9a": "classification", "riboflavin": "regression", "golub": "classification"}
+REAL = {
+    "digits49": ("squared", "logistic"),
+    "covtype": ("squared", "logistic"),
+    "a9a": ("squared", "logistic"),
+    "riboflavin": ("squared",),
+    "golub": ("squared", "logistic"),
+    "nycflights13": ("squared",),
+}
+MOST_ROWS = 20_000
+FLIGHTS_LEFT_OUT = "dep_time arr_time air_time sched_dep_time sched_arr_time time_hour tailnum year"
 
 
-def real(name, seconds, most_rows=20_000):
-    """Lines of a table for a data set: the gap of a fit, and after some seconds of search."""
-    import scipy.sparse as sp
+@cache
+def rows_of(name):
+    """(X, y) of a data set, some of its rows: the largest class against the rest, or numbers."""
+    if name == "digits49":
+        from riata.datasets import load_digits49
 
-    with np.load(SHARED / f"{name}.npz", allow_pickle=False) as file:
-        parts = dict(file)
-    if "data" in parts:
-        X = sp.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])
+        X, y, _ = load_digits49("train")
+    elif name == "nycflights13":
+        import riata
+
+        path = SHARED / "nycflights13.parquet"
+        chunk = riata.open(path, target="arr_delay", drop=FLIGHTS_LEFT_OUT.split(), memory="4GB").chunk
+        X, y = chunk.X.toarray(), chunk.y
     else:
-        X = parts["X"]
-    y = parts["y"]
-    labels, counts = np.unique(y, return_counts=True)  # the largest class against the rest
-    y = np.where(y == labels[np.argmax(counts)], 1.0, -1.0) if REAL[name] == "classification" else y.astype(float)
-    rows = np.random.default_rng(0).permutation(len(y))[:most_rows]
-    X, y, lines = X[np.sort(rows)], y[np.sort(rows)], []
-    for loss in ("squared", "logistic") if REAL[name] == "classification" else ("squared",):
+        with np.load(SHARED / f"{name}.npz", allow_pickle=False) as file:
+            parts = dict(file)
+        X = parts["X"] if "X" in parts else sp.csr_array(
+            (parts["data"], parts["indices"], parts["indptr"]), shape=parts["shape"])  # fmt: skip
+        y = parts["y"]
+    labels, counts = np.unique(y, return_counts=True)
+    y = np.where(y == labels[np.argmax(counts)], 1.0, -1.0) if "logistic" in REAL[name] else y.astype(float)
+    rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+    return X[rows], y[rows]
+
+
+def gaps_along(X, y, spec, seconds):
+    """The gap of a fit without a search, and those that a search has reached after some seconds by the clock."""
+    first = fit(InMemory(X, y), spec).result.bound
+    told = []  # (seconds, objective, bound)
+    last = fit(
+        InMemory(X, y),
+        replace(spec, certify=True, certify_time=max(seconds)),
+        progress=lambda record: told.append((record.seconds, record.objective, record.bound or 0.0)),
+    ).result
+    gaps = [_gap(first)]
+    for limit in seconds:
+        if last.seconds <= limit or limit == max(seconds):
+            gaps.append(_gap(last.bound))
+            break
+        by_then = [GlobalBound(spec.k, *reversed(rest)) for at, *rest in told if at <= limit]
+        gaps.append(_gap(by_then[-1]) if by_then else "-")
+    return " / ".join(gaps)
+
+
+def real(name, seconds):
+    """Lines of a table for a data set."""
+    X, y = rows_of(name)
+    lines = []
+    for loss in REAL[name]:
         for ridge in (0.01, 0.1, 1.0):
-            cells = []
-            for k in (5, 10, 20):
-                first = fit(InMemory(X, y), Spec(k=k, loss=loss, ridge=ridge)).result.bound
-                spec = Spec(k=k, loss=loss, ridge=ridge, certify=True, certify_time=seconds)
-                last = fit(InMemory(X, y), spec).result.bound
-                cells.append(" / ".join(_gap(bound) for bound in (first, last)))
+            cells = [gaps_along(X, y, Spec(k=k, loss=loss, ridge=ridge), seconds) for k in (5, 10, 20)]
             lines.append(f"| {name}, {loss}, {X.shape[0]} x {X.shape[1]} | {ridge:g} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)
     return lines
@@ -166,7 +206,7 @@ def main():
     parser.add_argument("--only", choices=["synthetic", "real", "searches"])
     parser.add_argument("--large", action="store_true", help="also 6000 x 3000, as in OKRidge's notebook")
     parser.add_argument("--data", nargs="*", default=list(REAL), choices=list(REAL))
-    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--seconds", type=float, nargs="*", default=[10.0, 100.0])
     parser.add_argument("--append", type=Path)
     options = parser.parse_args()
     lines = []
@@ -180,7 +220,8 @@ def main():
             lines += synthetic(options.peers, *size)
         lines += synthetic(options.peers, 500, 100, 5, "logistic", 0.01)
     if options.only != "synthetic":
-        lines += ["", f"| data | ridge | k = 5: of the fit / after {options.seconds:g} s | k = 10 | k = 20 |"]
+        after = " / ".join(f"after {seconds:g} s" for seconds in options.seconds)
+        lines += ["", f"| data | ridge | k = 5: of the fit / {after} | k = 10 | k = 20 |"]
         lines += ["| --- | --- | --- | --- | --- |"]
         for name in options.data:
             lines += real(name, options.seconds)

@@ -8,8 +8,10 @@ import platformdirs
 import pytest
 from hypothesis import settings
 
+# No example has a deadline: the first one compiles, and others may keep the machine busy.
+settings.register_profile("default", deadline=None)
 # The same examples in every run: what fails, fails again. HYPOTHESIS_PROFILE=default looks for new ones.
-settings.register_profile("repeatable", derandomize=True)
+settings.register_profile("repeatable", settings.get_profile("default"), derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # machine code lies under a hash of what it was made of: sessions and the processes they start may share it

@@ -54,9 +54,12 @@ def coordinate_descent(A, y, l1, passes):
     n, d = A.shape
     x = np.zeros(d)
     for _ in range(passes):
+        before = x.copy()
         for i in range(d):
             M = y - A @ x + A[:, i] * x[i]
             x[i] = soft_threshold(A[:, i] @ M, n * l1) / (A[:, i] @ A[:, i])
+        if np.abs(x - before).max() <= 1e-15 * np.abs(x).max():
+            break
     return x
 
 
@@ -93,17 +96,25 @@ def cox_loss(z, time, event, weight, efron, entry=None, stratum=None):
 
 
 def softmax_proximal_gradient(A, y, s, penalty, n_classes, learn_b, steps):
-    """W <- prox(W - eta gradient), with momentum; W is features x classes, in a row."""
+    """The minimum of softmax and a penalty."""
+    one_of = np.eye(n_classes)[y]
+
+    def slope(z):
+        p = np.exp(z - z.max(axis=1, keepdims=True))
+        return p / p.sum(axis=1, keepdims=True) - one_of
+
+    return outputs_proximal_gradient(A, slope, s, penalty, n_classes, learn_b, steps, curvature=0.5)
+
+
+def outputs_proximal_gradient(A, slope, s, penalty, n_outputs, learn_b, steps, curvature=1.0):
+    """W <- prox(W - eta gradient), with momentum; W is features x outputs, in a row."""
     d = A.shape[1]
     s = s / s.sum()
-    eta = 2.0 / np.linalg.eigvalsh((A.T * s) @ A + np.eye(d))[-1]  # the curvature of the loss is at most 1/2
-    one_of = np.eye(n_classes)[y]
-    w, b = np.zeros(d * n_classes), np.zeros(n_classes)
+    eta = 1.0 / (curvature * np.linalg.eigvalsh((A.T * s) @ A + np.eye(d))[-1])
+    w, b = np.zeros(d * n_outputs), np.zeros(n_outputs)
     ahead_w, ahead_b, t = w, b, 1.0
     for _ in range(steps):
-        z = A @ ahead_w.reshape(d, n_classes) + ahead_b
-        p = np.exp(z - z.max(axis=1, keepdims=True))
-        u = s[:, None] * (p / p.sum(axis=1, keepdims=True) - one_of)
+        u = s[:, None] * slope(A @ ahead_w.reshape(d, n_outputs) + ahead_b)
         w_new = penalty.prox(ahead_w - eta * (A.T @ u).ravel(), eta)
         b_new = ahead_b - eta * u.sum(axis=0) * learn_b
         t_new = 0.5 + np.sqrt(0.25 + t * t)
@@ -111,5 +122,8 @@ def softmax_proximal_gradient(A, y, s, penalty, n_classes, learn_b, steps):
             t_new = 1.0
         move = (t - 1.0) / t_new if t_new > 1.0 else 0.0
         ahead_w, ahead_b = w_new + move * (w_new - w), b_new + move * (b_new - b)
+        still = max(np.abs(w_new - w).max() / max(np.abs(w_new).max(), 1e-300), np.abs(b_new - b).max())
         w, b, t = w_new, b_new, t_new
+        if still <= 1e-15:
+            break
     return w, b

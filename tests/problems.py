@@ -30,6 +30,7 @@ PENALTIES = [
     penalties.MCP(1.1, 0.3),
     penalties.SCAD(3.7, 0.3),
     penalties.SCAD(2.1, 0.2),
+    penalties.LQ(0.5, 0.3),
     Tilted(2.0, 0.3),
     Tilted(np.inf, 0.3),
 ]

@@ -13,6 +13,7 @@ from riata.arrays import namespace, to_host
 from riata.data.chunk import Chunk, added
 from riata.data.dataset import Dataset, Run
 from riata.losses import CoupledLoss, Loss, SeveralMargins
+from riata.matrices.moments import Moments
 
 Point = tuple[np.ndarray | None, Any]  # (w, b); None stands for w = 0
 NUMBERS_AT_ONCE = 1 << 23  # of the sums of several points that are added up in one pass
@@ -67,6 +68,20 @@ def mean_targets(data: Dataset, loss: SeveralMargins) -> np.ndarray:
     total, of_each = sums(*data.targets()) if data.cheap_passes else data.sum(lambda part: sums(part.y, part.weight))
     means: np.ndarray = of_each / total
     return means
+
+
+def targets_one_by_one(data: Dataset, n_targets: int) -> tuple[Moments, ...]:
+    """The moments of each of several targets, without those of the columns: a pass, or none over data in memory."""
+    nothing = np.empty(0, dtype=np.int64)
+
+    def part(chunk: Chunk) -> tuple[Moments, ...]:
+        X = chunk.X.narrowed(nothing)
+        return tuple(X.moments(chunk.y[:, k], chunk.weight) for k in range(n_targets))
+
+    if data.cheap_passes:
+        with data.ledger.monitoring():
+            return data.sum(part)
+    return data.sum(part)
 
 
 def rows_sums(data: Dataset, loss: CoupledLoss, points: Sequence[Point]) -> Iterator[Any]:

@@ -67,6 +67,8 @@ def test_rows_to_choose_by(here):
 def test_fit_says_why(here):
     text = riata_command("fit", *TABLE, "--alpha", "auto", "--n-alphas", "8", "--cv", "3", "--debias")
     assert "over 3 folds" in " ".join(text.split())
+    moved = json.loads(riata_command("path", *TABLE, "--n-alphas", "8", "--cv", "3", "--debias", "auto", "--json"))
+    assert "debias = " in moved["paths"][0]["reason"]
     fit = json.loads(riata_command("fit", *TABLE, "--alpha", "auto", "--k", "2", "--n-alphas", "20", "--json"))
     assert fit["n_selected"] <= 2
     assert "selection" in riata_command("inspect", fit["model"])

@@ -98,7 +98,7 @@ class Dripping:
     ascii_only=st.booleans(),
     size=st.integers(1, 40),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_an_array_is_cut_into_its_records(rows, indent, ascii_only, size):
     content = json.dumps(rows, indent=indent, ensure_ascii=ascii_only).encode()
     lines = b"".join(block.tobytes() for block in lines_of_array(Dripping(content, size), 1 << 10, "x"))

@@ -72,7 +72,7 @@ def read(kind, path, block_bytes, **options):
     return pa.Table.from_batches(source.batches(source.schema.names, 100), source.schema).to_pylist()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(vw_lines(), min_size=1, max_size=6), st.sampled_from(["\n", "\r\n", "\n\n"]))
 def test_vowpal_wabbit_s_text_is_read_as_a_slow_reader_reads_it(tmp_path_factory, lines, end):
     path = tmp_path_factory.mktemp("vw") / "x.vw"

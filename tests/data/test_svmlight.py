@@ -15,7 +15,7 @@ def number(text):
     return read_number(raw, 0, len(raw))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e20, max_value=1e20))
 def test_numbers_are_read_as_python_reads_them(value):
     for text in (repr(value), f"{value:.17g}", f"{value:.6f}"):

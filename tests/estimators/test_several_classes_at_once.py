@@ -86,10 +86,12 @@ def test_two_classes_are_the_logistic_loss(rows):
     {
         "k": ({"k": 2}, "solver 'best-k' takes one margin for each row by itself, and loss 'softmax' does not"),
         "online": ({"solver": "online"}, "solver 'online' takes one margin for each row by itself"),
-        "debias": ({"alpha": 0.1, "debias": True}, "debias refits one margin at a time"),
         "no weight": ({"alpha": 0.1, "class_weight": {"ash": 0}}, "a class of weight 0 has no probability to learn"),
         "one by one": ({"alpha": 0.1, "loss": "logistic", "shared_support": True}, "take loss 'softmax'"),
-        "l2": ({"alpha": 0.1, "shared_support": True, "l1_ratio": 0.5}, "l1_ratio has no place beside groups"),
+        "l2": (
+            {"alpha": 0.1, "shared_support": True, "l1_ratio": 0.5},
+            "a shared support has no l1_ratio: leave it at 1",
+        ),
     }.values(),
 )
 def test_what_does_not_go_together_gets_a_sentence(rows, options, sentence):

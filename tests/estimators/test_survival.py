@@ -184,7 +184,6 @@ def test_what_cannot_be_combined_gets_a_sentence():
         ({"k": 2}, "solver 'best-k' takes losses of single rows, and 'cox' is one of rows together"),
         ({"alpha": 0.1, "solver": "online"}, "solver 'online' takes losses of single rows"),
         ({"alpha": 0.1, "device": "cuda"}, "loss 'cox' is not there on a GPU"),
-        ({"alpha": 0.1, "debias": True}, "debias"),
     ):
         with pytest.raises(OptionError, match=sentence):
             riata.train(data, riata.Spec(loss="cox", **options))

@@ -1,4 +1,4 @@
-"""MCP and SCAD by name: stationary points, the same wherever the rows lie."""
+"""MCP, SCAD and Lq by name: stationary points, the same wherever the rows lie."""
 
 import json
 
@@ -20,7 +20,7 @@ from riata.training.fitting import fit, make_problem
 from riata.training.path import path
 from riata.training.spec import Spec
 
-NAMES = ["mcp", "mcp:1.5", "scad", "scad:2.5"]
+NAMES = ["mcp", "mcp:1.5", "scad", "scad:2.5", "lq"]
 OPTIONS = [
     {"standardize": False, "fit_intercept": False},
     {"penalty_factors": np.where(np.arange(40) == 3, 0.0, np.linspace(0.5, 2.0, 40))},
@@ -62,7 +62,20 @@ def test_coefficients_beyond_the_bend_are_those_of_least_squares(name):
     assert np.count_nonzero(coef) == 2
 
 
-@pytest.mark.parametrize("name", ["mcp:1.5", "scad"])
+def test_lq_is_where_reweighting_ends():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 15))
+    y = X[:, :3] @ np.array([2.0, -1.0, 0.5]) + rng.normal(size=200)
+    model = SparseRegressor(alpha=0.2, penalty="lq:0.4", standardize=False, tol=1e-10).fit(X, y)
+    coef = model.coef_
+    for _ in range(3):  # a Lasso whose factors are the slopes of the penalty there
+        factors = (1.0 + np.abs(coef) / 0.2) ** (0.4 - 1.0)
+        coef = SparseRegressor(alpha=0.2, penalty_factors=factors, standardize=False, tol=1e-12).fit(X, y).coef_
+    assert_allclose(coef, model.coef_, atol=1e-7)
+    assert 0 < np.count_nonzero(coef) < 15
+
+
+@pytest.mark.parametrize("name", ["mcp:1.5", "scad", "lq:0.3"])
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
 def test_fits_are_the_same_from_disk(loss, name):
     X, y = make(loss, seed=1)
@@ -97,8 +110,9 @@ def test_the_command_line_and_the_model_say_which(tmp_path, monkeypatch):
     [
         ({"penalty": "mcp:x"}, "has no number behind its colon: write it as mcp:3"),
         ({"penalty": "mcp:0"}, "the gamma of MCP must be positive"),
+        ({"penalty": "lq:1"}, "the q of Lq must lie between 0 and 1"),
         ({"penalty": "scad:2"}, "the gamma of SCAD must be above 2"),
-        ({"penalty": "l7"}, "there is no penalty 'l7'; take 'mcp' or 'scad', or leave it out"),
+        ({"penalty": "l7"}, "there is no penalty 'l7'; take 'adaptive'"),
         ({"penalty": "mcp", "bounds": {"x1": (0, None)}}, "bounds would do nothing beside penalty 'mcp'"),
         ({"penalty": "mcp", "k": 3, "alpha": None}, "penalty 'mcp' has a strength alpha and no k"),
         ({"penalty": "scad", "solver": "cd"}, "solver 'cd' takes the elastic net, not SCAD; take solver 'exact'"),

@@ -7,7 +7,6 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.linear_model import LinearRegression
 
 import riata
 from chunked import Chunked
@@ -66,22 +65,6 @@ def test_a_target_k_on_the_path_of_alphas(table):
         model = riata.SparseRegressor(k=k, alpha="auto", n_alphas=40).fit(X, y)
         assert 1 <= np.count_nonzero(model.coef_) <= k
         assert f"more than {k} features" in model.selection_.reason
-
-
-@pytest.mark.parametrize("penalty", [{"alpha": "auto", **SMALL}, {"alpha": 0.8}], ids=["auto", "alpha"])
-def test_debiasing_keeps_the_features_and_drops_the_penalty(table, penalty):
-    X, y = table
-    biased = riata.SparseRegressor(**penalty).fit(X, y)
-    model = riata.SparseRegressor(**penalty, debias=True).fit(X, y)
-    chosen = biased.get_support()
-    assert_array_equal(model.get_support(), chosen)
-    plain = LinearRegression().fit(X[:, chosen], y)
-    assert_allclose(model.coef_[chosen], plain.coef_, rtol=1e-6)
-    assert_allclose(model.intercept_, plain.intercept_, rtol=1e-6)
-    assert_allclose(model.objective_, 0.5 * np.mean((y - model.predict(X)) ** 2))
-    assert "then the mean loss alone" in model.to_model().objective
-    empty = riata.SparseRegressor(alpha=1e3, debias=True).fit(X, y)
-    assert not empty.get_support().any()
 
 
 @pytest.mark.parametrize("auto", [{"k": "auto"}, {"alpha": "auto"}], ids=str)

@@ -18,15 +18,21 @@ from riata.losses import LOSSES
 from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
-from riata.training.fitting import fit
 from riata.training.path import ModelPath
-from riata.training.selection.fits import debiased
 from riata.training.selection.products import products_serve
 from riata.training.selection.scoring import criterion, held_out
 from riata.training.selection.search import Search, _least, _one_standard_error, search_path
 from riata.training.spec import Spec
 
 MSE = Scores("mse", ScoredOn.FOLDS, 5)
+
+
+def least(path, rule, of, scores):
+    return _least([path], rule, of, scores[None])[1]
+
+
+def one_standard_error(path, scores, errors):
+    return _one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)))[1]
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
@@ -153,7 +159,7 @@ def test_one_standard_error_goes_to_the_sparser_side(by):
     path = path_of([1, 2, 3, 4, 5], by=by)
     scores = np.array([3.0, 1.1, 1.0, 1.05, 1.5])
     errors = np.full(5, 0.2)
-    chosen = _one_standard_error(path, MSE, scores, errors, np.tile(scores, (5, 1)))
+    chosen = one_standard_error(path, scores, errors)
     assert chosen.index == 1
     assert path.n_selected[chosen.index] < path.n_selected[np.argmin(scores)]
     assert chosen.choice == WithinOneStandardError(path.model(1), MSE, 1.1, 0.2, path.model(2), 1.0)
@@ -163,7 +169,7 @@ def test_one_standard_error_goes_to_the_sparser_side(by):
 def test_a_choice_that_gives_up_most_of_the_gain_says_so():
     path, scores = path_of([0, 1, 2, 3]), np.array([1.0, 0.99, 0.97, 0.96])
     for error, said in ((0.035, True), (0.015, False), (0.001, False)):
-        choice = _one_standard_error(path, MSE, scores, np.full(4, error), np.tile(scores, (5, 1)))
+        choice = one_standard_error(path, scores, np.full(4, error))
         assert choice.choice.gives_up_most is said
         assert ("select='cv' takes that one" in choice.reason) is said
 
@@ -174,7 +180,7 @@ def test_models_without_features_are_scored():
 
 
 def test_of_equal_scores_the_sparsest_is_taken():
-    assert _least(path_of([1, 2, 3]), "cv", MSE, np.array([2.0, 1.0, 1.0])).index == 1
+    assert least(path_of([1, 2, 3]), "cv", MSE, np.array([2.0, 1.0, 1.0])).index == 1
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "poisson"])
@@ -243,7 +249,7 @@ def test_all_groups_are_the_end_of_a_path():
     spec = Spec(groups=np.arange(8) // 4)
     path, _ = search_path(InMemory(X, y), spec, Search("k", "bic"))
     assert path.values[-1] == path.n_choices == 2
-    assert "k_max" not in _least(path, "bic", MSE, np.array([2.0, 1.5, 1.0])).reason
+    assert "k_max" not in least(path, "bic", MSE, np.array([2.0, 1.5, 1.0])).reason
 
 
 @pytest.mark.parametrize(("loss", "certified"), [("squared", True), ("logistic", False)])
@@ -253,9 +259,9 @@ def test_refitted_supports_are_no_certificate(loss, certified):
 
 
 def test_the_end_of_a_path_is_pointed_out():
-    assert "smaller alpha_reach" in _least(path_of([1, 2]), "cv", MSE, np.array([2.0, 1.0])).reason
-    assert "larger k_max" in _least(path_of([1, 2], by="k"), "cv", MSE, np.array([2.0, 1.0])).reason
-    assert "k_max" not in _least(path_of([1, 2], by="k", d=2), "cv", MSE, np.array([2.0, 1.0])).reason
+    assert "smaller alpha_reach" in least(path_of([1, 2]), "cv", MSE, np.array([2.0, 1.0])).reason
+    assert "larger k_max" in least(path_of([1, 2], by="k"), "cv", MSE, np.array([2.0, 1.0])).reason
+    assert "k_max" not in least(path_of([1, 2], by="k", d=2), "cv", MSE, np.array([2.0, 1.0])).reason
 
 
 @pytest.mark.usefixtures("way")
@@ -313,20 +319,15 @@ def test_only_solvers_with_a_path_are_taken():
 
 def test_progress_is_told_of_every_fold():
     calls = []
-    search_path(InMemory(*make()), Spec(), Search("k", "cv", cv=3, k_max=2), progress=lambda *done: calls.append(done))
-    assert calls == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    search = Search("k", "cv", cv=3, k_max=2)
+    search_path(InMemory(*make()), Spec(ridge=0.0), search, progress=lambda *done: calls.append(done))
+    names = ["of all rows", "fold 1 of 3", "fold 2 of 3", "fold 3 of 3"]
+    assert calls == [(number, 4, name) for number, name in enumerate(names)]
 
 
 def test_rows_that_a_loss_cannot_learn_from_are_refused():
     with pytest.raises(DataError, match="Poisson loss is for counts"):
         search_path(InMemory(*make()), Spec(loss="poisson"), Search("alpha"))
-
-
-def test_a_refit_without_limits_is_refused_where_there_are_limits():
-    data = InMemory(*make())
-    fitted = fit(data, Spec(alpha=0.1, nonnegative=True))
-    with pytest.raises(OptionError, match="cannot keep coefficients within bounds"):
-        debiased(fitted, data)
 
 
 def test_validation_rows_are_encoded_as_the_rows_that_are_learnt(rng):

@@ -41,7 +41,7 @@ def profile(data: str, as_json: bool, **options: Any) -> None:
         show_profile(data, rows)
         named = [] if options["target"] else ["--target", "COLUMN"]
         most = rows.n_features - len(named) // 2  # the target is no feature
-        say_next(with_options("fit", data, "--k", str(max(1, min(5, most))), *named))
+        say_next(with_options("fit", data, *_size(rows, most), *named))
 
 
 @main.command(examples=("riata convert 'sales/*.csv' sales.arrow --target price",))
@@ -61,7 +61,12 @@ def convert(data: str, out: Path, **options: Any) -> None:
         rows = open_data(data, **how)
         write(rows, out)
     say_notes(rows)
-    say_next(words("fit", out, "--k", str(min(5, rows.n_features))))
+    say_next(words("fit", out, *_size(rows, rows.n_features)))
+
+
+def _size(rows: Any, most: int) -> tuple[str, str]:
+    """Options that ask for a small model of so many features at most; several targets have no k."""
+    return ("--alpha", "auto") if rows.facts.targets else ("--k", str(max(1, min(5, most))))
 
 
 @main.command(examples=("riata statistics monday.csv monday.stats --target price",))

@@ -9,9 +9,10 @@ import click
 from riata.cli.command import option
 from riata.cli.group import main, say_note
 from riata.cli.next_command import say_next, with_options, words
-from riata.cli.options import json_option, parameter_options, shows_progress, split_names
+from riata.cli.options import json_option, parameter_options, shows_progress
 from riata.cli.report import Stopwatch, check_report, report_option, write_model_report
 from riata.cli.rows import offsets, reading, say_notes
+from riata.data.target_names import split_names
 from riata.errors import OptionError
 from riata.files import writable
 from riata.training.parameters import Heading
@@ -76,14 +77,14 @@ def predict(
 @main.command(examples=("riata evaluate flights.riata.json later.csv --report later.html",))
 @click.argument("model_file", metavar="MODEL")
 @click.argument("data")
-@option("--target", heading=Heading.FIRST, help="Column (or array) that the model predicts.")
+@option("--target", heading=Heading.FIRST, help="Column (or array) that the model predicts, or columns: a,b,c.")
 @report_option
 @json_option
 @parameter_options("evaluate")
 def evaluate(model_file: str, data: str, target: str | None, report: Path | None, as_json: bool, **how: Any) -> None:
     """Score a model on DATA."""
     from riata.model.model import load_model
-    from riata.model.quality import ClassQuality, quality
+    from riata.model.quality import ClassQuality, TargetsQuality, quality
     from riata.reporting.terminal.summary import show_scores
     from riata.small_work import interpreting
     from riata.training.progress import row_progress
@@ -99,8 +100,12 @@ def evaluate(model_file: str, data: str, target: str | None, report: Path | None
     if report is not None:
         write_model_report(report, model, model_file, data, found, clock)
     if as_json:
-        classes = [one._asdict() for one in found.by_class] if isinstance(found, ClassQuality) else []
-        click.echo(json.dumps(found.scores | {"baseline": found.baseline} | ({"by_class": classes} if classes else {})))
+        more: dict[str, Any] = {}
+        if isinstance(found, ClassQuality):
+            more["by_class"] = [one._asdict() for one in found.by_class]
+        if isinstance(found, TargetsQuality):
+            more["by_target"] = {name: one.scores for name, one in found.by_target.items()}
+        click.echo(json.dumps(found.scores | {"baseline": found.baseline} | more))
     else:
         show_scores(model, found)
         if report is None:

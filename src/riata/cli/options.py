@@ -1,6 +1,5 @@
 """The options of the commands, made from the declarations in `riata.training.parameters`."""
 
-import csv
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -9,6 +8,7 @@ import click
 
 from riata.cli.command import option as command_option
 from riata.cli.config import config_option
+from riata.data.target_names import split_names
 from riata.errors import OptionError
 from riata.training.parameters import PARAMETERS, Heading, Kind, Parameter
 
@@ -26,6 +26,16 @@ class NumberOr(click.ParamType):
             return value if value == self.word else self.kind(value)
         except ValueError:
             self.fail(f"{value!r} is neither a {'whole ' * (self.kind is int)}number nor {self.word!r}", param, ctx)
+
+
+class ShareOrAuto(NumberOr):
+    """A number, auto, or nothing, which is all of it."""
+
+    def __init__(self) -> None:
+        super().__init__(float, "auto")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if isinstance(value, bool) else super().convert(value, param, ctx)
 
 
 class NameAndNumber(click.ParamType):
@@ -60,7 +70,11 @@ class NameAndBounds(click.ParamType):
                 return name, (float(least) if least else None, float(most) if most else None)
         except ValueError:
             pass
-        self.fail(f"{value!r} is not NAME=LEAST..MOST, such as price=..0 or share=0..1", param, ctx)
+        if name and ("<" in bounds or bounds in ("increasing", "decreasing")):
+            return name, bounds
+        self.fail(
+            f"{value!r} is not NAME=LEAST..MOST, such as price=..0 or share=0..1, nor an order of levels", param, ctx
+        )
 
 
 def parameter_options(command: str) -> Decorator:
@@ -98,6 +112,8 @@ def click_option(one: Parameter) -> Decorator:
         default = ()
     if one.kind is Kind.GAP:
         given |= {"is_flag": False, "flag_value": 0.0}
+    if one.kind is Kind.SHARE:
+        given |= {"is_flag": False, "flag_value": True}
     if kind is not None:
         given["type"] = kind
     if one.kind is Kind.NAMES or one.metavar:
@@ -111,16 +127,19 @@ def _names(_context: click.Context, _parameter: click.Parameter, values: Iterabl
     return tuple(name for value in values for name in split_names(value))
 
 
-def split_names(value: str) -> list[str]:
-    """Names with commas between them; one that has a comma itself stands in quotes, as in CSV: "price, net",tax."""
-    return next(csv.reader([value], skipinitialspace=True), [])
-
-
 def _crosses(
     _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
 ) -> tuple[tuple[str, ...], ...]:
     """Groups of names, one for each time the option was given."""
     return tuple(tuple(split_names(value)) for value in values)
+
+
+def _groups(
+    _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
+) -> list[tuple[str, ...]] | str | None:
+    """columns, or groups of names, one for each time the option was given."""
+    given = [tuple(split_names(value)) for value in values]
+    return "columns" if given == [("columns",)] else given or None
 
 
 def _by_name(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, Any] | None:
@@ -159,10 +178,12 @@ TYPES: dict[Kind, Any] = {
     Kind.WEIGHTS: NameAndNumber(alone="balanced"),
     Kind.FOLDER: click.Path(file_okay=False),
     Kind.GAP: float,
+    Kind.SHARE: ShareOrAuto(),
 }
 SEVERAL = {
     Kind.NAMES: _names,
     Kind.CROSSES: _crosses,
+    Kind.GROUPS: _groups,
     Kind.FACTORS: _by_name,
     Kind.BOUNDS: _by_name,
     Kind.WEIGHTS: _weights,

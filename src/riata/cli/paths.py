@@ -77,7 +77,9 @@ def path(
     by, value = course.searched[0].path.by, course.searched[0].chosen
     strength = f"{value:.6g}" if len(course.searched) == 1 else "auto"
     no_choice = () if strength == "auto" else CHOOSING
-    say_next(with_options("fit", data, f"--{by}", strength, without=no_choice))
+    share = course.searched[0].path.debias
+    moved = () if share is None or not no_choice else ("--debias", f"{share:g}")
+    say_next(with_options("fit", data, f"--{by}", strength, *moved, without=no_choice))
 
 
 @main.command(examples=("riata stability flights.csv --target delay --k 5",))
@@ -106,6 +108,6 @@ def stability(data: str, n_rounds: int, threshold: float, as_json: bool, **optio
     if not as_json:
         strengths: tuple[str, ...] = ("k", "alpha", "alpha_ratio")
         sized: tuple[str, ...] = ("--k", str(max(1, len(found.stable))))
-        if "one margin a row" not in spec.loss_function.has:  # k is of losses with one
+        if rows.facts.targets or "one margin a row" not in spec.loss_function.has:  # k is of losses with one
             strengths, sized = (), ()
         say_next(with_options("fit", data, *sized, "--report", "page.html", without=strengths))

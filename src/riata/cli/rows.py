@@ -8,6 +8,7 @@ import click
 
 from riata.cli.group import say_note
 from riata.cli.options import shows_progress
+from riata.data.target_names import joined_names
 from riata.errors import OptionError
 from riata.training.parameters import OF_OPENING, OF_SPEC, Section
 
@@ -75,16 +76,18 @@ def open_rows(
 
 def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
     """What these options ask of a target of this kind."""
-    from riata.losses import USUAL
+    from riata.losses import AUTO
     from riata.training.spec import Spec
+    from riata.training.usual_loss import with_usual_loss
 
     given = {name: options[name] for name in OF_SPEC if name in options} | more
-    given["loss"] = given.get("loss") or USUAL[rows.task]
+    given["loss"] = given.get("loss") or AUTO
     if isinstance(given.get("class_weight"), dict):
         given["class_weight"] = _by_label(given["class_weight"], rows.classes)
     if "select" in given:
         given["select"] = given["select"] or ("cv-1se" if options["validation"] is None else "validation")
-    return Spec(**{name: value for name, value in given.items() if value is not None})
+    spec = Spec(**{name: value for name, value in given.items() if value is not None})
+    return with_usual_loss(spec, rows.task, rows)
 
 
 def _by_label(weights: dict[str, float], classes: Any) -> dict[Any, float]:
@@ -97,8 +100,9 @@ def _by_label(weights: dict[str, float], classes: Any) -> dict[Any, float]:
 
 
 def target_of(rows: Any) -> str | None:
-    """The column that is the target, where the rows know it themselves: they may have been encoded before."""
-    return rows.encoding.target.column if rows.encoding is not None and rows.encoding.target else None
+    """The column that is the target, or several with commas between them, where the rows know it themselves."""
+    target = None if rows.encoding is None else rows.encoding.target
+    return None if target is None else joined_names(target.numbers)
 
 
 def say_notes(data: Any, quiet: bool = False) -> None:

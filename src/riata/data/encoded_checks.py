@@ -30,7 +30,7 @@ def check_encoded(batch: pa.RecordBatch, n_features: int, look: bool = True) -> 
         batch.validate(full=True)
         if any(column.null_count for column in batch.columns):
             raise DataError("a value is missing")
-        y, weight = (values_of(batch.column(name)) for name in (TARGET, WEIGHT))
+        y, weight = (numbers_of(batch.column(name)) for name in (TARGET, WEIGHT))
         offset = values_of(batch.column(OFFSET)) if OFFSET in batch.schema.names else y
         numbers = _dense(batch, n_features) if DENSE in batch.schema.names else _sparse(batch, n_features)
         if not (y.dtype == weight.dtype == offset.dtype == np.float64 and numbers.dtype in (np.float32, np.float64)):
@@ -41,6 +41,13 @@ def check_encoded(batch: pa.RecordBatch, n_features: int, look: bool = True) -> 
             raise DataError("a number is not finite")
     except (*DAMAGE, KeyError) as error:
         raise _damaged(error) from error
+
+
+def numbers_of(column: pa.Array) -> np.ndarray:
+    """The numbers of a column; of a column of lists, each as long as the others, a row for each."""
+    if not pa.types.is_fixed_size_list(column.type):
+        return values_of(column)
+    return values_of(column.flatten()).reshape(len(column), column.type.list_size)
 
 
 def _damaged(error: Exception) -> DataError:

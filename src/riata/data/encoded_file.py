@@ -1,8 +1,9 @@
 """Encoded rows in an Arrow IPC file, mapped into memory, so that a slow format is decoded only once.
 
-Columns: `y`, `weight`, `offset` where rows have one, and the matrix: a fixed-size list `X` per row where it is dense,
-the pair of lists `X.indices` and `X.values` where it is sparse. There is one record batch per chunk. Any Arrow reader
-can open it. Files that `convert` writes also have the encoding and the profile, in the metadata of their schema.
+Columns: `y` (a fixed-size list where there are several targets), `weight`, `offset` where rows have one, and the
+matrix: a fixed-size list `X` per row where it is dense, the lists `X.indices` and `X.values` where it is sparse.
+There is one record batch per chunk. Any Arrow reader can open it. Files that `convert` writes also have the encoding
+and the profile, in the metadata of their schema.
 """
 
 import json
@@ -14,10 +15,10 @@ import pyarrow as pa
 
 from riata.data.chunk import Chunk
 from riata.data.columns.arrow_values import values_of
-from riata.data.encoded_checks import check_encoded, read_encoded
+from riata.data.encoded_checks import check_encoded, numbers_of, read_encoded
 from riata.data.formats.held_file import HeldFile, View
 from riata.data.formats.source import DENSE, INDICES, OFFSET, TARGET, VALUES, WEIGHT
-from riata.data.formats.tables import matrix_batch
+from riata.data.formats.tables import dense_column, matrix_batch
 from riata.matrices.moments import Moments
 from riata.schema import checked
 from riata.scipy_later import sparse as sp
@@ -30,13 +31,13 @@ def to_batch(chunk: Chunk) -> pa.RecordBatch:
     matrix = matrix_batch(chunk.X.array)
     _, *others = chunk.arrays
     names = [TARGET, WEIGHT, OFFSET][: len(others)]
-    arrays = [*map(pa.array, others), *matrix.columns]
+    arrays = [*(dense_column(one) if one.ndim == 2 else pa.array(one) for one in others), *matrix.columns]
     return pa.RecordBatch.from_arrays(arrays, names=[*names, *matrix.schema.names])
 
 
 def from_batch(batch: pa.RecordBatch, n_features: int) -> Chunk:
     """A record batch as a chunk, without copying its numbers."""
-    others = [values_of(batch.column(name)) for name in (TARGET, WEIGHT, OFFSET) if name in batch.schema.names]
+    others = [numbers_of(batch.column(name)) for name in (TARGET, WEIGHT, OFFSET) if name in batch.schema.names]
     if DENSE in batch.schema.names:
         return Chunk(values_of(batch.column(DENSE).flatten()).reshape(-1, n_features), *others)
     indices, values = batch.column(INDICES), batch.column(VALUES)

@@ -27,7 +27,7 @@ from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
 from riata.data.columns.texts import HashedText, Text
 from riata.data.offset import Offset
-from riata.data.target import Target
+from riata.data.target import Target, has_target
 from riata.errors import DataError, ModelFileError
 from riata.schema import SchemaError, build
 from riata.scipy_later import sparse as sp
@@ -102,7 +102,8 @@ class Encoding:
         numbers = (
             self.nonzeros * (item + (8 if self.hashed else INDEX_BYTES)) + 8 if self.sparse else self.n_features * item
         )
-        return numbers + 16 + (8 if self.offset else 0)  # target, weight and offset
+        n_targets = 1 if self.target is None else len(self.target.numbers)
+        return numbers + 8 * (n_targets + 1) + (8 if self.offset else 0)  # target, weight and offset
 
     @property
     def is_matrix(self) -> bool:
@@ -141,15 +142,16 @@ class Encoding:
             return np.zeros(batch.num_rows), weight, keep
         if keep.all():
             y = self.target.encode(self.target.of(batch))
-            return y, weight, keep & ~np.isnan(y)
-        y = np.full(batch.num_rows, np.nan)
+            return y, weight, keep & has_target(y)
+        several = self.target.several
+        y = np.full(batch.num_rows if several is None else (batch.num_rows, len(several)), np.nan)
         try:
             counted = batch.select(self.target.columns).filter(arrow_of(keep))
             y[keep] = self.target.encode(self.target.of(counted))  # rows that do not count may have any label
         except BadRow as bad:
             bad.row = int(np.flatnonzero(keep)[bad.row])
             raise
-        return y, weight, keep & ~np.isnan(y)
+        return y, weight, keep & has_target(y)
 
     def features(self, batch: pa.RecordBatch) -> "np.ndarray | sp.csr_array":
         """X of all rows of a batch."""

@@ -30,6 +30,7 @@ class Facts:
     n_summarised: int | None = None  # how many rows these summarise, where they are summary rows
     marks: "Marks | None" = None  # which rows belong together in folds, where columns say so
 
+    targets: tuple[str, ...] | None = None  # the names of several targets at once; the target of a row is then as many
     survival: bool = False  # whether targets are times to an event, negative without one (`riata.data.survival`)
     offset: "Offset | None" = None  # where the offsets of rows come from; None: they have none
 

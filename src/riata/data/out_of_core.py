@@ -221,4 +221,5 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         single_pass=single_pass,
         offset=encoding.offset,
         survival=encoding.target is not None and encoding.target.survival,
+        targets=None if encoding.target is None else encoding.target.several,
     )

@@ -28,7 +28,7 @@ from riata.data.formats.tables import native
 from riata.data.gram import Gram, grams_of
 from riata.data.in_memory import InMemory
 from riata.data.ledger import Ledger, SummaryLedger
-from riata.errors import DataError, ModelFileError
+from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
 from riata.outcome.folds_used import FoldKind, FoldsUsed
 from riata.schema import checked
@@ -162,6 +162,8 @@ def statistics_of(
 
     Folds are by position, unless others are given.
     """
+    if data.facts.targets is not None:
+        raise OptionError(f"statistics are of one target, and there are {len(data.facts.targets)}: name one of them")
     if folds is None and n_folds > 1:
         folds = by_position(n_folds, seed)
     grams = tuple(grams_of(data, folds, memory))

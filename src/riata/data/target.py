@@ -1,7 +1,7 @@
-"""The target of a row: a number, the position of its label among the classes, or the time of an event."""
+"""The target of a row: a number or several, the position of its label among the classes, or the time of an event."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,25 +27,44 @@ TASKS = ("auto", "classification", "regression", "survival")
 class Target:
     """Which column, and its labels in order where they are classes; of times, which column says if there was an event.
 
-    Times without a column of events are negative where there was none (`riata.data.survival`).
+    Times without a column of events are negative where there was none (`riata.data.survival`). Of several targets,
+    which are numbers, there are `others` beside the first.
     """
 
     column: str
     classes: Sequence[Any] | None = None
     survival: bool = False
     event: str | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns that are predicted."""
+        return (self.column, *self.others)
+
+    @property
+    def several(self) -> tuple[str, ...] | None:
+        """The names of several targets; None where there is one."""
+        return self.numbers if self.others else None
 
     @property
     def columns(self) -> list[str]:
         """The columns that it is made of."""
-        return [self.column] if self.event is None else [self.column, self.event]
+        return [*self.numbers] if self.event is None else [self.column, self.event]
 
     def of(self, batch: pa.RecordBatch) -> pa.Array:
-        """The column of a batch, which `encode` takes."""
+        """The column of a batch, which `encode` takes; of several targets, one of lists."""
+        if self.others:
+            return lists_of(batch, self.numbers)
         return target_column(batch, self.column, self.event)
 
     def encode(self, column: pa.Array) -> np.ndarray:
-        """Numbers as they are, labels as positions among the classes, NaN for missing values."""
+        """Numbers as they are, labels as positions among the classes, NaN for missing values.
+
+        Of several targets there is a row of numbers, or of NaN where one of them is missing.
+        """
+        if self.others:
+            return values_of(column.flatten()).reshape(len(column), len(self.numbers))
         if self.classes is None:
             return as_floats(column, self.column)
         if isinstance(self.classes[0], str):
@@ -79,14 +98,23 @@ class Target:
 
     def to_json(self) -> dict[str, Any]:
         plain = asdict(self)
-        return plain if self.survival else {name: plain[name] for name in ("column", "classes")}
+        known = (
+            "column",
+            "classes",
+            *(("survival", "event") if self.survival else ()),
+            *(("others",) if self.others else ()),
+        )
+        return {name: plain[name] for name in known}
 
     @classmethod
     def from_json(cls, plain: dict[str, Any]) -> "Target":
         own: _Plain = build(_Plain, plain, "the target")
         if own.classes is not None and (fault := classes_fault(own.classes)) is not None:
             raise SchemaError(fault)
-        return cls(own.column, None if own.classes is None else tuple(own.classes), own.survival, own.event)
+        if own.others and (own.survival or own.classes is not None or own.column in own.others):
+            raise SchemaError("its several targets are no numbers, or the same twice")
+        classes = None if own.classes is None else tuple(own.classes)
+        return cls(own.column, classes, own.survival, own.event, tuple(own.others))
 
 
 @dataclass(frozen=True)
@@ -97,6 +125,20 @@ class _Plain:
     classes: list[str] | list[bool] | list[float] | None
     survival: bool = False
     event: str | None = None
+    others: list[str] = field(default_factory=list)
+
+
+def lists_of(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.Array:
+    """The numbers of several columns as lists, one for each row; all of them are missing (NaN) where one is."""
+    numbers = np.column_stack([as_floats(batch.column(name), name) for name in columns])
+    numbers[np.isnan(numbers).any(axis=1)] = np.nan
+    return pa.FixedSizeListArray.from_arrays(arrow_of(numbers.ravel()), len(columns))
+
+
+def has_target(y: np.ndarray) -> np.ndarray:
+    """Which rows have a target: of several, all of them."""
+    there: np.ndarray = ~np.isnan(y if y.ndim == 1 else y[:, 0])
+    return there
 
 
 def target_column(batch: pa.RecordBatch, column: str, event: str | None) -> pa.Array:
@@ -174,6 +216,11 @@ class TargetLearner:
         """The target of some rows, which `add` takes."""
         return target_column(batch, self.column, self.event)
 
+    def there(self, batch: pa.RecordBatch) -> np.ndarray:
+        """Which rows have a target."""
+        column = self.of(batch)
+        return values_of(as_strings(column).is_valid()) if self.text else ~np.isnan(as_floats(column, self.column))
+
     def add(self, column: pa.Array, weight: np.ndarray) -> np.ndarray | Labels:
         """Learn from the target of some rows, all of which have one; returns it as numbers, or as classes."""
         if self.text:
@@ -205,7 +252,7 @@ class TargetLearner:
         raise BadRow(row, f"the target {self.column!r} is {strings[row].as_py()!r} here, which is text, {why}")
 
     @property
-    def spread(self) -> float:
+    def spread(self) -> float | None:
         """The centred weighted sum of squares of a target of numbers; 0 for text."""
         return float(self.numbers.products[0, 0])
 
@@ -230,7 +277,48 @@ class TargetLearner:
             ordered = [int(label) for label in ordered]
         return Target(self.column, tuple(ordered))
 
-    def summary(self) -> ColumnProfile:
+    def summaries(self) -> dict[str, ColumnProfile]:
+        """What was found in the column."""
         if self.text:
-            return ColumnProfile("target", levels=len(self.labels), most_frequent=sorted(self.labels)[:3])
-        return replace(self.numbers.summary(), type="target", explains=1.0)
+            labels = sorted(self.labels)
+            return {self.column: ColumnProfile("target", levels=len(labels), most_frequent=labels[:3])}
+        return {self.column: replace(self.numbers.summary(), type="target", explains=1.0)}
+
+
+class TargetsLearner:
+    """Sees several targets in the first pass, which are numbers.
+
+    What columns explain is not asked: it would be one answer for each of them.
+    """
+
+    def __init__(self, fields: Sequence[pa.Field]) -> None:
+        self.each = [TargetLearner(one, "regression") for one in fields]
+        self.columns = tuple(one.column for one in self.each)
+
+    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The targets of some rows, which `add` takes."""
+        return batch.select(list(self.columns))
+
+    def there(self, batch: pa.RecordBatch) -> np.ndarray:
+        """Which rows have all targets."""
+        there: np.ndarray = np.logical_and.reduce([one.there(batch) for one in self.each])
+        return there
+
+    def add(self, rows: pa.RecordBatch, weight: np.ndarray) -> None:
+        """Learn from the targets of some rows, all of which have them."""
+        for one in self.each:
+            one.add(rows.column(one.column), weight)
+
+    def merge(self, later: "TargetsLearner") -> None:
+        """Learn what another learner has seen of later rows."""
+        for one, other in zip(self.each, later.each, strict=True):
+            one.merge(other)
+
+    spread = None
+
+    def target(self) -> Target:
+        return Target(self.columns[0], others=self.columns[1:])
+
+    def summaries(self) -> dict[str, ColumnProfile]:
+        """What was found in the columns."""
+        return {name: replace(found, explains=None) for one in self.each for name, found in one.summaries().items()}

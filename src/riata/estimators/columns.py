@@ -98,11 +98,11 @@ def table_of(X: Any, names: Sequence[str] | None = None) -> pa.Table:
     return checked_names(pa.table([as_column(rows[:, j]) for j in range(rows.shape[1])], names=list(names)))
 
 
-def checked_values(y: Any, n_rows: int, numeric: bool) -> np.ndarray:
-    """The target as an array, one value per row, none of them missing."""
+def checked_values(y: Any, n_rows: int, numeric: bool, several: bool = False) -> np.ndarray:
+    """The target as an array, one value per row, or a row of them where there are several, none of them missing."""
     if y is None:
         raise DataError("X needs a target: give fit a y")
-    values: np.ndarray = _check_y(plain_target(y), y_numeric=numeric)
+    values: np.ndarray = _check_y(plain_target(y), multi_output=several, y_numeric=numeric)
     if len(values) != n_rows:
         raise DataError(f"X has {n_rows} rows, and y {len(values)} values")
     return values
@@ -110,13 +110,20 @@ def checked_values(y: Any, n_rows: int, numeric: bool) -> np.ndarray:
 
 def with_roles(
     table: pa.Table, y: np.ndarray, name: Any, beside: Mapping[str, Any]
-) -> tuple[pa.Table, str, dict[str, str]]:
+) -> tuple[pa.Table, str | list[str], dict[str, str]]:
     """The table with the target, and what is given beside it by its role, as columns of their own; the names of them.
 
-    A series brings its `name` along, so that the model knows which column it predicts.
+    A series brings its `name` along, so that the model knows which column it predicts; several targets have as many.
     """
-    target = _free(name if isinstance(name, str) and name else TARGET, table.schema.names)
-    table = table.append_column(target, pa.array(y.astype(str) if y.dtype.kind == "O" else y))
+    target: str | list[str]
+    if y.ndim == 2:
+        target = []
+        for one, values in zip(name, y.T, strict=True):
+            target.append(_free(one, table.schema.names))
+            table = table.append_column(target[-1], pa.array(values))
+    else:
+        target = _free(name if isinstance(name, str) and name else TARGET, table.schema.names)
+        table = table.append_column(target, pa.array(y.astype(str) if y.dtype.kind == "O" else y))
     roles = {}
     for role, given in beside.items():
         if given is None:
@@ -125,7 +132,7 @@ def with_roles(
         if role == "weight":
             values = _check_sample_weight(values, y, dtype=np.float64, ensure_non_negative=True)
         values = as_numbers(role, values)
-        if values.shape != y.shape:
+        if values.shape != y.shape[:1]:
             raise DataError(f"X has {len(y)} rows, and the {role} has the shape {values.shape}")
         roles[role] = _free(role, table.schema.names)
         table = table.append_column(roles[role], pa.array(values))
@@ -133,7 +140,10 @@ def with_roles(
 
 
 def plain_target(y: Any) -> Any:
-    """A target or weights as scikit-learn takes them: an Arrow or polars column as an array."""
+    """A target or weights as scikit-learn takes them: an Arrow or polars column, or a table of them, as an array."""
+    if isinstance(y, pa.Table) or (hasattr(y, "to_arrow") and hasattr(y, "columns")):
+        table = y if isinstance(y, pa.Table) else y.to_arrow()
+        return np.column_stack([plain_target(column) for column in table.columns])
     if isinstance(y, pa.Array | pa.ChunkedArray) or hasattr(y, "to_arrow"):
         column = y if isinstance(y, pa.Array | pa.ChunkedArray) else y.to_arrow()
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

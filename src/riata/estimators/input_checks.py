@@ -75,11 +75,13 @@ def encoded_like(data: Dataset, rows: Any) -> Any:
     )
 
 
-def checked_target(y: Any, sample_weight: Any, n_rows: int, numeric: bool) -> tuple[np.ndarray, np.ndarray]:
+def checked_target(
+    y: Any, sample_weight: Any, n_rows: int, numeric: bool, several: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """The target and the weights of rows on a GPU, brought to this machine and checked as those of arrays are."""
     if y is None:
         raise DataError("X needs a target: give fit a y")
-    y = _check_y(host_array(y), y_numeric=numeric)
+    y = _check_y(host_array(y), multi_output=several, y_numeric=numeric)
     if len(y) != n_rows:
         raise DataError(f"X has {n_rows} rows, and y {len(y)} values")
     weight = None if sample_weight is None else host_array(sample_weight)

@@ -12,12 +12,12 @@ from sklearn.utils.validation import _check_sample_weight
 
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.target_names import names_of_targets
 from riata.engines.open import is_distributed, lazily
-from riata.errors import DataError
+from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import loss_of
 from riata.training.streams import Learner
 from riata.training.trained import Trained
 
@@ -27,7 +27,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     Minimises ``mean(loss(y, X @ w + b)) + alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, or the mean loss
     alone with at most ``k`` non-zero ``w``. With ``standardize=False`` the first is scikit-learn's ``Lasso`` and
-    ``ElasticNet``.
+    ``ElasticNet``; where ``y`` has several columns, all of which then have the same features, its ``MultiTaskLasso``.
 
     Parameters
     ----------
@@ -41,25 +41,32 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
-    ridge : float, default=0.0
-        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
-    penalty : {"mcp", "scad"} or Penalty, optional
+    ridge : float, optional
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``: by default 0, and beside ``k="auto"`` chosen together with k.
+    penalty : {"mcp", "scad", "lq", "adaptive", "unilasso"} or Penalty, optional
         A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
-        their gamma, or an object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
+        their gamma, "lq:0.5" with its q; the adaptive Lasso, whose first fit is "adaptive:ridge" (the default),
+        "adaptive:unpenalised" or "adaptive:marginal", with an exponent such as "adaptive:ridge:2"; uniLasso; or an
+        object of your own, see `riata.penalties.SeparablePenalty`. With solver "exact".
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
-    groups : array of n_features labels, or "columns", optional
+    groups : array of n_features labels, lists of names, or "columns", optional
         Features of equal label enter or leave whole: ``k`` counts groups, beside ``alpha`` the penalty is the length of
         their coefficients times the root of their number (the group Lasso). "columns": the levels of a category,
-        the parts of a date and a number with its missing flag stay together, where the data was made of columns.
+        the parts of a date and a number with its missing flag stay together, where the data was made of columns. Lists
+        of features or columns may overlap, beside ``alpha``; what is in none is a group by itself.
     group_ratio : float, default=1.0
         Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
+    shared_support : bool, optional
+        Where ``y`` has several columns: whether a feature is in the model for all targets or for none (a group Lasso
+        over the targets; `group_ratio` below 1 adds L1 within features). It is, unless False is given.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
         Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
-        for each feature. None is no bound; 0 must be possible. With solver "exact".
+        for each feature. None is no bound; 0 must be possible. Of a column of levels also their order, such as
+        "low<mid<high", "increasing" or "decreasing", in which their coefficients rise. With solver "exact".
     loss : {"squared", "huber", "quantile", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
         Least squares, its robust cousin (bent at 1.35), a quantile such as "quantile:0.95", or half the deviance of
         counts of mean exp(X @ w + b).
@@ -85,8 +92,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
     k_max : int, optional
         The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
-    debias : bool, default=False
-        Whether the chosen features are fitted once more, without the penalty.
+    debias : bool, float or "auto", default=False
+        Whether the chosen features are fitted once more, without the penalty (within bounds, if there are any); a share
+        goes only so far from the penalised coefficients to those (the relaxed Lasso). "auto" lets scores choose the
+        share along with ``alpha``.
     certify : bool or float, optional
         Whether, with k, all models of k features are searched until none can be better; or the gap to stop at, as a
         share of the objective. ``bound_`` says how far it came.
@@ -129,7 +138,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     Attributes
     ----------
-    coef_, intercept_ : the model, in the units of X.
+    coef_, intercept_ : the model, in the units of X; of several targets, a row for each.
     n_passes_ : passes over the data.
     gap_ : certified relative duality gap, None where the solver has none.
     history_ : one record per pass.
@@ -152,6 +161,12 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     _task = "regression"
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        one_target_only = self.solver not in ("auto", "exact") or (self.k is not None and self.alpha != "auto")
+        tags.target_tags.multi_output = not one_target_only and self.loss == "squared"
+        return tags
+
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
         return y, None
 
@@ -168,11 +183,13 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
         An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
         """
+        if names_of_targets(y) is not None:
+            raise OptionError("partial_fit learns one target: give it a y of one column, or fit all rows at once")
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=True)
         X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
-            self._learner = Learner(self._spec())
+            self._learner = Learner(self._spec_of_task)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = Chunk(self._seen(X), y.astype(np.float64), weight, self._offsets(offset, exposure, len(y)))
         self._learner.note_offset(offset is not None, exposure is not None)
@@ -182,6 +199,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def _take_over(self, trained: Trained) -> None:
         super()._take_over(trained)
+        if trained.targets is not None:
+            return  # a row of coefficients for each
         self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
         self.intercept_ = float(trained.intercept[0])
 
@@ -194,13 +213,18 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         if is_distributed(X):
             check_no_offset(offset, exposure)
-            return lazily(self.predict, X, np.float64)
-        return loss_of(self.loss).mean(self._margins(X, offset, exposure)[:, 0])
+            targets = self.trained_.targets
+            return lazily(self.predict, X, np.float64, None if targets is None else len(targets))
+        z = self._margins(X, offset, exposure)
+        return self.trained_.spec.loss_function.mean(z[:, 0] if self.trained_.targets is None else z)
 
     def score(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
     ) -> float:
-        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target."""
+        """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
+
+        Of several targets it is the mean of theirs.
+        """
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))

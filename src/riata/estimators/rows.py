@@ -17,6 +17,7 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.offset import given_offsets
 from riata.data.opened import is_stream
+from riata.data.target_names import names_of_targets
 from riata.engines.cuda.on_device import OnDevice, check_device, check_finite
 from riata.engines.cuda.transfers import HERE, place_named
 from riata.engines.known_rows import has_columns
@@ -39,7 +40,9 @@ from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.training.checks import check_exposure
+from riata.training.spec import Spec
 from riata.training.trained import Trained
+from riata.training.usual_loss import with_usual_loss
 
 
 class TakesRows(Parameters):
@@ -62,33 +65,44 @@ class TakesRows(Parameters):
         """The rows as they come: arrays checked, columns that are no complete numbers encoded."""
         numeric = self._task != "classification"
         beside = {"weight": sample_weight, "offset": offset, "exposure": exposure}
+        targets = names_of_targets(y) if self._task == "regression" else None
         if isinstance(X, Dataset):
             check_alone(y, *beside.values())
             return self._of_task(X)
         if is_distributed(X):
             return self._of_task(open_data(X, y, **beside, task=self._task, memory=self.memory))
         if is_device_array(X):
-            y, weight = checked_target(y, sample_weight, X.shape[0], numeric)
+            y, weight = checked_target(y, sample_weight, X.shape[0], numeric, targets is not None)
             offsets = self._offsets(offset, exposure, len(y))
-            return with_origin(self._on_device(X, *self._coded(y, weight), weight, offsets, reset), exposure)
+            on_gpu = self._on_device(X, *self._coded(y, weight), weight, offsets, reset)
+            on_gpu.facts = on_gpu.facts.but(targets=targets)
+            return with_origin(on_gpu, exposure)
         if y is not None:
             check_values(plain_target(y), numeric)
         X = collected(X)
         if not may_be_numbers(X):
             return self._encoded(X, y, beside, reset)
-        numbers, values = self._validated(X, plain_target(y), reset=reset, gaps=True, y_numeric=numeric)
+        several = targets is not None
+        numbers, values = self._validated(
+            X, plain_target(y), reset=reset, gaps=True, y_numeric=numeric, multi_output=several
+        )
         if has_gaps(numbers):
             return self._encoded(X, y, beside, reset)
         weight = _check_sample_weight(plain_target(sample_weight), numbers, dtype=np.float64, ensure_non_negative=True)
         target, classes = self._coded(values, weight)
         offsets, names = self._offsets(offset, exposure, len(target)), getattr(self, "feature_names_in_", None)
         rows = InMemory(numbers, target, weight, names, classes, offset=offsets)
-        rows.facts = rows.facts.but(survival=self._task == "survival")
+        rows.facts = rows.facts.but(survival=self._task == "survival", targets=targets)
         return with_origin(rows, exposure)
+
+    @property
+    def _spec_of_task(self) -> Spec:
+        """What is asked for, with the usual loss where none is named: that of two classes, whose rows are to come."""
+        return with_usual_loss(self._spec(), self._task)
 
     def _offsets(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray | None:
         """The offsets of rows, from what is given beside X; an exposure is for losses of a logarithmic link."""
-        check_exposure(self._spec().loss_function, exposure is not None)
+        check_exposure(self._spec_of_task.loss_function, exposure is not None)
         return given_offsets(plain_target(offset), plain_target(exposure), n_rows)
 
     def _no_offset(self, X: Any) -> np.ndarray | None:
@@ -115,8 +129,9 @@ class TakesRows(Parameters):
                 self.n_features_in_ = len(self.feature_names_in_)
         elif table.num_columns != self.n_features_in_:
             raise DataError(f"X has {table.num_columns} columns, and the model {self.n_features_in_}")
-        values = checked_values(y, table.num_rows, numeric=self._task != "classification")
-        table, target, roles = with_roles(table, values, getattr(y, "name", None), beside)
+        targets = names_of_targets(y) if self._task == "regression" else None
+        values = checked_values(y, table.num_rows, self._task != "classification", targets is not None)
+        table, target, roles = with_roles(table, values, targets or getattr(y, "name", None), beside)
         weight = None if beside["weight"] is None else np.asarray(plain_target(beside["weight"]))
         _, labels = self._coded(values, weight)
         data = open_data(table, target, **roles, task=self._task, memory=self.memory)

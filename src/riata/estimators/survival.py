@@ -54,7 +54,7 @@ class SparseSurvival(SparseLinear):
     """
 
     _task = "survival"
-    solver, device, k, debias = "auto", None, None, False  # there are no others
+    solver, device, k = "auto", None, None  # there are no others
 
     def __init__(
         self,
@@ -76,6 +76,7 @@ class SparseSurvival(SparseLinear):
         gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
+        debias: bool | float | str = False,
         tol: float = 1e-6,
         max_passes: int | None = None,
         memory: str | int | None = None,

@@ -1,14 +1,16 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
-from riata.losses.catalogue import EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
+from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import CoupledLoss, SettledLoss
 from riata.losses.link import LINKS, Link, against_rest, probabilities
 from riata.losses.loss import Loss
 from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
+from riata.losses.squared_targets import SquaredTargets
 from riata.losses.with_offset import WithOffset, paired
 
 __all__ = [
+    "AUTO",
     "EVERY",
     "LINKS",
     "LOSSES",
@@ -19,6 +21,7 @@ __all__ = [
     "SettledLoss",
     "SeveralMargins",
     "Softmax",
+    "SquaredTargets",
     "WithOffset",
     "against_rest",
     "known_loss",

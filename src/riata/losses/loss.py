@@ -49,9 +49,11 @@ class Loss(ABC):
 
     # The usual name and unit of its mean over rows.
     score: str = "loss"  # such as "mse"
+    summed: str = ""  # over what it is a sum within a row, as part of a formula in words
     score_factor: float = 1.0  # the score is so many times the mean loss
     half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
 
+    curvature_by_spread: float = 0.0  # of the mean of a loss with a kink, times the mean distance of targets from it
     level: float | None = None  # of a loss of quantiles: the share of rows that is to lie below predictions
 
     # For reports.
@@ -94,6 +96,15 @@ class Loss(ABC):
 
     def of_classes(self, n_classes: int) -> "Loss":
         """The loss of so many classes: itself, which takes one against the rest, unless it has margins for all."""
+        return self
+
+    def of_targets(self, n_targets: int) -> "Loss":
+        """The loss of so many targets at once: itself for one; for several it needs margins for all."""
+        if n_targets > 1:
+            raise OptionError(
+                f"loss {self.name!r} is of one target, and there are {n_targets}: take loss 'squared', or fit one "
+                "target after the other"
+            )
         return self
 
     def balance(self, y: Array) -> tuple[Array, Array]:
@@ -153,6 +164,7 @@ class Loss(ABC):
         facts = {
             "second derivative": own.second_derivative is not Loss.second_derivative,
             "smoothing": self.kinked,
+            "no kink": not self.kinked,
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,

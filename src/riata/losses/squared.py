@@ -7,8 +7,7 @@ import numpy as np
 from riata.arrays import Array, namespace
 from riata.losses.formulas import HALF, LEFT, RESIDUAL, RIGHT, row, square
 from riata.losses.loss import Loss
-
-ZERO_ERROR = 1e-14  # of the first mean squared error: a smaller one is rounding
+from riata.losses.squared_targets import ZERO_ERROR, SquaredTargets
 
 
 class Squared(Loss):
@@ -24,6 +23,9 @@ class Squared(Loss):
     score_factor = 2.0
     words = "squared error"
     formula = HALF + square(row(LEFT, RESIDUAL, RIGHT))
+
+    def of_targets(self, n_targets: int) -> Loss:
+        return self if n_targets == 1 else SquaredTargets(n_targets)
 
     def value(self, y: Array, z: Array) -> Array:
         error = y - z

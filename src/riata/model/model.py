@@ -37,7 +37,7 @@ ROWS_AT_ONCE, MARGINS_AT_ONCE = 1 << 16, 1 << 18  # predicted at a time: what is
 
 @dataclass(frozen=True)
 class Model:
-    """A sparse linear model: margins z = x . coef + intercept, one per class if there are three or more."""
+    """A sparse linear model: margins z = x . coef + intercept, one per target, or class if there are three or more."""
 
     task: str  # "regression", "classification" or "survival"
     loss: str
@@ -55,6 +55,7 @@ class Model:
     link: str | None = None  # a key of riata.losses.LINKS; None: that of the loss, which is one of riata's own
     hazard: BaselineHazard | None = None  # of times to an event
     threshold: float | None = None  # of two classes, the least probability of the second at which it is predicted
+    targets: list[str] | None = None  # the names of several targets, each of which has a margin
 
     @property
     def link_function(self) -> Link:
@@ -64,13 +65,34 @@ class Model:
     @property
     def loss_function(self) -> Loss:
         """The loss; of a user's own loss, only what the model file tells."""
-        return recalled_loss(self.loss, self.link_function)
+        loss = recalled_loss(self.loss, self.link_function)
+        return loss if self.targets is None else loss.of_targets(len(self.targets))
 
     @property
     def target(self) -> str | None:
         """The column that the model predicts, where it is known."""
-        of_encoding = ((self.encoding or {}).get("target") or {}).get("column")
-        return self.training.target or of_encoding
+        if self.training.target or self.targets is None:
+            return self.training.target or self._encoded_target.get("column")
+        return ", ".join(self.targets)
+
+    @property
+    def outputs(self) -> list[str]:
+        """What the margins are of, where there are several: classes, or targets."""
+        if len(self.intercept) == 1:
+            return []
+        return [str(label) for label in (self.classes if self.targets is None else self.targets) or []]
+
+    @property
+    def _encoded_target(self) -> dict[str, Any]:
+        """The target as the encoding has it, in plain values."""
+        return (self.encoding or {}).get("target") or {}
+
+    @property
+    def _target_columns(self) -> str | list[str] | None:
+        """The columns that rows are to have where it is scored, as `riata.open` takes them."""
+        if self.targets is None:
+            return self.target
+        return [self._encoded_target["column"], *self._encoded_target["others"]] if self._encoded_target else None
 
     @property
     def ranked(self) -> list[tuple[str, np.ndarray, np.ndarray]]:
@@ -97,9 +119,11 @@ class Model:
         """
         encoding = None if self.encoding is None else Encoding.from_json(self.encoding)
         names = self.names if self.normalize is None else None  # the norm of a row needs every feature
+        if target is None and (need_target or self.targets is None):
+            target = None if isinstance(source, Dataset) else self._target_columns
         if not isinstance(source, Dataset):
             data = open_data(
-                source, self.target if target is None else target, weight=weight, n_features=self.n_features,
+                source, target, weight=weight, n_features=self.n_features,
                 task=self.task if need_target else "auto", encoding=encoding, need_target=need_target, **reading,
             )  # fmt: skip
         elif any(given is not None for given in (target, weight, reading.get("offset"), reading.get("exposure"))):
@@ -226,7 +250,7 @@ class Model:
     ) -> float:
         """Accuracy of a classifier, R2 of a regression, concordance of risks; without y on the model's column.
 
-        Of quantiles the share of the pinball loss that is explained.
+        Of several targets it is the mean R2, of quantiles the share of the pinball loss that is explained.
         """
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
@@ -266,7 +290,7 @@ class Model:
         content = vars(self) | {"features": features, "intercept": self.intercept.tolist()}
         content["training"] = self.training.to_json()
         content["hazard"] = self.hazard and self.hazard.to_json()
-        unknown = [name for name in ("threshold", "hazard") if content[name] is None]
+        unknown = [name for name in ("threshold", "hazard", "targets") if content[name] is None]
         for name in ("names", "indices", "coef", "deviations", *unknown):
             del content[name]
         document = {"format": FORMAT, "version": VERSION, "riata": __version__, **content}
@@ -326,6 +350,7 @@ def load_model(path: str | Path) -> Model:
             training=TrainingFacts.from_json(document["training"]),
             link=_link_in(document),
             threshold=document.get("threshold"),
+            targets=document.get("targets"),
             hazard=BaselineHazard.from_json(document["hazard"]) if "hazard" in document else None,
         )
     except (SchemaError, ModelFileError) as error:

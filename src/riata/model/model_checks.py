@@ -11,9 +11,9 @@ from riata.schema import LARGEST_NUMBER, LARGEST_WHOLE, checked
 HEAD = {"format", "version", "riata"}
 PARTS = {
     "task", "loss", "link", "objective", "classes", "n_features", "normalize", "intercept", "encoding", "training",
-    "features", "threshold", "hazard",
+    "features", "threshold", "hazard", "targets",
 }  # fmt: skip
-OPTIONAL = {"encoding", "link", "threshold", "hazard"}  # older files name no link: their loss tells it
+OPTIONAL = {"encoding", "link", "threshold", "hazard", "targets"}  # older files name no link: their loss tells it
 TASKS = ("regression", "classification", "survival")
 OF_A_FEATURE = {"name", "column", "coef", "deviation"}
 
@@ -55,6 +55,10 @@ def _faults_of_task(document: dict[str, Any]) -> Iterator[str]:
         checked(list[str] | list[bool] | list[float], classes, "its list of classes")
         if (fault := classes_fault(classes)) is not None:
             yield fault
+    if "targets" in document:
+        names = checked(list[str], document["targets"], "its list of targets")
+        if task != "regression" or len(set(names)) < max(2, len(names)):
+            yield f"{names!r} are not the names of several targets of a regression"
 
 
 def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
@@ -66,8 +70,8 @@ def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
         yield f"its threshold is {document['threshold']!r}, no probability between 0 and 1 of one of two classes"
     if ("hazard" in document) != (document["task"] == "survival"):
         yield "a hazard is there where events are predicted, and nowhere else"
-    if not _is_baseline(document["training"].get("baseline"), classes):
-        yield f"its baseline is {document['training']['baseline']!r}, not the shares of its classes or a mean"
+    if not _is_baseline(document["training"].get("baseline"), len(classes or document.get("targets") or "1")):
+        yield f"its baseline is {document['training']['baseline']!r}, not the shares of its classes or means"
 
 
 def _faults_of_features(document: dict[str, Any]) -> Iterator[str]:
@@ -89,10 +93,15 @@ def _faults_of_encoding(document: dict[str, Any]) -> Iterator[str]:
     of_target = None if encoding.target is None else encoding.target.classes
     if of_target is not None and list(of_target) != document["classes"]:
         yield "its classes are not those of its target"
+    n_targets = 1 if encoding.target is None else len(encoding.target.numbers)
+    if encoding.target is not None and n_targets != len(document.get("targets") or "1"):
+        yield f"its target is of {n_targets} columns, and it predicts {_n_margins(document)}"
 
 
 def _n_margins(document: dict[str, Any]) -> int:
     classes = document["classes"]
+    if "targets" in document:
+        return len(document["targets"])
     return len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
 
 
@@ -122,8 +131,8 @@ def _is_threshold(value: Any, classes: Any) -> bool:
     return value is None or (_is_number(value) and 0 < value < 1 and isinstance(classes, list) and len(classes) == 2)
 
 
-def _is_baseline(value: Any, classes: Any) -> bool:
-    return value is None or _are_numbers(value, len(classes) if isinstance(classes, list) else 1)
+def _is_baseline(value: Any, count: int) -> bool:
+    return value is None or _are_numbers(value, count)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,7 +1,7 @@
 """Penalties on the coefficients: one file per family; `penalty` says what every one of them offers."""
 
 from riata.penalties.cardinality import Cardinality, hard_threshold
-from riata.penalties.concave import CONCAVE, MCP, SCAD, concave_penalty
+from riata.penalties.concave import CONCAVE, LQ, MCP, SCAD, concave_penalty
 from riata.penalties.elastic_net import ElasticNet, soft_threshold
 from riata.penalties.group_cardinality import GroupCardinality
 from riata.penalties.group_lasso import GroupLasso
@@ -17,6 +17,7 @@ PENALTIES: dict[str, type[Penalty]] = {
 
 __all__ = [
     "CONCAVE",
+    "LQ",
     "MCP",
     "PENALTIES",
     "SCAD",

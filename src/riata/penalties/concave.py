@@ -1,6 +1,6 @@
-"""MCP and SCAD: like the Lasso near 0, and flat far from it, so that large coefficients are not shrunk.
+"""MCP, SCAD and Lq: like the Lasso near 0, flat or flatter far from it: large coefficients are not or hardly shrunk.
 
-Neither is convex. A fit ends at a stationary point, which no small change improves.
+None is convex. A fit ends at a stationary point, which no small change improves.
 """
 
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ import numpy as np
 
 from riata.errors import OptionError
 from riata.penalties.penalty import SeparablePenalty
+
+NEWTON_STEPS = 100  # of which a few are taken: they converge from one side, and quadratically
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,59 @@ class SCAD(SeparablePenalty):
         return _with_kink(w, slope, self.alpha)
 
 
-CONCAVE: dict[str, type[MCP | SCAD]] = {"mcp": MCP, "scad": SCAD}
+@dataclass(frozen=True)
+class LQ(SeparablePenalty):
+    """alpha^2 / q ((1 + |w| / alpha)^q - 1): like alpha |w| near 0, and like |w|^q with q < 1 far from it.
+
+    Its slope is alpha (1 + |w| / alpha)^(q - 1). The tangents of this are the weights of reweighted L1 (Candes, Wakin &
+    Boyd, 2008); that of |w|^q itself is infinite at 0, where every fit would stay.
+    """
+
+    q: float = 0.5
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.q < 1.0:
+            raise OptionError(f"the q of Lq must lie between 0 and 1, not be {self.q}")
+
+    def values(self, w: np.ndarray) -> np.ndarray:
+        if self.alpha == 0.0:
+            return np.zeros(len(w))
+        values: np.ndarray = self.alpha**2 / self.q * np.expm1(self.q * np.log1p(np.abs(w) / self.alpha))
+        return values
+
+    def _slope(self, size: np.ndarray) -> np.ndarray:
+        slope: np.ndarray = self.alpha * (1.0 + size / self.alpha) ** (self.q - 1.0) if self.alpha else 0.0 * size
+        return slope
+
+    def best_value(self, centre: np.ndarray, curvature: np.ndarray) -> np.ndarray:
+        """0, or the larger point where slopes cancel; Newton steps come down to it, as the sum of slopes is convex."""
+        if self.alpha == 0.0:
+            return np.asarray(centre / curvature)
+        a, q, c, h = self.alpha, self.q, np.abs(centre), curvature
+        lowest = a * np.maximum(((1.0 - q) / h) ** (1.0 / (2.0 - q)) - 1.0, 0.0)  # where h v - c + slope(v) is least
+        there = h * lowest - c + self._slope(lowest) < 0.0
+        v = np.where(there, c / h, 0.0)
+        for _ in range(NEWTON_STEPS):
+            fall = np.maximum(h - (1.0 - q) * (1.0 + v / a) ** (q - 2.0), 1e-300)
+            move = np.where(there, (h * v - c + self._slope(v)) / fall, 0.0)
+            v = np.maximum(v - move, lowest * there)
+            if np.all(np.abs(move) <= 1e-15 * v):
+                break
+        lower = 0.5 * h * v * v - c * v + self.values(v) < 0.0
+        best: np.ndarray = np.copysign(np.where(there & lower, v, 0.0), centre)
+        return best
+
+    def subdifferential(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _with_kink(w, self._slope(np.abs(w)), self.alpha)
 
 
-def concave_penalty(name: str) -> MCP | SCAD | None:
-    """The penalty of this name, perhaps with its gamma behind a colon, such as mcp:2.5; None if there is none."""
+CONCAVE: dict[str, type[MCP | SCAD | LQ]] = {"mcp": MCP, "scad": SCAD, "lq": LQ}
+EXAMPLES = {"mcp": "mcp:3", "scad": "scad:3.7", "lq": "lq:0.5"}
+
+
+def concave_penalty(name: str) -> MCP | SCAD | LQ | None:
+    """The penalty of this name, perhaps with its gamma or q behind a colon, as in mcp:2.5; None if there is none."""
     family, colon, gamma = name.partition(":")
     if family not in CONCAVE:
         return None
@@ -88,7 +138,7 @@ def concave_penalty(name: str) -> MCP | SCAD | None:
     try:
         number = float(gamma)
     except ValueError:
-        raise OptionError(f"penalty {name!r} has no number behind its colon: write it as {family}:3") from None
+        raise OptionError(f"penalty {name!r} has no number behind its colon: write it as {EXAMPLES[family]}") from None
     return CONCAVE[family](number)
 
 

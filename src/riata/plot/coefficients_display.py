@@ -38,7 +38,7 @@ class CoefficientsDisplay:
         top: int = TOP,
         ax: Axes | None = None,
     ) -> "CoefficientsDisplay":
-        """Of a fitted estimator or a `Model`; `stability` gives the whiskers, `label` is one of several classes."""
+        """Of a fitted estimator or a `Model`; `stability` gives whiskers, `label` is a class or target."""
         model = estimator if isinstance(estimator, Model) else estimator.to_model()
         row = _row_of(model, label)
         scale = np.asarray(model.deviations)
@@ -59,10 +59,11 @@ class CoefficientsDisplay:
 
 
 def _row_of(model: Model, label: Any) -> int:
-    """Which margin of a model is that of a class; the only one where there is one."""
+    """Which margin of a model is that of a class or target; the only one where there is one."""
     if len(model.intercept) == 1:
         return 0
-    labels = [str(known) for known in model.classes or []]
+    labels = model.outputs
     if str(label) not in labels:
-        raise OptionError(f"every class has coefficients of its own: give label one of {', '.join(labels)}")
+        what = "class" if model.targets is None else "target"
+        raise OptionError(f"every {what} has coefficients of its own: give label one of {', '.join(labels)}")
     return labels.index(str(label))

@@ -11,7 +11,7 @@ from riata.errors import OptionError
 from riata.estimators.base import SparseLinear
 from riata.estimators.input_checks import parts_of
 from riata.model.model import Model
-from riata.model.quality import ClassQuality, NumberQuality, Quality, quality
+from riata.model.quality import ClassQuality, NumberQuality, Quality, TargetsQuality, quality
 from riata.model.quality.curves import ScoreTable
 from riata.plot.display import Axes, axes_for
 
@@ -48,10 +48,22 @@ def confusion(fitted: SparseLinear | Model, test: Any, *, ax: Axes | None = None
 
 
 def residuals(
-    fitted: SparseLinear | Model, test: Any, *, kind: str = "actual_vs_predicted", ax: Axes | None = None
+    fitted: SparseLinear | Model,
+    test: Any,
+    *,
+    kind: str = "actual_vs_predicted",
+    label: str | None = None,
+    ax: Axes | None = None,
 ) -> PredictionErrorDisplay:
-    """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset or (X, y)."""
-    found = tested(fitted, test)
+    """True against predicted numbers, or residuals, of a sample of the rows. `test`: a dataset or (X, y).
+
+    `label` is one of several targets.
+    """
+    found: Any = tested(fitted, test)
+    if isinstance(found, TargetsQuality):
+        if label is None or label not in found.by_target:
+            raise OptionError(f"give label one of the targets: {', '.join(found.by_target)}")
+        found = found.by_target[label]
     if not isinstance(found, NumberQuality):
         raise OptionError("a classifier has no residuals; take roc or confusion")
     truth, predicted = found.sample.T

@@ -14,7 +14,7 @@ from riata.data.remote import Remote
 from riata.data.row_marks import ENTRY, STRATA
 from riata.errors import DataError, OptionError
 from riata.losses import Loss, loss_for
-from riata.matrices.moments import LARGEST
+from riata.matrices.moments import LARGEST, Moments
 from riata.penalties import PENALTIES
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
@@ -23,6 +23,7 @@ from riata.training.checkpoint import check_folder
 from riata.training.outputs import of_coefficients
 from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
+from riata.training.two_stages import Adaptive
 
 VECTORS = 4  # of a number for each feature, that every fit needs at once at the least
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
@@ -70,8 +71,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         *_group_checks(spec),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
-        (not 0 <= spec.ridge < np.inf, f"ridge must be zero or more, not {spec.ridge}"),
-        (spec.ridge > 0 and spec.k is None,
+        (not _at_least_zero(spec.ridge), f"ridge must be zero or more, not {spec.ridge}"),
+        (bool(spec.ridge) and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
@@ -88,10 +89,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_passes is not None and spec.max_passes < 1, f"max_passes must be at least 1, not {spec.max_passes}"),
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         *_certify_checks(spec),
-        (spec.debias and spec.loss_function.kinked,
-         f"debias needs the second derivative of a loss, and {spec.loss_function.name!r} has none"),
-        (spec.debias and spec.loss_function.couples_rows,
-         f"debias is for losses of single rows, and {spec.loss_function.name!r} is one of rows together"),
+        (not _share_or_auto(spec.debias),
+         f"debias must be True, False, a share of the way between 0 and 1, or 'auto', not {spec.debias!r}"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.width_free,
@@ -117,12 +116,19 @@ def _group_checks(spec: Spec) -> list[tuple[bool, str]]:
     if not (isinstance(spec.group_ratio, Real) and 0 < float(spec.group_ratio) <= 1):
         return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
     if spec.shared_support and spec.loss_function.n_outputs == 1:
-        return [(True, "shared_support is for several classes at once: take loss 'softmax'")]
+        return [(True, "shared_support is for several targets, or for several classes at once: take loss 'softmax'")]
     if (spec.groups is None and not spec.shared_support) or spec.k is not None:
         return [(spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both")]
     factors = spec.factors
     grouped = spec.groups is not None and np.ndim(factors) == 1 and len(factors) == len(spec.groups)
     uneven = grouped and np.any(_spread(factors, spec.groups))
+    if spec.groups is None:
+        alone = "say shared_support=False"
+        return [
+            (spec.l1_ratio < 1, f"a shared support has no l1_ratio: leave it at 1, or {alone}"),
+            (spec.nonnegative or spec.bounds is not None,
+             f"a shared support has no bounds and no nonnegative: leave them out, or {alone}"),
+        ]  # fmt: skip
     return [
         (spec.l1_ratio < 1, "l1_ratio has no place beside groups and alpha: group_ratio below 1 adds L1 within groups"),
         (spec.nonnegative or spec.bounds is not None, "groups and alpha have no bounds and no nonnegative"),
@@ -159,7 +165,6 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
             spec.solver_name != "best-k",
             f"certify goes with k and solver 'best-k', not with solver {spec.solver_name!r}",
         ),
-        (spec.groups is not None, "certify searches models of single features: leave groups out"),
     ]
 
 
@@ -176,8 +181,8 @@ def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
 
 def _check_numbers(spec: Spec) -> None:
     """Refuse what is no number where one must be."""
-    optional = {"max_passes", "max_steps", "half_life"}
-    for name in ("ridge", "l1_ratio", "tol", *optional):
+    optional = {"ridge", "max_passes", "max_steps", "half_life"}
+    for name in ("l1_ratio", "tol", *optional):
         value = getattr(spec, name)
         if not (isinstance(value, Real) or (value is None and name in optional)):
             raise OptionError(f"{name} must be a number, not {value!r}")
@@ -188,6 +193,10 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
     penalty = spec.penalty
     if penalty is None:
         return []
+    if spec.unilasso:
+        return _unilasso_checks(spec)
+    if spec.adaptive is not None:
+        return _adaptive_checks(spec, spec.adaptive)
     if isinstance(penalty, str) and spec.own_penalty is None:
         goes_with = {
             "elastic-net": "alpha",
@@ -197,7 +206,7 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         }
         return [
             (penalty not in PENALTIES,
-             f"there is no penalty {penalty!r}; take 'mcp' or 'scad', or leave it out: "
+             f"there is no penalty {penalty!r}; take 'adaptive', 'unilasso', 'lq', 'mcp' or 'scad', or leave it out: "
              "alpha asks for the elastic net, k for that many features"),
             (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
              f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
@@ -207,7 +216,7 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
     its_name = "a penalty object" if own is penalty else f"penalty {penalty!r}"
     beside = [name for name, given in {
-        "l1_ratio": spec.l1_ratio != 1, "ridge": spec.ridge > 0, "nonnegative": spec.nonnegative,
+        "l1_ratio": spec.l1_ratio != 1, "ridge": bool(spec.ridge), "nonnegative": spec.nonnegative,
         "bounds": spec.bounds is not None,
         "groups": spec.groups is not None}.items() if given]  # fmt: skip
     return [
@@ -215,6 +224,38 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         (spec.k is not None, f"{its_name} has a strength alpha and no k: give one of the two"),
         (bool(beside), f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),
     ]
+
+
+def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
+    """Whether the adaptive Lasso goes with the other options, and the loss has its first fit."""
+    loss, name = spec.loss_function, spec.penalty
+    newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
+    return [
+        (spec.k is not None, f"penalty {name!r} has a strength alpha and no k: give one of the two"),
+        (spec.groups is not None or bool(spec.shared_support),
+         f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
+        (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
+        (asked.first != "marginal" and not newton,
+         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r} does not have: "
+         "take penalty 'adaptive:marginal'"),
+    ]  # fmt: skip
+
+
+def _unilasso_checks(spec: Spec) -> list[tuple[bool, str]]:
+    """Whether uniLasso goes with the other options, and the loss has fits of single features."""
+    loss = spec.loss_function
+    newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
+    beside = [name for name, given in {
+        "nonnegative": spec.nonnegative, "bounds": spec.bounds is not None, "groups": spec.groups is not None,
+        "shared_support": spec.shared_support}.items() if given]  # fmt: skip
+    return [
+        (spec.k is not None, "penalty 'unilasso' has a strength alpha and no k: give one of the two"),
+        (bool(beside), f"penalty 'unilasso' has bounds of its own, and does not go with {' and '.join(beside)}"),
+        (not spec.fit_intercept, "penalty 'unilasso' has an intercept in each of its fits: leave fit_intercept alone"),
+        (spec.solver_name != "exact", f"penalty 'unilasso' goes with solver 'exact', not with {spec.solver_name!r}"),
+        (not newton, f"fits of single features need one margin a row and two derivatives, which {loss.name!r} does not "
+                     "have: take penalty 'adaptive:marginal'"),
+    ]  # fmt: skip
 
 
 def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
@@ -227,6 +268,10 @@ def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
         (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
         (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
     ]
+
+
+def _share_or_auto(value: Any) -> bool:
+    return (isinstance(value, str) and value == "auto") or (isinstance(value, Real) and 0 <= float(value) <= 1)
 
 
 def _whole(value: Any) -> TypeGuard[int]:
@@ -247,6 +292,8 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             "solver 'exact' or 'best-k' there, or leave the engine out"
         )
     loss = spec.loss_function
+    if data.is_summary and spec.unilasso:
+        raise OptionError("there are statistics in place of rows, and penalty 'unilasso' leaves out one row at a time")
     if data.is_summary and (not loss.quadratic or SOLVERS[spec.solver_name].stochastic):
         what = f"the squared loss only, not {loss.name!r}"
         if loss.quadratic:
@@ -276,6 +323,7 @@ def check_width(data: Dataset, spec: Spec) -> None:
     """Refuse more features than the budget has room for: a single index of a sparse row can ask for billions."""
     memory = spec.memory_bytes or data.memory
     loss = spec.loss_function if data.classes is None else spec.loss_function.of_classes(len(data.classes))
+    loss = loss if data.facts.targets is None else loss.of_targets(len(data.facts.targets))
     need = VECTORS * 8 * data.n_features * loss.n_outputs
     solver = SOLVERS.get(spec.solver_name)
     if memory is not None and need > memory and solver is not None and not solver.width_free:
@@ -287,12 +335,17 @@ def check_width(data: Dataset, spec: Spec) -> None:
 
 
 def _of_margins(loss: Loss) -> str:
-    return f" of {loss.n_outputs} classes" if loss.n_outputs > 1 else ""
+    what = "classes" if "classification" in loss.tasks else "targets"
+    return f" of {loss.n_outputs} {what}" if loss.n_outputs > 1 else ""
 
 
 def check_target_varies(data: Dataset) -> None:
     """Refuse a target that there is nothing to learn from, and numbers whose squares are beyond floating point."""
-    target = data.target_moments
+    check_varies(data, data.target_moments)
+
+
+def check_varies(data: Dataset, target: Moments, name: str = "the target") -> None:
+    """The same for a target of these moments."""
     unit = target.weight / max(1, data.n_rows)
     if not 1 / LARGEST < unit < LARGEST:
         raise DataError(f"the weights are {unit:.3g} on average: only their ratios matter, give them in a unit near 1")
@@ -300,14 +353,12 @@ def check_target_varies(data: Dataset) -> None:
     size = max(abs(target.y_mean), deviation)
     if size != 0 and not 1 / LARGEST < size < LARGEST:
         raise DataError(
-            f"the target is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
+            f"{name} is {size:.3g} in size, and its squares are beyond the range of floating-point numbers: give "
             "it in another unit"
         )
     if not target.y_varies and data.facts.offset is None:
         alone = " (1 sample)" if data.n_observed == 1 else ""
-        raise DataError(
-            f"the target has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn"
-        )
+        raise DataError(f"{name} has the same value, {target.y_mean:g}, in every row{alone}: there is nothing to learn")
 
 
 def check_same_features(data: Dataset, others: Dataset) -> None:

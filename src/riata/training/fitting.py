@@ -1,7 +1,7 @@
 """One margin: from a dataset and a spec to a fitted linear function. Check, assemble, delegate."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,11 @@ from riata.solvers.registry import SOLVERS
 from riata.training.checkpoint import Checkpoints, data_fingerprint
 from riata.training.checks import check_rows, check_spec
 from riata.training.driver import Record, Result, run
+from riata.training.first_fit import with_first_fit
 from riata.training.outputs import coefficient_scale, of_coefficients
 from riata.training.spec import Spec
+from riata.training.two_stages import FIRST_FITS
+from riata.training.univariate import second_stage, single_fits
 from riata.units import parse_seconds
 
 DEFAULT_ALPHA_RATIO = 0.1
@@ -35,6 +38,7 @@ class Fit:
     solver: str
     alpha: float | None
     spec: Spec
+    note: str = field(default="", kw_only=True)  # what else the formula of the model has to say
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
@@ -81,7 +85,9 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
     check_spec(spec, data.n_features)
     passes_before = data.passes
     check_rows(data, spec)
-    problem, alpha = make_problem(data, spec)
+    singles = single_fits(data, spec) if spec.unilasso else None
+    rows, second = (data, with_first_fit(data, spec)) if singles is None else second_stage(data, singles, spec)
+    problem, alpha = make_problem(rows, second)
     first_passes = data.passes - passes_before  # for the moments, and for alpha_max
     solver = SOLVERS[spec.solver_name]
     checkpoints = checkpoints_of(data, spec)
@@ -91,6 +97,9 @@ def fit(data: Dataset, spec: Spec, progress: Callable[[Record], None] | None = N
         problem, solver.start(problem, options), max_passes=options.max_passes, tol=spec.tol, progress=progress,
         checkpoints=checkpoints, resumed=resumed,
     )  # fmt: skip
+    if singles is not None:
+        coef, intercept = singles.of_features(result.coef, result.intercept)
+        result = replace(result, coef=coef, intercept=intercept)
     return Fit(replace(result, passes=result.passes + first_passes), spec.solver_name, alpha, spec)
 
 
@@ -111,13 +120,19 @@ def describe(fitted: Fit) -> str:
     """What was minimised, as a formula in words."""
     spec = fitted.spec
     unit = " of columns scaled to unit deviation" if spec.standardize else ""
-    text = f"mean {spec.loss_function.name} loss"
+    if spec.unilasso:
+        unit = " of the coefficients of predictions by single features without the row itself, none of them negative"
+    text = f"mean {spec.loss_function.name} loss{spec.loss_function.summed}"
     if fitted.alpha is None and spec.k is None:
         text += ", with a penalty found while learning"
     else:
         n_features = len(fitted.result.coef) // spec.loss_function.n_outputs
         text += of_coefficients(spec, n_features).family.formula(fitted.alpha, unit)
     text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
+    if (asked := spec.adaptive) is not None:
+        power = "" if asked.gamma == 1.0 else f"^{asked.gamma:g}"
+        text += f", each feature times (largest |b| / |b_j|){power} of a first fit ({FIRST_FITS[asked.first]})"
+    text += fitted.note
     text += ", no coefficient negative" if spec.nonnegative else ""
     text += ", coefficients within their bounds" if spec.bounds is not None else ""
     if spec.loss_function.couples_rows:

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from riata.coupled_passes import targets_one_by_one
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.losses.several_margins import by_margin
-from riata.matrices.moments import varies
+from riata.matrices.moments import Moments, varies
 from riata.solvers.registry import SOLVERS
 from riata.training.fitting import Fit
 from riata.training.selection.fits import SelectedFit
@@ -25,7 +26,7 @@ FAR = 1e4  # deviations from zero: the squares of nearer numbers lose 8 digits o
 class Origin(NamedTuple):
     """Where the target and each column are counted from."""
 
-    y: float
+    y: Any  # a number, or one for each of several targets
     x: np.ndarray
 
     def moved(self, data: Dataset) -> Dataset:
@@ -63,12 +64,18 @@ def far_origin(data: Dataset, spec: Spec) -> Origin | None:
         return None
     needs_moments = spec.standardize or spec.k is not None  # of columns, whether or not they are looked at here
     x = _far_columns(data) if needs_moments and not data.wide else np.zeros(1)
-    origin = Origin(_far_target(data) if spec.loss_function.relative else 0.0, x)
-    return origin if origin.y or origin.x.any() else None
+    loss = spec.loss_function
+    origin = Origin(_far_target(data, loss.n_outputs) if loss.relative else 0.0, x)
+    return origin if np.any(origin.y) or origin.x.any() else None
 
 
-def _far_target(data: Dataset) -> float:
-    moments = data.target_moments
+def _far_target(data: Dataset, n_targets: int) -> Any:
+    if n_targets > 1:
+        return np.array([_far_mean(one) for one in targets_one_by_one(data, n_targets)])
+    return _far_mean(data.target_moments)
+
+
+def _far_mean(moments: Moments) -> float:
     return moments.y_mean if _far(moments.y_squares / moments.weight, moments.y_mean) else 0.0
 
 

@@ -59,12 +59,14 @@ class Kind(Enum):
     SWITCH = "--this or --no-this"
     NAMES = "names, with commas between them"
     CROSSES = "groups of names, one each time"
+    GROUPS = "columns, or groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
     BOUNDS = "NAME=LEAST..MOST, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
     SETTINGS = "KEY=VALUE, one each time"
     FOLDER = "a folder"
     GAP = "a share, or nothing for 0"
+    SHARE = "a share, auto, or nothing for 1"
 
 
 SAME = object()  # a default of the command line that is the one in Python
@@ -123,7 +125,8 @@ DIVIDING = ("fit", "path", "stability", "statistics")  # rows
 
 PARAMETERS: tuple[Parameter, ...] = (
     # What the columns of the data are.
-    Parameter("target", None, Section.COLUMNS, Kind.TEXT, "Column (or array, or file) to predict.", commands=ANY_DATA,
+    Parameter("target", None, Section.COLUMNS, Kind.TEXT,
+              "Column (or array, or file) to predict; several numbers at once: a,b,c.", commands=ANY_DATA,
               listed=Heading.FIRST),
     Parameter("event", None, Section.COLUMNS, Kind.TEXT,
               "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
@@ -213,26 +216,31 @@ PARAMETERS: tuple[Parameter, ...] = (
               "Strength as a share of the smallest alpha that leaves all features out, such as 0.1.",
               commands=("fit", "stability")),
     Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
-    Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
+    Parameter("ridge", None, Section.STRENGTH, Kind.NUMBER,
+              "Strength of a squared penalty beside k [default: 0; beside --k auto it is chosen, too].",
               commands=SEARCHES),
     Parameter("penalty", None, Section.STRENGTH, Kind.TEXT,
-              "mcp or scad, which do not shrink large coefficients, in place of L1; mcp:3 says where they end.",
+              "In place of L1: mcp, scad or lq, which shrink large coefficients less; adaptive, with weights of a "
+              "first fit; unilasso, of features that predict alone.",
               commands=FITS),
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
               "So many times the penalty of others for a feature or column, 0: always in; may be repeated.",
               option="--penalty-factor", commands=SEARCHES),
-    Parameter("groups", None, Section.STRENGTH, Kind.TEXT,
-              "Keep columns with several features (levels, parts of a date) whole; --k counts columns.",
-              choices=("columns",), commands=SEARCHES),
+    Parameter("groups", None, Section.STRENGTH, Kind.GROUPS,
+              "Features or columns that enter or leave together, one group each time; or columns: each with all of its "
+              "features (levels, parts of a date). --k counts groups.",
+              metavar="columns|NAME,...", commands=SEARCHES),
     Parameter("group_ratio", 1.0, Section.STRENGTH, Kind.NUMBER,
               "Share of the group Lasso beside --groups and --alpha; the rest is L1 within groups.",
               commands=SEARCHES),
-    Parameter("shared_support", False, Section.STRENGTH, Kind.FLAG,
-              "Of --loss softmax: let a feature be in the model for all classes, or for none.", commands=SEARCHES),
+    Parameter("shared_support", None, Section.STRENGTH, Kind.SWITCH,
+              "Whether a feature is in the model for all targets (as it is by default), or classes of --loss softmax, "
+              "or for none.", commands=SEARCHES),
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
               commands=SEARCHES),
     Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,
-              "Bounds of the coefficients of a feature or column, such as price=..0 or share=0..1; may be repeated.",
+              "Bounds of the coefficients of a feature or column, such as price=..0 or share=0..1, or the order of "
+              "those of levels: grade=increasing, 'size=S<M<L'; may be repeated.",
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
@@ -265,8 +273,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("alpha_reach", 0.01, Section.SELECTION, Kind.NUMBER,
               "Smallest alpha of a path, as a share of its largest.", commands=SEARCHES),
     Parameter("k_max", None, Section.SELECTION, Kind.WHOLE, "Largest k of a path [default: 50].", commands=SEARCHES),
-    Parameter("debias", False, Section.SELECTION, Kind.FLAG,
-              "Fit the chosen features once more, without the penalty.", listed=Heading.MODEL),
+    Parameter("debias", False, Section.SELECTION, Kind.SHARE,
+              "Fit the chosen features once more, without the penalty, and go a share of the way there, or all of it; "
+              "auto: --select chooses, with --alpha auto.", metavar="[SHARE]", commands=SEARCHES, listed=Heading.MODEL),
     # How it is solved.
     Parameter("certify", None, Section.SOLVER, Kind.GAP,
               "Search all models of k features until none can be better, or by no more than a share GAP.",

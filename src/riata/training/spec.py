@@ -10,6 +10,7 @@ import numpy as np
 from riata.losses import Loss, loss_of
 from riata.penalties import Cardinality, ElasticNet, GroupCardinality, GroupLasso, Numbers, Penalty, concave_penalty
 from riata.solvers.registry import SOLVERS, choose_solver
+from riata.training.two_stages import UNILASSO, Adaptive, adaptive_lasso
 from riata.units import parse_bytes
 
 OVER_FEATURES = "sum over features |w_j|_2"
@@ -23,12 +24,12 @@ class Spec:
     alpha: Any = None  # a number, or "auto"
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
-    ridge: float = 0.0
+    ridge: float | None = None  # beside k="auto" None is chosen, too; elsewhere it is 0
     penalty: Penalty | str | None = None  # a name, or an object with a strength alpha; else what k and alpha say
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups, and alpha is of a group Lasso
     group_ratio: float = 1.0
-    shared_support: bool = False
+    shared_support: bool | None = None  # None: of several targets it is, of softmax it is not
     nonnegative: bool = False
     bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound
     loss: str | Loss = "squared"
@@ -44,7 +45,7 @@ class Spec:
     n_alphas: int = 100
     alpha_reach: float = 0.01
     k_max: int | None = None
-    debias: bool = False
+    debias: Any = False  # True, a share of the way to the refit, or "auto"
     certify: Any = None  # True, or the gap to stop at
     certify_time: str | float = "600s"
     coef_limit: float | None = None
@@ -101,6 +102,16 @@ class Spec:
         return self.penalty if isinstance(self.penalty, Penalty) else None
 
     @property
+    def adaptive(self) -> Adaptive | None:
+        """The first fit that the penalty takes its factors from, if it is to."""
+        return adaptive_lasso(self.penalty) if isinstance(self.penalty, str) else None
+
+    @property
+    def unilasso(self) -> bool:
+        """Whether the Lasso is one over the predictions of single features."""
+        return isinstance(self.penalty, str) and self.penalty == UNILASSO
+
+    @property
     def family(self) -> Penalty:
         """The penalty before it has a strength and the units of the data."""
         if self.own_penalty is not None:
@@ -110,9 +121,9 @@ class Spec:
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
         return (
-            Cardinality(self.k, self.ridge)
+            Cardinality(self.k, self.ridge or 0.0)
             if self.groups is None
-            else GroupCardinality(self.k, self.groups, self.ridge)
+            else GroupCardinality(self.k, self.groups, self.ridge or 0.0)
         )
 
     @property

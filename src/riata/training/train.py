@@ -4,7 +4,7 @@ The one function that estimators and the command line both call.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,21 +27,22 @@ from riata.training.checks import (
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
-from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
-from riata.training.path import ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
+from riata.training.recoding import numbered_or_recoded
 from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import Search, search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
+from riata.training.several_targets import check_same_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
+from riata.training.usual_loss import with_usual_loss
 
 Warn = Callable[[str], None]
 
@@ -73,6 +74,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     >>> trained.to_model().names
     ['x4', 'x7']
     """
+    spec = with_usual_loss(spec, data.task, data)
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)
@@ -86,7 +88,9 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
             validation = with_encoding(validation, data.encoding, data.n_features)
         check_same_features(data, validation)
         check_same_offsets(data, validation)
-    fit_margins = {"regression": _one_margin, "classification": _one_margin_per_class, "survival": _one_risk}
+        check_same_targets(data, validation)
+    of_numbers = _one_margin if data.facts.targets is None else _one_margin_per_target
+    fit_margins = {"regression": of_numbers, "classification": _one_margin_per_class, "survival": _one_risk}
     return fit_margins[data.task](data, spec, validation, warn)
 
 
@@ -97,6 +101,17 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
     return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
+
+
+def _one_margin_per_target(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """A regression of several targets, all at once."""
+    of_all, passes_before, folds = of_targets(data, spec), data.passes, _folds(data, spec)
+    data = rows_seen(data, spec)
+    others = None if validation is None else rows_seen(validation, spec)
+    of_each = moments_of_targets(data)
+    fitted = _fit_margin(data, of_all, others, folds, warn)
+    trained = _trained([fitted], data, spec, passes_before, outputs=data.facts.targets)
+    return replace(trained, targets=data.facts.targets, baseline=means_of(of_each))
 
 
 def _one_risk(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -178,22 +193,30 @@ def _fit_margin(
     validation = None if validation is None else with_offsets(validation, spec)[0]
     spec = of_loss
     search, origin = search_of(spec), far_origin(data, spec)
-    spec = with_features_numbered(spec, data)
+    spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
         data, validation = origin.moved(data), validation and origin.moved(validation)
+    if recoding is not None:
+        data, validation = recoding.of(data), validation and recoding.of(validation)
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
             search = replace(_within(search, spec, data, warn), folds=folds)
             fitted = fit_selected(data, replace(spec, k=None, alpha=None), search, validation, progress)
+    elif spec.debias == "auto":
+        raise OptionError(
+            "debias='auto' is chosen by scores along a path: give alpha as 'auto', too, or debias a share"
+        )
     elif validation is not None:
         raise OptionError("a validation set chooses k or alpha: give one of them as 'auto', select='validation'")
     else:
         with pass_progress(spec.verbose, label, spec) as progress:
             fitted = fit(data, spec, progress)
-    if spec.debias:
+    if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
+    if recoding is not None:
+        fitted = recoding.back(fitted)
     if origin is not None:
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
@@ -202,14 +225,20 @@ def _fit_margin(
 
 
 def _trained(
-    fits: list[Fit], data: Dataset, spec: Spec, passes_before: float, classes: np.ndarray | None = None
+    fits: list[Fit],
+    data: Dataset,
+    spec: Spec,
+    passes_before: float,
+    classes: np.ndarray | None = None,
+    outputs: Sequence[str] | None = None,
 ) -> Trained:
     """The fits of all margins as one result; the ledger stood at `passes_before` when they began."""
     results = [one.result for one in fits]
     gaps = [result.gap for result in results]
-    labels = [None] if len(fits) == 1 or classes is None else [str(label) for label in classes]
+    outputs = [str(label) for label in classes] if classes is not None else list(outputs or [])
+    labels = [None] if len(fits) == 1 else outputs
     searched = [
-        PathChoice(one.path, one.selection, label, _outputs(one.path, classes))
+        PathChoice(one.path, one.selection, label, [] if one.path.n_outputs == 1 else outputs)
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]
@@ -220,6 +249,7 @@ def _trained(
         formula=_formula(fits, spec, offset is not None),
         alphas=[one.alpha for one in fits],
         ks=[one.spec.k for one in fits],
+        ridges=[one.spec.ridge for one in fits],
         histories=[result.history for result in results],
         n_rows=data.n_observed,
         passes=data.passes - passes_before,
@@ -245,19 +275,20 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed or classes is not None else [mean_of_empty_model(data, spec)],
+        baseline=None if hashed or outputs else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
 
 
-def _outputs(path: ModelPath, classes: np.ndarray | None) -> list[str]:
-    """What the margins of a path's models are of, where they have several."""
-    return [] if classes is None or path.n_outputs == 1 else [str(label) for label in classes]
-
-
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
-    text = describe(fits[0]) + (", margins moved by the offset of each row" if offset else "")
-    text += ", then the mean loss alone over the chosen features" if spec.debias else ""
+    first = fits[0]
+    text = describe(first)
+    if isinstance(first, SelectedFit) and first.path.chosen_under is not None:
+        text += f", the features chosen under a ridge of {first.path.chosen_under:.3g}"
+    text += ", margins moved by the offset of each row" if offset else ""
+    if share := first.spec.debias:
+        text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
+        text += "the mean loss alone over the chosen features"
     alike = len({describe(one) for one in fits}) == 1
     return text + ("" if alike else "; each class has an alpha or k of its own, and these are the first one's")

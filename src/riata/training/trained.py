@@ -35,8 +35,9 @@ class Course:
     """How a fit came about, and what it cost."""
 
     formula: str  # what was minimised
-    alphas: list[float | None]  # of every margin, as are these two
+    alphas: list[float | None]  # of every margin, as are these three
     ks: list[int | None]
+    ridges: list[float | None]
     histories: list[list[Record]]
     n_rows: int
     passes: float
@@ -92,6 +93,7 @@ class Trained:
     baseline: list[float] | None = None  # what a model without features knows, where it is known
     offset: Offset | None = None  # where offsets of rows came from, if they had any
     hazard: BaselineHazard | None = None  # of times to an event
+    targets: tuple[str, ...] | None = None  # the names of several targets
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -111,7 +113,9 @@ class Trained:
 
     @property
     def labels(self) -> list[str]:
-        """What the margins are of: classes where there are several, "" where there is one."""
+        """What the margins are of: classes or targets where there are several, "" where there is one."""
+        if self.targets is not None:
+            return list(self.targets)
         if self.classes is None or len(self.intercept) == 1:
             return [""]
         return [str(label) for label in self.classes]
@@ -140,7 +144,10 @@ class Trained:
         if len(searched) != 1:  # nothing was searched, or every class has a strength of its own
             return self.spec
         path, chosen = searched[0].path, searched[0].selection.index
-        return replace(self.spec, **{"alpha": None, "k": None, path.by: path.values[chosen].item()})
+        value, debias = path.values[chosen].item(), self.spec.debias if path.debias is None else path.debias
+        if path.by == "k":
+            return replace(self.spec, alpha=None, k=value, ridge=path.ridge, debias=debias)
+        return replace(self.spec, alpha=value, k=None, debias=debias)
 
     def to_model(self) -> Model:
         """The model on its own, to save as a readable file and to predict with."""
@@ -168,6 +175,7 @@ class Trained:
             training=self._training(),
             threshold=spec.threshold,
             hazard=self.hazard,
+            targets=None if self.targets is None else list(self.targets),
         )
 
     def _deviations_of(self, features: np.ndarray) -> list[float]:
@@ -189,6 +197,7 @@ class Trained:
         return TrainingFacts(
             solver=self.solver,
             k=_as_plain(one_or_all(course.ks)),
+            ridge=_as_plain(one_or_all(course.ridges)) if any(course.ridges) else None,
             selection=why_all_chosen([(one.label, one.selection.choice) for one in course.searched]),
             alpha=_as_plain(one_or_all(course.alphas)),
             n_rows=course.n_rows,

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
 from convex_problems import Chunks, degenerate, make
+from pairs import every_pair
 from problems import SMOOTH
 from riata.data.in_memory import InMemory
 from riata.data.sample import sample_rows
@@ -33,9 +34,7 @@ def optimality(X, y, weight, loss, w, b, l1, l2=0.0):
     return max(np.max(np.where(w != 0, np.abs(g + l1 * np.sign(w)), at_zero) / l1), abs(u.sum()))
 
 
-@pytest.mark.parametrize("loss", SMOOTH)
-@pytest.mark.parametrize("ratio", [0.5, 0.1, 0.005])
-@pytest.mark.parametrize("source", [InMemory, Chunks])
+@pytest.mark.parametrize(("loss", "ratio", "source"), every_pair(SMOOTH, [0.5, 0.1, 0.005], [InMemory, Chunks]))
 def test_meets_the_optimality_conditions(loss, ratio, source):
     X, y = make(loss)
     weight = np.random.default_rng(1).uniform(0.5, 2.0, size=len(y))
@@ -148,7 +147,7 @@ def test_few_passes_out_of_core(loss):
     assert data.passes <= 12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(case=degenerate(), loss=st.sampled_from(sorted(LOSSES)), ratio=st.sampled_from([1.0, 0.3, 0.01]),
        standardize=st.booleans(), fit_intercept=st.booleans())  # fmt: skip
 def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):

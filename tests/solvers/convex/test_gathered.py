@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from convex_problems import make
+from pairs import every_pair
 from problems import LAYOUTS
 from riata.data.in_memory import InMemory
 from riata.losses import LOSSES
@@ -24,16 +25,16 @@ PENALTIES = {
 }
 
 
-@pytest.mark.parametrize("loss", CURVED)
-@pytest.mark.parametrize("penalty", PENALTIES.values(), ids=PENALTIES.keys())
-@pytest.mark.parametrize("fit_intercept", [True, False])
+WAYS = [("dense", True), ("dense", False), ("float32", True), ("csr", False)]  # the layout, and whether rows are many
+
+
 @pytest.mark.parametrize(
-    ("layout", "many"), [("dense", True), ("dense", False), ("float32", True), ("csr", False)], ids=str
+    ("loss", "penalty", "way", "fit_intercept"), every_pair(CURVED, PENALTIES, WAYS, [True, False])
 )
-def test_the_minimum_over_all_columns_is_certified(loss, penalty, fit_intercept, layout, many):
+def test_the_minimum_over_all_columns_is_certified(loss, penalty, way, fit_intercept):
     """By compiled loops, and, of few dense rows, by array functions."""
-    X, y = make(loss, n=60, d=12)
-    problem = Problem(InMemory(LAYOUTS[layout](X), y), LOSSES[loss], penalty, fit_intercept)
+    (layout, many), (X, y) = way, make(loss, n=60, d=12)
+    problem = Problem(InMemory(LAYOUTS[layout](X), y), LOSSES[loss], PENALTIES[penalty], fit_intercept)
     w, b = gathered.column_copy(problem, np.arange(12), many).minimum(problem, None, None, (np.zeros(12), 0.0), 0.0)
     assert fit_intercept or b == 0.0
     assert duality_gap(problem, w, first_order(problem, w, b)) <= 1e-8 * gap_unit(problem)

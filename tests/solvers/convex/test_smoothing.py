@@ -100,7 +100,6 @@ def test_large_data_begins_with_a_sample():
         ({"k": 2}, "solver 'best-k' needs the second derivative of a loss, and 'quantile:0.5' has none"),
         ({"alpha": 0.1, "penalty": "mcp"}, "loss 'quantile:0.5' has a kink, and goes with the elastic net"),
         ({"alpha": 0.1, "groups": np.arange(12)}, "loss 'quantile:0.5' has a kink, and goes with the elastic net"),
-        ({"alpha": 0.1, "debias": True}, "debias needs the second derivative of a loss, and 'quantile:0.5' has none"),
         ({"alpha": 0.1, "solver": "saga"}, "needs a bound on the curvature, and 'quantile:0.5' has none"),
     ],
 )

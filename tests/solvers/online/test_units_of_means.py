@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import riata
+from pairs import every_pair
 from riata.data.chunk import Chunk
 from riata.losses import loss_of
 from riata.losses.with_offset import paired
@@ -60,9 +61,7 @@ def test_a_target_in_other_units_moves_the_intercept_alone(X, amounts, loss, ask
         assert_allclose(moved, intercept + np.log(mean), atol=1e-4)
 
 
-@pytest.mark.parametrize("asked", ASKED)
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("mean", MEANS)
+@pytest.mark.parametrize(("loss", "mean", "asked"), every_pair(LOSSES, MEANS, ASKED))
 def test_the_mean_is_learnt_whatever_it_is(X, amounts, loss, asked, mean):
     y = mean * amounts
     coef, intercept = learned(X, y, loss, asked)

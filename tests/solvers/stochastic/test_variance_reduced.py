@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -48,7 +48,6 @@ def rows(rng):
 moderate = st.floats(-3, 3).map(lambda v: round(v, 3))
 
 
-@settings(deadline=None)  # the first call compiles
 @given(moderate, st.integers(0, 40), moderate, st.floats(0, 1).map(lambda v: round(v, 3)))
 def test_many_steps_at_once_are_the_steps_one_by_one(w, steps, mean, l1):
     one_by_one = w

@@ -15,6 +15,7 @@ from riata.outcome.proofs import SwapOptimal, ZeroLoss
 from riata.solvers.subset.candidates import ROW_COPIES
 from riata.training.fitting import fit
 from riata.training.spec import Spec
+from subset_problems import SmallSubset, every_optimum
 
 
 def correlated(rng, n=120, d=14, k=4):
@@ -215,3 +216,17 @@ def test_columns_that_never_vary_give_the_empty_model(loss):
     result = fitted(InMemory(np.ones((6, 3)), np.array([1.0, -1.0, 1.0, 1.0, -1.0, 1.0])), 2, loss=loss)
     assert not result.coef.any()
     assert result.converged
+
+
+@pytest.mark.parametrize(
+    ("loss", "k", "ridge", "seeds"), [("squared", 6, 0.0, (78, 117, 305)), ("logistic", 4, 0.01, (2, 21))]
+)
+def test_searches_from_nothing_leave_supports_that_no_swap_improves(loss, k, ridge, seeds):
+    """All swaps, additions and pairs end too high on these tangled columns."""
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 12)) @ (0.9 * rng.normal(size=(12, 12)) + np.eye(12))
+        y = X @ rng.normal(size=12) + 3.0 * rng.normal(size=40)
+        y = np.where(y > np.median(y), 1.0, -1.0) if loss == "logistic" else y
+        case = SmallSubset(X, y, np.ones(40), Spec(k=k, loss=loss, ridge=ridge))
+        assert fit(case.data(), case.spec).result.objective <= every_optimum(case)[0] * (1 + 1e-9)

@@ -13,28 +13,30 @@ import riata
 from chunked import Chunked
 from riata.cli import main
 from riata.data.in_memory import InMemory
-from riata.errors import OptionError
+from riata.errors import CheckpointError, OptionError
 from riata.outcome.proofs import NoBound, SearchedAll, SwapOptimal
 from riata.outcome.reasons import StopReason
-from riata.solvers.iterate import Options
+from riata.solvers.iterate import Options, Saved
+from riata.solvers.subset import best_k as best_k_module
 from riata.solvers.subset import branch_and_bound
 from riata.solvers.subset import certified as module
 from riata.solvers.subset.best_k import best_k
 from riata.solvers.subset.certified import certified
 from riata.solvers.subset.refit import Refits
+from riata.solvers.subset.saved_search import restored_search
 from riata.training.driver import run
 from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
-from subset_problems import every_optimum, small_subset
+from subset_problems import SmallSubset, every_optimum, small_subset
 
-CASES = int(os.environ.get("RIATA_CASES", "80"))
+CASES = int(os.environ.get("RIATA_CASES", "40"))
 ROUNDED = 1e-7  # of the optimum
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_a_search_of_all_models_ends_at_the_best(part):
     for seed in range(part, CASES, 4):
-        case = small_subset(seed, groups=False)
+        case = small_subset(seed)
         result = fit(case.data(), replace(case.spec, certify=True)).result
         least, _ = every_optimum(case)
         if isinstance(result.proof, SearchedAll):
@@ -78,6 +80,33 @@ def test_screening_keeps_every_feature_of_an_optimal_model(part, monkeypatch):
         assert last.finished
         assert abs(last.fit.objective - least) <= ROUNDED * least
     assert n_out
+
+
+def test_more_columns_than_rows_are_searched_by_candidates(monkeypatch):
+    """Of which there are few at the start, so that parts want others."""
+    monkeypatch.setattr(module, "ROUNDS", 0)
+    monkeypatch.setattr(best_k_module, "first_count", lambda k: 2 * k)
+    n_parts = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(12, 16)) + rng.choice([0.0, 1.0]) * rng.normal(size=(12, 1))
+        y = X[:, :4].sum(axis=1) + rng.normal(size=12)
+        spec = Spec(k=3, ridge=10.0 ** rng.uniform(-3, 0), coef_limit=rng.choice([None, 50.0]))
+        result = fit(InMemory(X, y), replace(spec, certify=True)).result
+        least, _ = every_optimum(SmallSubset(X, y, np.ones(12), spec))
+        assert isinstance(result.proof, SearchedAll)
+        assert abs(result.objective - least) <= ROUNDED * least
+        assert result.bound.value <= least * (1 + 1e-9)
+        n_parts += result.proof.n_parts
+    assert n_parts > 100
+
+
+def test_models_within_a_limit_that_are_all_worse_end_it(rng):
+    """The model that was found is not limited, and so it may be better than any that is."""
+    X, y = correlated(rng)
+    result = fit(InMemory(X, y), Spec(k=3, coef_limit=1e-3, certify=True)).result
+    assert isinstance(result.proof, SearchedAll)
+    assert result.bound.gap == 0.0
 
 
 def correlated(rng, n=150, d=60):
@@ -148,6 +177,36 @@ def test_an_interrupt_leaves_the_best_so_far_with_its_gap(rng):
     assert result.history[-1].bound == result.bound.value
 
 
+@pytest.mark.parametrize(("loss", "n"), [("squared", 60), ("squared", 20), ("logistic", 60)])
+def test_a_search_that_was_cut_off_goes_on_from_its_checkpoint(loss, n, tmp_path, monkeypatch):
+    """With few rows it is one of candidates."""
+    rng = np.random.default_rng(5)
+    X, y = correlated(rng, n=n, d=30)
+    y = np.sign(y) if loss == "logistic" else y
+    spec = Spec(k=4, loss=loss, ridge=0.05, certify=True)
+    whole = fit(InMemory(X, y), spec).result
+    monkeypatch.setattr(branch_and_bound, "REPORT", 0.0)
+    saving = replace(spec, checkpoint=tmp_path, every=0.0)
+    cut = fit(InMemory(X, y), replace(saving, certify_time=0.0)).result
+    assert cut.stop.reason is StopReason.SEARCH_LIMIT
+    assert cut.bound.gap > 0.0
+    with np.load(tmp_path / "checkpoint.npz") as file:
+        arrays = {name.removeprefix("array."): file[name] for name in file if name.startswith("array.")}
+    facts = {"b": 0.0, "objective": 1.0, "bound": 0.5, "by_candidates": False, "n_parts": 1, "rounds": 1}
+    restored_search(Saved(arrays, dict(facts)), 30)
+    for name, wrong in {"places": np.full_like(arrays["search.places"], 99), "states": arrays["search.states"][:, 1:],
+                        "counts": arrays["search.counts"] + 1}.items():  # fmt: skip
+        with pytest.raises(CheckpointError, match="not of this fit"):
+            restored_search(Saved(arrays | {f"search.{name}": wrong}, dict(facts)), 30)
+    told = []
+    result = fit(InMemory(X, y), replace(saving, resume=True), progress=told.append).result
+    assert told[0].parts > cut.history[-1].parts
+    assert told[0].bound >= cut.bound.value
+    assert isinstance(result.proof, SearchedAll)
+    assert_array_equal(np.flatnonzero(result.coef), np.flatnonzero(whole.coef))
+    assert result.bound.is_best
+
+
 @pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
 def test_a_limit_on_coefficients_bounds_models_within_it(loss):
     closed = 0
@@ -187,7 +246,6 @@ def test_without_a_ridge_more_features_than_rows_have_no_certificate(rng):
         ({"k": "auto", "certify": True}, "is not certified"),
         ({"k": 2, "coef_limit": 0.0}, "coef_limit must be a positive number"),
         ({"alpha": 0.1, "coef_limit": 1.0}, "coef_limit goes with k"),
-        ({"k": 2, "certify": True, "groups": np.arange(60) // 2}, "single features"),
     ],
 )
 def test_what_cannot_be_certified_is_said(rng, options, sentence):

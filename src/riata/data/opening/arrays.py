@@ -17,6 +17,7 @@ from riata.data.offset import Offset, in_array, one_of
 from riata.data.opening.sources import Reading, role_values
 from riata.data.row_marks import MarksGiven
 from riata.data.target import TargetLearner, target_column
+from riata.data.target_names import names_of_targets, split_names
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
 
@@ -39,8 +40,12 @@ def open_array(
         raise DataError(f"X must have two dimensions, rows and columns, not {X.ndim}")
     if isinstance(target, str) and target.lstrip("-").isdigit():
         target = int(target)
+    if isinstance(target, str) and "," in target and all(map(_is_number, split_names(target))):
+        target = list(map(int, split_names(target)))
+    if isinstance(target, list | tuple) and 1 < len(target) != X.shape[0] and all(map(_is_number, target)):
+        X, target = _without_columns(X, list(map(int, target)))
     if isinstance(target, int | np.integer):
-        X, target = _without_column(X, int(target))
+        X, target = _without_columns(X, [int(target)])
     if X.dtype.kind not in "biuf":
         raise DataError(f"an array of {X.dtype} holds no numbers; give a data frame or a file for mixed columns")
     X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
@@ -68,6 +73,14 @@ def open_array(
             raise DataError("an array needs a target: an array of one value per row, a column number, or a file")
         data = InMemory(X, np.zeros(n_rows), weights, names, offset=offset)
         return _with_role(data, role)
+    if (called := names_of_targets(target)) is not None:
+        if beside.get("event") is not None or task not in ("auto", "regression"):
+            raise DataError(f"the target has {len(called)} columns, which are numbers to predict: give one column")
+        columns = [_complete_column(np.asarray(target)[:, k], "target", reading, n_rows) for k in range(len(called))]
+        y = np.column_stack([as_floats(one, name) for one, name in zip(columns, called, strict=True)])
+        data = _with_role(InMemory(X, y, weights, names, offset=offset), role)
+        data.facts = data.facts.but(targets=called)
+        return _with_marks(data, marks, reading)
     column = _complete_column(target, "target", reading, n_rows)
     if (events := numbers("event")) is not None:
         column, task = _with_events(column, events), "survival"
@@ -82,11 +95,22 @@ def open_array(
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
     data = _with_role(InMemory(X, found.encode(column), weights, names, labels, offset=offset), role)
     data.facts = data.facts.but(survival=found.survival)
+    return _with_marks(data, marks, reading)
+
+
+def _with_marks(data: InMemory, marks: Mapping[str, Any] | None, reading: Reading) -> InMemory:
+    """The data with what says which rows belong together, where that is given."""
     if marks:
+        n_rows = data.n_rows if data.kept is None else len(data.kept)
         given = {role: values if not isinstance(values, str) else _complete_column(values, role, reading, n_rows)
                  for role, values in marks.items()}  # fmt: skip
         data.facts = data.facts.but(marks=MarksGiven(given, n_rows, data.kept))
     return data
+
+
+def _is_number(column: Any) -> bool:
+    """Whether this is the number of a column."""
+    return isinstance(column, int | np.integer) or (isinstance(column, str) and column.lstrip("-").isdigit())
 
 
 def _with_events(column: pa.Array, events: np.ndarray) -> pa.Array:
@@ -105,13 +129,17 @@ def _with_role(data: InMemory, role: Offset) -> InMemory:
     return data
 
 
-def _without_column(X: Any, number: int) -> tuple[Any, np.ndarray]:
-    """The other columns, and the one of this number, counted from the end if it is negative."""
-    if not -X.shape[1] <= number < X.shape[1]:
-        raise DataError(f"there is no column {number} to predict: the array has {X.shape[1]} columns, counted from 0")
-    others = np.delete(np.arange(X.shape[1]), number)
-    column = X[:, [number]]
-    return X[:, others], (column.toarray() if is_sparse(column) else np.asarray(column)).ravel()
+def _without_columns(X: Any, numbers: list[int]) -> tuple[Any, np.ndarray]:
+    """The other columns, and those of these numbers, counted from the end if they are negative."""
+    for number in numbers:
+        if not -X.shape[1] <= number < X.shape[1]:
+            raise DataError(
+                f"there is no column {number} to predict: the array has {X.shape[1]} columns, counted from 0"
+            )
+    others = np.delete(np.arange(X.shape[1]), numbers)
+    columns = X[:, numbers]
+    found = columns.toarray() if is_sparse(columns) else np.asarray(columns)
+    return X[:, others], found if len(numbers) > 1 else found.ravel()
 
 
 def _checked_weights(weights: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
 from riata.data.offset import Offset
 from riata.data.row_marks import ROLES
+from riata.data.target_names import named_targets
 from riata.errors import DataError, OptionError
 
 CATEGORIES = ("category", "hashed category")
@@ -59,6 +60,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         return not value
     if name == "target":
         column = encoding.target.column if encoding.target else None
+        if encoding.target is not None and encoding.target.others:
+            return named_targets(value, encoding.target.numbers) == encoding.target.numbers
         return value == column or column == TARGET  # a target without a name was given as a number or a file
     if name == "event":
         return encoding.target is not None and value == encoding.target.event

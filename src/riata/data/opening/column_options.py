@@ -19,7 +19,7 @@ from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
 
 LEVEL_BITS, NAME_BITS = 16, 20  # of hash buckets
-FROM_MEMORY = {"words_counted"}  # options that follow from the budget: nobody is asked for them
+FROM_MEMORY = {"words_counted", "more_targets"}  # options that follow from others: nobody is asked for them
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class ColumnOptions:
     """What the user says about columns, see `riata.open`."""
 
     target: str | None = None
+    more_targets: tuple[str, ...] = ()  # beside the first, where there are several
     event: str | None = None  # of times, whether they are those of an event
     weight: str | None = None
     offset: str | None = None
@@ -85,7 +86,13 @@ class ColumnOptions:
     def roles(self) -> dict[str, str]:
         """The columns of target, event, weight and offset, by what they are."""
         given = {role: getattr(self, role) for role in ("target", "event", "weight", "offset", "exposure")}
-        return {role: name for role, name in given.items() if name is not None}
+        several = {f"target {i}": name for i, name in enumerate(self.more_targets, start=2)}
+        return {role: name for role, name in given.items() if name is not None} | several
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns that are predicted."""
+        return () if self.target is None else (self.target, *self.more_targets)
 
     @property
     def marks(self) -> dict[str, str]:
@@ -136,8 +143,9 @@ def check_cells(source: Source, options: ColumnOptions, columns: Sequence[str]) 
     for name in columns:
         if name in source.refused:
             raise DataError(source.refused[name])
-    if options.target is not None and options.target in source.strays and options.task != "classification":
-        raise DataError(f"the target would have classes: {source.strays[options.target]}; or say task='classification'")
+    for target in options.targets if options.task != "classification" else ():
+        if target in source.strays:
+            raise DataError(f"the target would have classes: {source.strays[target]}; or say task='classification'")
 
 
 def feature_columns(source: Source, options: ColumnOptions) -> list[str]:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.encoded_file import META, EncodedRows, write_chunks
 from riata.data.formats.damage import DAMAGE, reason_of
 from riata.data.formats.ipc import Ipc
+from riata.data.formats.source import TARGET
 from riata.data.opening.profile import Profile
 from riata.data.out_of_core import OutOfCore
 from riata.errors import DataError, ModelFileError
@@ -42,6 +45,10 @@ def open_converted(source: Ipc, memory: int) -> OutOfCore | None:
         rows = EncodedRows(file.path)
         profile = Profile.from_json(rows.meta())
         rows.n_features = profile.encoding.n_features
+        target, kind = profile.encoding.target, source.schema.field(TARGET).type
+        width = kind.list_size if pa.types.is_fixed_size_list(kind) else 1
+        if width != (1 if target is None else len(target.numbers)):
+            raise SchemaError(f"a row has {width} numbers to predict, and it says otherwise")
         if rows.count() != profile.n_rows:
             raise SchemaError(f"there are {rows.count()} rows, and it says {profile.n_rows}")
         return OutOfCore.converted(rows, source, profile, memory)

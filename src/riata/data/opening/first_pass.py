@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from riata.data.column_names import listed
-from riata.data.columns.arrow_values import arrow_of, values_of
+from riata.data.columns.arrow_values import arrow_of
 from riata.data.columns.categories import CategoryLearner
-from riata.data.columns.column import BadRow, Encoder, Learner, as_floats, as_strings
+from riata.data.columns.column import BadRow, Encoder, Learner, as_strings
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.crosses import CrossLearner
 from riata.data.columns.dates import DateLearner, look_like_dates
@@ -37,7 +37,7 @@ from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
 from riata.data.parallel import in_parallel
 from riata.data.row_events import watched
-from riata.data.target import Target, TargetLearner
+from riata.data.target import Target, TargetLearner, TargetsLearner
 from riata.errors import DataError
 
 LOOKING = "looking at the columns"
@@ -83,8 +83,10 @@ class FirstPass:
         check_cells(source, options, self.columns)
         self.learners: dict[tuple[str, ...], Learner] = {}
         self.notes: list[str] = []
-        self.target: TargetLearner | None = None
-        if options.target is not None:
+        self.target: TargetLearner | TargetsLearner | None = None
+        if options.more_targets:
+            self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
+        elif options.target is not None:
             self.target = TargetLearner(
                 source.schema.field(options.target), options.task, options.categorical, options.event
             )
@@ -109,7 +111,7 @@ class FirstPass:
         for name in ("n_read", "n_rows", "without_target", "zero_weight", "n_bytes", "skipped"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         if self.target and later.target:
-            self.target.merge(later.target)
+            self.target.merge(later.target)  # type: ignore[arg-type]  # both are of one kind
         for columns, learner in self.learners.items():
             learner.merge(later.learners[columns])
 
@@ -125,7 +127,7 @@ class FirstPass:
                 batch, weight = batch.filter(arrow_of(keep)), weight[keep]
             self.n_rows += batch.num_rows
             offsets_of(batch, self.options.offset_role)  # which says what is wrong with them
-            y = self.target.add(self.target.of(batch), weight) if self.target else None
+            y = self.target.add(self.target.of(batch), weight) if self.target else None  # None: nothing is explained
             for columns, learner in self.learners.items():
                 learner.add([batch.column(c) for c in columns], weight, y)
         except BadRow as bad:
@@ -135,13 +137,7 @@ class FirstPass:
 
     def _has_target(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have a target."""
-        if self.target is None:
-            return np.ones(batch.num_rows, dtype=bool)
-        column = self.target.of(batch)
-        if self.target.text:
-            return values_of(as_strings(column).is_valid())
-        has_target: np.ndarray = ~np.isnan(as_floats(column, self.target.column))
-        return has_target
+        return np.ones(batch.num_rows, dtype=bool) if self.target is None else self.target.there(batch)
 
     def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
         """A learner for every column, pair of list columns and cross that becomes features."""
@@ -238,7 +234,7 @@ class FirstPass:
             reasons = "; ".join(self.notes) or "there is none beside the target"
             raise DataError(f"there are 0 features: no column is left to be one ({reasons})")
         if self.target:
-            columns[self.target.column] = self.target.summary()
+            columns |= self.target.summaries()
         self.notes += self._remarks(columns, target)
         return Profile(
             self.n_rows, self.n_read, self.without_target, self.zero_weight, self.n_bytes / max(self.n_read, 1),
@@ -249,7 +245,8 @@ class FirstPass:
         """What was found in every column and cross."""
         for columns, learner in self.learners.items():
             found = learner.summary()
-            explained = learner.explained(self.target.spread) if self.target else None
+            spread = None if self.target is None else self.target.spread
+            explained = None if spread is None else learner.explained(spread)
             if explained is not None:
                 found = replace(found, explains=explained.share, tells=explained.told)
             yield _called(columns, learner), found
@@ -275,7 +272,7 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if target is not None and self.options.task == "auto" and not target.survival:
+        if target is not None and self.options.task == "auto" and not target.survival and not target.others:
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
@@ -292,7 +289,7 @@ class FirstPass:
         for found in columns.values():
             if found.counts_from is not None and self.source.any_base:
                 yield f"the indices count from {found.counts_from}"
-        if target is not None:
+        if target is not None and not target.others:
             others = {name: found for name, found in columns.items() if name != target.column}
             yield from leaks(others, target.column)
 

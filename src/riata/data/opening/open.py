@@ -75,8 +75,9 @@ def open_data(
     source : path, glob, URL, array, frame, generator of chunks, or the name of a data set
         What to read; "-" is standard input.
     target, weight : str, int, array or path
-        A column by name (by number in a bare array), an array of one value per row, or a file of its own. A structured
-        array of booleans and numbers is of events and their times, as scikit-survival has them.
+        A column by name (by number in a bare array), an array of one value per row, or a file of its own. A list of
+        columns, or an array of several, is of several targets, numbers that are predicted at once. A structured array
+        of booleans and numbers is of events and their times, as scikit-survival has them.
     event : str, array or path
         Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
         it had not happened by then. The task is then "survival".

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from riata.data.column_names import no_column
+from riata.data.column_names import listed, no_column
 from riata.data.columns.column_profile import ColumnProfile
 from riata.data.columns.dates import Date
 from riata.data.columns.numbers import Number
@@ -48,25 +48,25 @@ class Profile:
 
 
 def known_profile(
-    source: Source, encoding: Encoding, rows: int, target: str | None, decoded: DecodedBatches
+    source: Source, encoding: Encoding, rows: int, targets: tuple[str, ...], decoded: DecodedBatches
 ) -> Profile:
     """The profile for the encoding of a model. Rows are counted, by a pass, only if a target is needed."""
     names = source.schema.names
-    encoding = known_encoding(source, encoding, target)
+    encoding = known_encoding(source, encoding, targets)
     n_read, n_rows, n_bytes = source.n_rows or 0, source.n_rows or 0, 16.0 * len(names) * (source.n_rows or 0)
-    if target is not None:
+    if targets:
         n_read = n_rows = 0
         n_bytes = 0.0
         for batch in decoded.remember(source.batches(encoding.columns, rows)):
             n_read, n_bytes = n_read + batch.num_rows, n_bytes + batch.nbytes
             n_rows += int(encoding.roles(batch)[2].sum())
-    skipped = [] if target is None else source.note_on_skipped()  # else they are not known yet
+    skipped = [] if not targets else source.note_on_skipped()  # else they are not known yet
     return Profile(n_rows, n_read, n_read - n_rows, 0, n_bytes / max(n_read, 1), {}, encoding,
                    has_names(source) and not encoding.hashed, [*source.notes, *skipped])  # fmt: skip
 
 
-def known_encoding(source: Source, encoding: Encoding, target: str | None) -> Encoding:
-    """The encoding of a model with the target column of this source, and with its weights if it has any.
+def known_encoding(source: Source, encoding: Encoding, targets: tuple[str, ...]) -> Encoding:
+    """The encoding of a model with the target column of this source, or several, and with its weights if it has any.
 
     Without a target, weights are ignored: then rows are to be predicted, also those of weight zero. An
     offset is needed in any case.
@@ -82,15 +82,21 @@ def known_encoding(source: Source, encoding: Encoding, target: str | None) -> En
     if encoding.offset is not None and encoding.offset.column not in names:
         its = f"{source.place()}: it is the {encoding.offset.role} that the model was fitted with"
         raise DataError(no_column(str(encoding.offset.column), names, its))
-    weight = encoding.weight if target is not None and encoding.weight in names else None
+    weight = encoding.weight if targets and encoding.weight in names else None
     known = None
-    if target is not None:
-        learnt = encoding.target or Target(target)
+    if targets:
+        learnt = encoding.target or Target(targets[0], others=targets[1:])
+        if len(targets) != len(learnt.numbers):
+            raise DataError(
+                f"the model predicts {len(learnt.numbers)}, {listed(learnt.numbers)}, and the target here is "
+                f"{listed(targets)}: name as many columns, in that order"
+            )
         if learnt.event is not None and learnt.event not in names:
             raise DataError(
                 no_column(learnt.event, names, f"{source.place()}: it says which times are those of events")
             )
-        known = replace(learnt, column=target, classes=None if learnt.classes is None else tuple(learnt.classes))
+        classes = None if learnt.classes is None else tuple(learnt.classes)
+        known = replace(learnt, column=targets[0], classes=classes, others=targets[1:])
     return replace(encoding, target=known, weight=weight)
 
 

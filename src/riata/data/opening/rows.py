@@ -24,6 +24,7 @@ from riata.data.opening.sources import open_source, with_roles
 from riata.data.opening.stream_profile import profile_of_stream
 from riata.data.out_of_core import OutOfCore
 from riata.data.row_marks import MarksOfSource
+from riata.data.target_names import named_targets
 from riata.errors import DataError
 from riata.near_misses import did_you_mean
 
@@ -40,7 +41,7 @@ class ReadyRows:
     options: ColumnOptions
     batch_rows: int  # of a first batch
     encoding: Encoding | None  # of a model
-    target: str | None  # the column; None where no target is needed
+    targets: tuple[str, ...]  # the columns; none where no target is needed
     n_features: int | None
     memory: int  # bytes
     cache: bool | str
@@ -50,7 +51,7 @@ class ReadyRows:
         """Those that any pass may read."""
         if self.encoding is None:
             return columns_read(self.source, self.options)
-        known = known_encoding(self.source, self.encoding, self.target)
+        known = known_encoding(self.source, self.encoding, self.targets)
         return [*known.columns, *self.options.marks.values()]
 
 
@@ -72,6 +73,8 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
     if asked.encoding is not None and asked.need_target:
         _check_answers(rows, source, asked.target)
     rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
+    if roles.get("more_targets"):
+        refuse_given(asked.sampling | {"event": asked.event}, "it is for one target, and there are several")
     if asked.sample_negatives is not None and roles["target"] is not None:
         rows = SampledNegatives(rows, roles["target"], roles["weight"], as_share(asked.sample_negatives))
         roles["weight"] = rows.weight
@@ -90,6 +93,8 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
 def _check_answers(rows: Source, source: Any, target: Any) -> None:
     """Refuse rows for a model that are without its target."""
     names = rows.schema.names
+    if named_targets(target, names) is not None:
+        return
     if rows.bare or not isinstance(target, str) or target in names or Path(target).exists():
         return
     where = source if isinstance(source, str | Path) else "the data"
@@ -97,7 +102,7 @@ def _check_answers(rows: Source, source: Any, target: Any) -> None:
     raise DataError(f"{where} has no column {target!r}, the target, but {listed(names)}{hint}")
 
 
-def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> ReadyRows:
+def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     """The rows, kept for later passes where they can be read only once, with all that the first pass asks for."""
     if asked.n_features is not None:
         rows.width = asked.n_features
@@ -125,7 +130,7 @@ def _ready(rows: Source, roles: Mapping[str, str | None], asked: Asked) -> Ready
         encoding = replace(encoding, offset=options.offset_role)
     ready = ReadyRows(
         rows, options, _first_rows(rows, asked.memory), encoding,
-        roles["target"] if asked.need_target else None, asked.n_features, asked.memory, asked.cache,
+        options.targets if asked.need_target else (), asked.n_features, asked.memory, asked.cache,
     )  # fmt: skip
     rows.judge_by(ready.columns)
     return ready
@@ -168,7 +173,7 @@ def _read_here(ready: ReadyRows, notes: list[str]) -> Dataset:
 def _profile(ready: ReadyRows, decoded: DecodedBatches) -> Profile:
     """What is known of the rows, or the first pass finds; what that decodes is remembered in `decoded`."""
     if ready.encoding is not None:
-        return known_profile(ready.source, ready.encoding, ready.batch_rows, ready.target, decoded)
+        return known_profile(ready.source, ready.encoding, ready.batch_rows, ready.targets, decoded)
     if isinstance(ready.source, UnstoredStream):
         return profile_of_stream(ready.source, ready.options, ready.batch_rows, ready.n_features)
     return profile_of(ready.source, ready.options, ready.batch_rows, decoded=decoded)

@@ -31,6 +31,7 @@ from riata.data.formats.streams import Stream, from_chunks
 from riata.data.formats.svmlight import Svmlight
 from riata.data.formats.tables import Scanned, Table, column_table, matrix_batch, to_table
 from riata.data.opened import is_arrow_dataset
+from riata.data.target_names import named_targets, names_of_targets
 from riata.errors import DataError, MissingFileError, OptionError
 
 LINES: dict[str, type[ParsedLines]] = {"svmlight": Svmlight, "vowpal wabbit": VowpalWabbit, "libffm": Libffm}
@@ -133,11 +134,22 @@ def _text(files: Sequence[File], kind: str, reading: Reading) -> Source:
 
 def with_roles(
     rows: Source, given_roles: Mapping[str, Any], reading: Reading, need_target: bool = True
-) -> tuple[Source, dict[str, str | None]]:
-    """The rows, joined with what of these is an array or a file of its own; the names of the columns by their roles."""
+) -> tuple[Source, dict[str, Any]]:
+    """The rows, joined with what of these is an array or a file of its own; the names of the columns by their roles.
+
+    Of several targets, the first is the target, and the others are a tuple under "more_targets".
+    """
     names, others = rows.schema.names, []
-    roles: dict[str, str | None] = {}
+    roles: dict[str, Any] = {}
     for role, given in given_roles.items():
+        if role == "target" and not _names_a_column(given, rows):
+            several = named_targets(given, names)
+            if several is None and (called := names_of_targets(given)) is not None:
+                others += _columns_beside(given, called, names)
+                several = tuple(name for one in others for name in one.schema.names)
+            if several is not None:
+                roles |= {"target": several[0], "more_targets": several[1:]}
+                continue
         name = {"target": TARGET, "weight": WEIGHT}.get(role, role)
         given = str(given) if _names_a_column(given, rows) else given
         if given is None or (isinstance(given, str) and given in names):
@@ -167,6 +179,18 @@ def with_roles(
     if roles["target"] is None and need_target:
         raise DataError(f"the data needs a target: name one of its columns, {listed(names)}")
     return (WithColumns(rows, others) if others else rows), roles
+
+
+def _columns_beside(given: Any, called: Sequence[str], taken: Sequence[str]) -> list[OneColumn]:
+    """The columns of an array or a frame of several targets, under names that no column of the rows has."""
+    table = to_table(given)
+    columns = [np.asarray(given)[:, k] for k in range(len(called))] if table is None else table.columns
+    found = []
+    for name, values in zip(called, columns, strict=True):
+        while name in taken:
+            name = f"_{name}"
+        found.append(OneColumn(Table(column_table(values, name)), name))
+    return found
 
 
 def _names_a_column(given: Any, rows: Source) -> bool:

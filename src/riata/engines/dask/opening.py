@@ -52,7 +52,7 @@ def open_files(client: Client, ready: ReadyRows) -> OnWorkers:
     if ready.encoding is None:
         profile = profile_of(source, ready.options, ready.batch_rows, partial(_learned, client, parts))
     else:
-        profile = _known(source, known_encoding(source, ready.encoding, ready.target))
+        profile = _known(source, known_encoding(source, ready.encoding, ready.targets))
     folder = ready.cache if isinstance(ready.cache, str) else None
     data = _encoded(client, part_of_source, parts, profile, ready.memory, folder)
     return _with_marks(data, parts, source.schema, ready.options)
@@ -87,7 +87,7 @@ def open_collection(
             weight=look.options.weight or encoding.weight,
             offset=look.options.offset_role or encoding.offset,
         )
-        profile = _known(look.source, known_encoding(look.source, encoding, look.options.target))
+        profile = _known(look.source, known_encoding(look.source, encoding, look.options.targets))
     data = _encoded(client, part_of_block, blocks, profile, memory, None)
     return _with_marks(data, blocks, schema, look.options)
 

@@ -7,16 +7,18 @@ regression's rows a sample for pictures. Times to events are the exception (`ris
 from typing import TYPE_CHECKING
 
 from riata.data.dataset import Dataset
+from riata.errors import DataError
 from riata.model.quality.classes import ClassQuality, class_quality
 from riata.model.quality.numbers import NumberQuality, number_quality
 from riata.model.quality.risks import RiskQuality, risk_quality
+from riata.model.quality.targets import TargetsQuality, targets_quality
 
 if TYPE_CHECKING:
     from riata.model.model import Model
 
-__all__ = ["ClassQuality", "NumberQuality", "Quality", "RiskQuality", "quality"]
+__all__ = ["ClassQuality", "NumberQuality", "Quality", "RiskQuality", "TargetsQuality", "quality"]
 
-Quality = ClassQuality | NumberQuality | RiskQuality
+Quality = ClassQuality | NumberQuality | RiskQuality | TargetsQuality
 
 
 def quality(model: "Model", data: Dataset) -> Quality:
@@ -24,4 +26,8 @@ def quality(model: "Model", data: Dataset) -> Quality:
     data = model.rows(data)  # with the model's features, however they were opened
     if model.task == "survival":
         return risk_quality(model, data)
+    if model.targets is not None:
+        return targets_quality(model, data)
+    if data.facts.targets is not None:
+        raise DataError(f"the model predicts one target, and these rows have {len(data.facts.targets)}")
     return (number_quality if model.task == "regression" else class_quality)(model, data)

@@ -34,45 +34,69 @@ class NumberQuality:
 
 def number_quality(model: "Model", data: Dataset) -> NumberQuality:
     """R2, errors, residuals and the same of the mean of the training rows alone: one pass."""
+    check_numbers(data)
+    known = model.training.baseline
+    sums = NumberSums(model, None if known is None else known[0])
+    for z, chunk in model.visit(data):
+        sums.add(z, chunk)
+    return sums.quality()
+
+
+def check_numbers(data: Dataset) -> None:
+    """Refuse classes where numbers are predicted."""
     if data.classes is not None:
         raise DataError("the model predicts numbers, but the target of the data holds classes")
-    mean = None if model.training.baseline is None else model.training.baseline[0]
-    sample, residuals, origin = Sample(), None, None
-    pinballs = Pinballs(model.loss_function) if model.loss_function.level is not None else None
-    sums, of_mean, deviances = np.zeros(5), np.zeros(2), np.zeros(2)
-    for z, chunk in model.visit(data):
-        predicted = model.link_function.mean(z)
+
+
+class NumberSums:
+    """What adds up over rows whose one target is predicted, beside a model that predicts a mean."""
+
+    def __init__(self, model: "Model", mean: float | None) -> None:
+        self._model, self._mean, self._sample = model, mean, Sample()
+        self._pinballs = Pinballs(model.loss_function) if model.loss_function.level is not None else None
+        self._residuals: Histogram | None = None
+        self._origin = 0.0
+        self._sums, self._of_mean, self._deviances = np.zeros(5), np.zeros(2), np.zeros(2)
+
+    def add(self, z: np.ndarray, chunk: Chunk) -> None:
+        """Add rows of these margins."""
+        link, mean = self._model.link_function, self._mean
+        predicted = link.mean(z)
         if not np.isfinite(predicted).all():
             raise DataError("some predictions are too large to be numbers: these rows are unlike those learnt from")
-        origin = chunk.y[0] if origin is None else origin  # sums about a target lose no digits
-        d, r = chunk.y - origin, chunk.y - predicted
-        sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2, np.abs(r)])
-        if pinballs is not None:
-            pinballs.add(chunk, predicted, mean)
+        self._origin = chunk.y[0] if self._residuals is None else self._origin  # sums about a target lose no digits
+        d, r = chunk.y - self._origin, chunk.y - predicted
+        self._sums += chunk.weight @ np.column_stack([np.ones_like(d), d, d**2, r**2, np.abs(r)])
+        if self._pinballs is not None:
+            self._pinballs.add(chunk, predicted, mean)
         if mean is not None:
-            alone = _margins_of_mean(model.link_function, mean, chunk)
-            without = chunk.y - model.link_function.mean(alone)
-            of_mean += chunk.weight @ np.column_stack([without**2, np.abs(without)])
-            deviances += _deviances(model.loss_function, chunk.y, z, alone, chunk.weight)
+            alone = _margins_of_mean(link, mean, chunk)
+            without = chunk.y - link.mean(alone)
+            self._of_mean += chunk.weight @ np.column_stack([without**2, np.abs(without)])
+            self._deviances += _deviances(self._model.loss_function, chunk.y, z, alone, chunk.weight)
         seen = histogram_of(r, chunk.weight, RESIDUAL_BINS)
-        residuals = seen if residuals is None else residuals + seen
-        sample.add(np.column_stack([chunk.y, predicted]))
-    if residuals is None:
-        raise DataError("there are no rows to score the model on")
-    weight, shift, squares, error, distance = sums
-    varies = squares - shift**2 / weight if sample.n_seen > 1 else 0.0
-    scores = _errors(error / weight, distance / weight, varies / weight)
-    if mean is None:  # of an older model file: the mean of these rows stands in
-        baseline = _errors(varies / weight, None, varies / weight)
-    else:
-        baseline = _errors(of_mean[0] / weight, of_mean[1] / weight, varies / weight)
-    if deviances[1] > 0 and np.isfinite(deviances).all():
-        scores["deviance_explained"], baseline["deviance_explained"] = 1.0 - deviances[0] / deviances[1], 0.0
-    if pinballs is not None:
-        scores, baseline = (
-            {**own, "mae": its["mae"]} for own, its in zip(pinballs.scores(), (scores, baseline), strict=True)
-        )
-    return NumberQuality(sample.n_seen, scores, residuals, sample.rows, baseline)
+        self._residuals = seen if self._residuals is None else self._residuals + seen
+        self._sample.add(np.column_stack([chunk.y, predicted]))
+
+    def quality(self) -> NumberQuality:
+        """How good predictions are, over all rows."""
+        if self._residuals is None:
+            raise DataError("there are no rows to score the model on")
+        weight, shift, squares, error, distance = self._sums
+        varies = squares - shift**2 / weight if self._sample.n_seen > 1 else 0.0
+        scores = _errors(error / weight, distance / weight, varies / weight)
+        if self._mean is None:  # of an older model file: the mean of these rows stands in
+            baseline = _errors(varies / weight, None, varies / weight)
+        else:
+            baseline = _errors(self._of_mean[0] / weight, self._of_mean[1] / weight, varies / weight)
+        if self._deviances[1] > 0 and np.isfinite(self._deviances).all():
+            explained = 1.0 - self._deviances[0] / self._deviances[1]
+            scores["deviance_explained"], baseline["deviance_explained"] = explained, 0.0
+        if self._pinballs is not None:
+            scores, baseline = (
+                {**own, "mae": its["mae"]} for own, its in zip(self._pinballs.scores(), (scores, baseline), strict=True)
+            )
+        return NumberQuality(self._sample.n_seen, scores, self._residuals, self._sample.rows, baseline)
 
 
 def _errors(mse: float, mae: float | None, variance: float) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ from riata.penalties import CONCAVE, PENALTIES
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
+from riata.training.two_stages import FIRST_FITS, TWO_STAGES, UNILASSO, adaptive_lasso
 
 MOST_LISTED = 4  # classes whose numbers are listed in a sentence
 SCORES = SCORE_NAMES | {
@@ -42,23 +43,38 @@ def asked(facts: Facts) -> list[str]:
     elif alpha is not None:
         said = [
             f"The linear model with the smallest sum of two things: {loss}, and "
-            f"{_penalty(parameters, _each(alpha), grouped)}. "
+            f"{_penalty(parameters, _each(alpha), grouped, _is_shared(facts))}. "
             f"The larger that {'strength' if own_penalty(parameters) else 'factor'}, the fewer features are used."
         ]
     else:
         said = [f"A linear model with a small {loss[4:]} and few features, whose penalty was found while learning."]
     several = len(facts.model.intercept) > 1
-    if several:
+    if facts.model.targets is not None:
+        said.append(f"It predicts {len(facts.model.targets)} targets at once, each by a sum of its own.")
+    elif several and facts.model.link_function.sums_to_one:
+        said.append("It is of all classes at once; every class has a sum of its own, and the largest wins.")
+    elif several:
         said.append("Every class has such a model of its own, against all others; the largest sum wins.")
-    if parameters.get("ridge"):
-        said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
-    if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
+    if facts.ridge is not None:
+        said.append(f"A ridge of strength {_each(facts.ridge)} keeps coefficients small.")
+    if parameters.get("standardize", True) and (alpha is not None or facts.ridge is not None):
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
     if (offset := facts.model.offset) is not None:
         said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")
     if facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
+    if (first := adaptive_lasso(str(parameters.get("penalty")))) is not None:
+        said.append(
+            f"A first fit of {FIRST_FITS[first.first]} came before (the adaptive Lasso): the smaller a coefficient was "
+            "there, the more its feature was penalised."
+        )
+    if parameters.get("penalty") == UNILASSO:
+        said.append(
+            "These are coefficients of what every feature alone predicts of a row that it has not seen, and none is "
+            "negative (uniLasso): a feature is in the model with the sign that it has alone, or not at all."
+        )
+    said += _moved(parameters.get("debias"))
     if (weights := weights_in_words(facts.model)) is not None:
         said.append(f"{weights[0].upper()}{weights[1:]}.")
     if facts.model.threshold is not None and facts.model.classes:
@@ -66,31 +82,51 @@ def asked(facts: Facts) -> list[str]:
         said.append(f"{label} is predicted from a probability of {short(facts.model.threshold)} on.")
     if facts.training.selection:
         each = "How sparse each of them is was chosen along a path of its own."
-        said.append(each if several else f"How sparse it is was chosen: {facts.training.selection}.")
+        said.append(
+            each if len(facts.training.stop) > 1 else f"How sparse it is was chosen: {facts.training.selection}."
+        )
     return said
 
 
 _MORE = {
     "nonnegative": "No coefficient may be negative.",
     "bounds": "Some coefficients had to lie within bounds that were given.",
-    "debias": "The chosen features were then fitted once more, without the penalty.",
     "normalize": "Every row was divided by its norm first.",
     "half_life": "Older rows counted less and less.",
 }
+
+
+def _moved(debias: Any) -> list[str]:
+    """What was done to the coefficients of the chosen features."""
+    if not debias:
+        return []
+    if debias is True or debias == 1.0:
+        return ["The chosen features were then fitted once more, without the penalty."]
+    far = "as far as scores told" if debias == "auto" else f"{debias:.0%} of the way"
+    return [f"Coefficients were then moved {far} towards those that the chosen features have without the penalty."]
 
 
 def own_penalty(parameters: dict[str, Any]) -> str | None:
     """What a penalty is called that is no elastic net: one that was given as an object, MCP or SCAD."""
     written = parameters.get("penalty") or ""
     name = written.split("(")[0].split(":")[0]
+    if name in TWO_STAGES:
+        return None
     return name.upper() if name in CONCAVE else None if name in ("", *PENALTIES) else name
 
 
-def _penalty(parameters: dict[str, Any], alpha: str, grouped: bool) -> str:
+def _is_shared(facts: Facts) -> bool:
+    """Whether features are in the model for all of its outputs or for none."""
+    asked_for = facts.parameters.get("shared_support")
+    return asked_for is not False if facts.model.targets is not None else bool(asked_for)
+
+
+def _penalty(parameters: dict[str, Any], alpha: str, grouped: bool, shared: bool) -> str:
     own, share = own_penalty(parameters), parameters.get("l1_ratio", 1.0)
-    if grouped:
+    if grouped or shared:
         ratio = parameters.get("group_ratio", 1.0)
         lengths = "the length of the coefficients of every group of features, times the root of its size"
+        lengths = lengths if grouped else "the length of the coefficients of every feature"
         if ratio == 1.0:
             return f"{alpha} times the sum of {lengths}"
         return f"{alpha} times a mix of {lengths} ({ratio:.0%}), and of the absolute coefficients ({1 - ratio:.0%})"
@@ -108,7 +144,7 @@ def certificate(facts: Facts) -> str:
     if reason is None:
         return "The model learnt from a stream, which has no end at which to certify it."
     if training.converged and gap is not None:
-        if len(facts.model.intercept) > 1:
+        if len(facts.training.stop) > 1:
             within = f"{facts.parameters.get('tol', 1e-6):.1e}"
             reason = f"the largest relative duality gap over the classes, {gap:.1e}, is within {within}"
         return (

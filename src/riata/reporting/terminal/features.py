@@ -1,4 +1,4 @@
-"""The features of a model on a terminal: a row for each, or, of many classes, a row for each class."""
+"""The features of a model on a terminal: a row for each, or, of many classes or targets, a row for each of these."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ def _by_feature(model: Model, most: int) -> Table:
     table = Table(box=None, header_style="bold")
     table.add_column("feature")
     one = len(model.intercept) == 1
-    for title in ("coefficient",) if one else [escape(str(label)) for label in model.classes or []]:
+    for title in ("coefficient",) if one else [escape(output) for output in model.outputs]:
         table.add_column(title, justify="right")
     table.add_column("effect of one standard deviation")
     ranked = model.ranked
@@ -52,13 +52,13 @@ def _by_feature(model: Model, most: int) -> Table:
 
 
 def _by_class(model: Model, separated: Collection[Any]) -> Table:
-    """A row for every class: how many features it has, and the largest effects among them."""
+    """A row for every class or target: how many features it has, and the largest effects among them."""
     table = Table(box=None, header_style="bold")
-    table.add_column("class")
+    table.add_column("class" if model.targets is None else "target")
     table.add_column("features", justify="right")
     table.add_column("largest effects of one standard deviation")
     effects = model.coef * np.asarray(model.deviations)
-    for label, effect in zip(model.classes or [], effects, strict=True):
+    for label, effect in zip(model.targets or model.classes or [], effects, strict=True):
         said = _largest(model.names, effect)
         if label in separated:
             said = f"[yellow]separated[/] [dim]{said}[/]"

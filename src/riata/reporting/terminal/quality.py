@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from riata.model import Model
-from riata.model.quality import ClassQuality, Quality, RiskQuality
+from riata.model.quality import ClassQuality, Quality, RiskQuality, TargetsQuality
 from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
 from riata.reporting.baseline import errors_of, what_it_predicts
@@ -18,6 +18,8 @@ SCORES = (
 )  # fmt: skip # in this order
 IN_UNITS = ("pinball_loss", "rmse", "mae")  # of the target
 MOST_CLASSES = 12  # that are listed
+OF_TARGETS = ("r2", "rmse", "mae")  # scores of each of several targets
+MOST_TARGETS = 20  # that are listed
 OF_MANY = 2  # classes from which on each of them is listed
 
 
@@ -65,6 +67,9 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
             "The baseline gives all rows the same risk. Concordance: of two rows, how often the one of higher risk had "
             "its event first."
         )
+    if model.targets is not None:
+        means = "means of the training rows" if baseline is not None else "means of these rows"
+        return f"The baseline predicts the {means}. Scores are means over the {len(model.targets)} targets."
     does = what_it_predicts(
         None if baseline is None else baseline[0], model.offset, "{:.4g}".format, model.loss_function.constant_words
     )
@@ -86,6 +91,24 @@ def class_table(found: Mapping[str, Quality]) -> Table | None:
         table.add_row(escape(str(score.label)), weight, *(_share(v) for v in (score.recall, score.precision, score.f1)))
     if len(one.labels) > len(scores):
         table.add_row(f"[dim]and {len(one.labels) - len(scores)} more, which are found better[/]", "", "", "", "")
+    return table
+
+
+def targets_table(found: Mapping[str, Quality]) -> Table | None:
+    """R2 and errors of each of several targets."""
+    rows, one = list(found.items())[-1]
+    if not isinstance(one, TargetsQuality):
+        return None
+    table = Table(box=None, header_style="bold")
+    table.add_column(f"target, {rows}")
+    for title in OF_TARGETS:
+        table.add_column(score_name(title), justify="right")
+    columns = [aligned([of.scores[name] for of in one.by_target.values()]) for name in OF_TARGETS[1:]]
+    for i, (name, of) in enumerate(list(one.by_target.items())[:MOST_TARGETS]):
+        r2 = of.scores["r2"]
+        table.add_row(escape(name), "–" if r2 is None else _unsigned(f"{r2:.4f}"), *(column[i] for column in columns))
+    if len(one.by_target) > MOST_TARGETS:
+        table.add_row(f"[dim]and {len(one.by_target) - MOST_TARGETS} more[/]", *[""] * len(OF_TARGETS))
     return table
 
 

@@ -14,7 +14,7 @@ from riata.outcome.folds_used import folds_in_words
 from riata.outcome.plain import bound_to_json, proof_to_json
 from riata.reporting.class_weights import weights_in_words
 from riata.reporting.terminal.features import about_separated, about_unlimited, features_table
-from riata.reporting.terminal.quality import class_table, explained, scores_table
+from riata.reporting.terminal.quality import class_table, explained, scores_table, targets_table
 from riata.reporting.terminal.user_text import escape
 from riata.reporting.terminal.wording import as_typed
 from riata.solvers.online.progressive_scores import ProgressiveScores
@@ -111,9 +111,10 @@ def _show_quality(console: Console, model: Model, found: Mapping[str, Quality]) 
     console.print(scores_table(found))
     text = explained(found, model)
     console.print(f"[dim]{escape(text)}[/]\n")
-    if (classes := class_table(found)) is not None:
-        console.print(classes)
-        console.print()
+    for table in (class_table(found), targets_table(found)):
+        if table is not None:
+            console.print(table)
+            console.print()
 
 
 def how_learnt(model: Model) -> str:
@@ -126,6 +127,9 @@ def _target(model: Model) -> str:
     name = model.target or "the target"
     if model.task == "survival":
         return f"{name}, the time of an event; positive coefficients speak for an early one"
+    if model.targets is not None:
+        shared = model.training.parameters.get("shared_support") is not False
+        return f"{name}: {len(model.targets)} numbers, in one model" + (" of the same features" if shared else "")
     if model.classes is None:
         return f"{name}, a number"
     shares: Sequence[float | None] = model.training.baseline or [None] * len(model.classes)

@@ -24,10 +24,11 @@ from riata.solvers.saved_checks import check_array, check_facts, check_set, rest
 from riata.solvers.subset.best_groups import best_groups
 from riata.solvers.subset.best_k_refits import by_refits, largest_gains, next_count
 from riata.solvers.subset.candidates import first_count, make_room, row_limit
-from riata.solvers.subset.certified import certified_iterates
+from riata.solvers.subset.certified import certified_iterates, resumed_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds
 from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
 from riata.solvers.subset.refit import Fitted
+from riata.solvers.subset.saved_search import is_search
 from riata.solvers.subset.subset import MIN_GAIN, OVERSHOOTS, Subset
 
 CHEAP_PURSUIT = 3e7  # multiplications: matching pursuit among all features is tried if it takes no more
@@ -37,9 +38,10 @@ EARLY_ROUNDS = 2  # their supports will change too much to be worth their rows o
 def best_k(problem: Problem, options: Options) -> Iterates:
     """Forward selection, swaps, and a check over all features, until no feature outside has a gain."""
     if isinstance(problem.penalty, GroupCardinality):
-        yield from best_groups(problem, options)
-        return None
+        return (yield from best_groups(problem, options))
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
+    if resume is not None and is_search(resume):
+        return (yield from resumed_iterates(problem, options, resume))
     if resume is not None and not problem.loss.quadratic:
         return (yield from by_refits(problem, options))
     start: tuple[np.ndarray, Outlook, int] | None = None
@@ -141,6 +143,10 @@ def candidate_rounds(
                 search, pursue = _against_pursuit(model, search, k), False
             search.overshoot(k)
             search.undershoot(k)
+            support, outlook, final = _check(model, search, k, min_gain)
+        if final:
+            for _ in search.anew(k):
+                pass
             support, outlook, final = _check(model, search, k, min_gain)
         count = min(next_count(k), limit - k)
         yield support, outlook, final

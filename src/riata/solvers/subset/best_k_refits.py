@@ -86,8 +86,9 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, memory
     search = SupportSearch(problem, np.union1d(fit.support, best), memory, unit)
     better, n_refitted = search.better_by_one_swap(fit, REFITS)
     slopes = -model.pulls(fit.support, fit.coef * model.unit[fit.support]) * model.unit
-
     near = copied or search
+    if better is None and near.problem.data.cheap_passes:
+        better = near.better_far_away(fit)
 
     def bound() -> Bound:
         return true_bounds(problem, k, fit, near.problem, near.columns, slopes).of(problem, k, fit.objective)

@@ -9,7 +9,7 @@ part it was cut from ended, suggests a model to refit, and fixes columns by thei
 
 import heapq
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -31,7 +31,11 @@ class Subsets(Protocol):
     def k(self) -> int: ...
 
     @property
-    def n_columns(self) -> int: ...
+    def n_columns(self) -> int:
+        """Of what models have at most k: columns, or groups of them."""
+
+    @property
+    def n_weights(self) -> int: ...
 
     @property
     def exact(self) -> bool:
@@ -47,6 +51,19 @@ class Subsets(Protocol):
         """The least objective of a model of these columns, and the weights of all columns there."""
 
 
+class Parts(NamedTuple):
+    """All parts that are left of a search, as arrays: where it can go on."""
+
+    bounds: np.ndarray
+    states: np.ndarray  # a row for each part
+    branches: np.ndarray
+    prices: np.ndarray
+    counts: np.ndarray  # of their non-zero weights
+    places: np.ndarray  # of those, part after part
+    weights: np.ndarray
+    floor: float  # the least bound of all that was dropped
+
+
 @dataclass
 class State:
     """How far a search has come."""
@@ -56,6 +73,7 @@ class State:
     bound: float = -np.inf  # that no model has an objective below
     n_parts: int = 0
     finished: bool = False  # whether the gap is closed
+    parts: Callable[[], Parts] | None = None  # what is left, where it is asked for
 
 
 class _Part(NamedTuple):
@@ -82,10 +100,16 @@ class Budget:
         return time.perf_counter() - self.started >= self.seconds
 
 
-def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray, budget: Budget) -> Iterator[State]:
-    """States on the way, the last one finished or out of budget; `first` tells which columns are in, out or free."""
+def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray | Parts, budget: Budget) -> Iterator[State]:
+    """States on the way, the last one finished or out of budget.
+
+    `first` tells which columns are in, out or free, or has the parts of a search that goes on.
+    """
     search = _Search(subsets, start, budget)
-    search.consider(first, None, 0.0)
+    if isinstance(first, Parts):
+        search.restore(first)
+    else:
+        search.consider(first, None, 0.0)
     last = time.perf_counter()
     while search.parts and not search.closed:
         search.cut()
@@ -107,6 +131,30 @@ class _Search:
         self._numbers = count()
         self._tried: set[bytes] = set()
         self._floor = np.inf  # the least bound of single models, and of parts that were dropped within the gap
+        state.parts = self._saved
+
+    def _saved(self) -> Parts:
+        """The parts that are left."""
+        parts = [part for _, _, part in self.parts]
+        return Parts(
+            np.array([bound for bound, _, _ in self.parts], dtype=np.float64),
+            np.array([part.state for part in parts], dtype=np.int8).reshape(len(parts), self.subsets.n_columns),
+            np.array([part.branch for part in parts], dtype=np.int64),
+            np.array([part.price for part in parts], dtype=np.float64),
+            np.array([len(part.places) for part in parts], dtype=np.int64),
+            np.concatenate([np.empty(0, dtype=np.int64), *(part.places for part in parts)]),
+            np.concatenate([np.empty(0), *(part.weights for part in parts)]),
+            float(self._floor),
+        )
+
+    def restore(self, saved: Parts) -> None:
+        """Go on with these parts."""
+        ends = np.cumsum(saved.counts)[:-1]
+        places, weights = np.split(saved.places, ends), np.split(saved.weights, ends)
+        for i, bound in enumerate(saved.bounds.tolist()):
+            part = _Part(saved.states[i], places[i], weights[i], float(saved.prices[i]), int(saved.branches[i]))
+            heapq.heappush(self.parts, (bound, next(self._numbers), part))
+        self._floor = saved.floor
 
     @property
     def target(self) -> float:
@@ -124,7 +172,7 @@ class _Search:
     def cut(self) -> None:
         """Replace the part of least bound by its two halves."""
         bound, _, part = heapq.heappop(self.parts)
-        w = np.zeros(self.subsets.n_columns)
+        w = np.zeros(self.subsets.n_weights)
         w[part.places] = part.weights
         for side in (1, -1):
             state = part.state.copy()
@@ -147,7 +195,9 @@ class _Search:
         if left == 0 or len(free) <= left:  # one model is the best of them
             self._last(np.flatnonzero(state == 1) if left == 0 else np.flatnonzero(state >= 0), least)
             return
-        relaxed = subsets.relaxed(Node(state, np.zeros(len(state)) if w is None else w, price), left, self.target)
+        relaxed = subsets.relaxed(
+            Node(state, np.zeros(subsets.n_weights) if w is None else w, price), left, self.target
+        )
         bound = max(relaxed.bound, least)
         if bound < self.target:
             self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))

@@ -9,7 +9,7 @@
 Everything is a bound on all models as it goes, so that it can end at any time.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -19,15 +19,19 @@ import numpy as np
 from riata.objective import Problem, empty_intercept, first_order
 from riata.outcome.proofs import Bound, GlobalBound, Proof, SearchedAll
 from riata.outcome.reasons import StopReason
-from riata.solvers.iterate import Iterate, Iterates, Options, Searched
+from riata.penalties import GroupCardinality
+from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
+from riata.solvers.subset.candidate_subsets import CandidateSubsets
 from riata.solvers.subset.candidates import row_limit
 from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
+from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.planes import Costs, Plane, screened, tangent
 from riata.solvers.subset.refit import Fitted, Refits, cut_to
 from riata.solvers.subset.relaxation import Node, QuadraticSubsets, diagonal_shift
+from riata.solvers.subset.saved_search import SavedSearch, restored_search, saved_search
 from riata.solvers.subset.true_subsets import TrueSubsets
 
 MORE = 128  # candidates that are added at a time
@@ -46,6 +50,7 @@ class Certificate(NamedTuple):
     n_in: int = 0  # and in all of them
     n_parts: int = 0
     finished: bool = False
+    search: Callable[[], SavedSearch] | None = None  # for a checkpoint
 
 
 @dataclass
@@ -67,6 +72,13 @@ class _Known:
     def left(self) -> np.ndarray:
         return np.flatnonzero(~self.out)
 
+    def certificate(self, problem: Problem, fit: Fitted, n_parts: int = 0, finished: bool = False) -> Certificate:
+        """What is proved of this model."""
+        value = min(self.bound, fit.objective)
+        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
+        bound = GlobalBound(problem.cardinality.k, value, fit.objective, counted, problem.limit)
+        return Certificate(fit, bound, int(self.out.sum()), int(self.inside.sum()), n_parts, finished)
+
 
 def certified_iterates(
     problem: Problem,
@@ -78,23 +90,44 @@ def certified_iterates(
     bound: Callable[[], Bound],
 ) -> Iterates:
     """Iterates of a fit that is certified from here on; `proof` and `bound` are what it has already."""
-    found, first = None, bound()
+    first = bound()
     least = first.value if isinstance(first, GlobalBound) else 0.0
-    for found in certified(problem, fit, options, model, least):
+    told = yield from _iterates(problem, certified(problem, fit, options, model, least), steps)
+    if not told:  # there is no bound to begin with
+        w = np.zeros(problem.data.n_features)
+        w[fit.support] = fit.coef
+        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=partial(_same, first))
+    return StopReason.SEARCH_LIMIT
+
+
+def resumed_iterates(problem: Problem, options: Options, saved: Saved) -> Iterates:
+    """Iterates of a search that goes on where a checkpoint has it."""
+    search = restored_search(saved, problem.data.n_features)
+    yield from _iterates(problem, _resumed(problem, options, search), search.steps)
+    return StopReason.SEARCH_LIMIT
+
+
+def _iterates(problem: Problem, certificates: Iterator[Certificate], steps: int) -> Generator[Iterate, None, bool]:
+    """The iterates of certificates; whether there are any."""
+    told = False
+    for found in certificates:
+        told = True
         w = np.zeros(problem.data.n_features)
         w[found.fit.support] = found.fit.coef
         searched = Searched(found.bound.value, found.n_parts)
         point = Iterate(w, found.fit.intercept, steps, found.fit.objective, bound=partial(_same, found.bound))
         proved = None
         if found.finished:
-            k, d, gap = problem.cardinality.k, problem.data.n_features, found.bound.gap
-            proved = SearchedAll(k, gap, d, found.n_out, found.n_in, found.n_parts)
-        yield point._replace(end_of_pass=found.finished, searched=searched, proof=proved)
-    if found is None:  # there is no bound to begin with
-        w = np.zeros(problem.data.n_features)
-        w[fit.support] = fit.coef
-        yield Iterate(w, fit.intercept, steps, fit.objective, proof=proof, bound=partial(_same, first))
-    return StopReason.SEARCH_LIMIT
+            bound, n_choices = found.bound, _n_choices(problem)
+            proved = SearchedAll(bound.k, bound.gap, n_choices, found.n_out, found.n_in, found.n_parts, bound.counted,
+                                 bound.limit)  # fmt: skip
+        save = None if found.search is None else partial(_saved, found.search, steps)
+        yield point._replace(end_of_pass=found.finished, searched=searched, proof=proved, save=save)
+    return told
+
+
+def _saved(search: Callable[[], SavedSearch], steps: int) -> Saved:
+    return saved_search(search()._replace(steps=steps))
 
 
 def _same(bound: Bound) -> Bound:
@@ -108,39 +141,148 @@ def certified(
 
     No model is known to have an objective below `least`.
     """
+    if isinstance(problem.penalty, GroupCardinality):
+        yield from _certified_groups(problem, fit, options, model, least)
+        return
     k, d, quadratic = problem.cardinality.k, problem.data.n_features, problem.loss.quadratic
-    memory = MEMORY_UNTOLD if options.memory is None else options.memory
-    budget = Budget(options.certify or 0.0, options.certify_seconds, SHARE_OF_MEMORY * memory)
+    memory, budget = _memory(options), _budget(options)
     most = int(np.sqrt(memory / (8 * PRODUCT_COPIES)))  # columns whose products fit
     known = _Known(least, np.zeros(d, dtype=bool), np.zeros(d, dtype=bool))
     ridge = Costs.of(problem).bounding
-
-    def certificate(n_parts: int = 0, finished: bool = False) -> Certificate:
-        bound = GlobalBound(k, min(known.bound, fit.objective), fit.objective, limit=problem.limit)
-        return Certificate(fit, bound, int(known.out.sum()), int(known.inside.sum()), n_parts, finished)
-
     if ridge and not (quadratic and d <= min(most, problem.data.n_rows)):
         roots = _quadratic_root(model, fit, known, options) if model is not None else _true_root(problem, fit, known)
         for _ in roots:
-            yield certificate()
+            closed = known.bound >= fit.objective  # as where models within a limit are worse than the one found
+            yield known.certificate(problem, fit, finished=closed)
+            if closed:
+                return
     left = known.left
     rows_fit = quadratic or 16 * problem.data.n_rows * len(left) <= memory
-    if len(left) > most or not rows_fit or not (ridge or quadratic):
-        return  # what is left does not fit into the memory, or nothing bounds it
-    near = problem if len(left) == d else cut_to(problem, left, memory)
     subsets: Subsets
-    subsets, left = _quadratic_subsets(near, fit, known, left) if quadratic else _true_subsets(near, fit, known, left)
+    by_candidates = len(left) > min(most, problem.data.n_rows) and problem.data.cheap_passes
+    by_candidates = by_candidates and model is not None and ridge
+    if by_candidates:
+        assert model is not None
+        left, subsets = np.arange(d), CandidateSubsets(model, k, _most_rows(memory, d))
+    elif len(left) > most or not rows_fit or not (ridge or quadratic):
+        return  # what is left does not fit into the memory, or nothing bounds it
+    else:
+        near = problem if len(left) == d else cut_to(problem, left, memory)
+        if quadratic:
+            subsets, left = _quadratic_subsets(near, fit, known, left)
+        else:
+            subsets = TrueSubsets(near, k)
     if known.bound <= 0.0 and not ridge:
         return
-    yield certificate()
-    first = np.where(known.inside[left], 1, 0).astype(np.int8)
-    for found in branch_and_bound(subsets, State(None, fit.objective, known.bound), first, budget):
-        if found.members is not None and found.objective < fit.objective:
-            support = left[found.members]
-            start = np.zeros(len(support)), empty_intercept(problem)
-            fit = Refits(problem, support, options.memory).fit([support], [start])[0]
-        known.bound = max(known.bound, found.bound)
-        yield certificate(found.n_parts, found.finished)
+    yield known.certificate(problem, fit, finished=known.bound >= fit.objective)
+    if known.bound >= fit.objective:
+        return
+    first = np.where(known.inside[left], 1, np.where(known.out[left], -1, 0)).astype(np.int8)
+    task = _Task(problem, fit, known, left, by_candidates, options.memory)
+    yield from task.certificates(branch_and_bound(subsets, State(None, fit.objective, known.bound), first, budget))
+
+
+def _certified_groups(
+    problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, least: float
+) -> Iterator[Certificate]:
+    """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
+    k, n_groups, n_columns = problem.cardinality.k, _n_choices(problem), problem.data.n_features
+    nothing = np.zeros(n_groups, dtype=bool)
+    known, left = _Known(least, nothing, nothing.copy()), np.arange(n_groups)
+    subsets: Subsets | None = None
+    if model is not None:
+        whole = model.among_candidates()
+        quadratic = whole.shifted(diagonal_shift(whole.G))
+        subsets = QuadraticGroups(quadratic, k) if quadratic.costs.bounding else None
+    elif Costs.of(problem).bounding and 16 * problem.data.n_rows * n_columns <= _memory(options):
+        subsets = TrueGroups(problem, k)
+    if subsets is None:
+        return
+    yield known.certificate(problem, fit)
+    task = _Task(problem, fit, known, left, False, options.memory)
+    first = np.zeros(n_groups, dtype=np.int8)
+    state = State(None, fit.objective, known.bound)
+    yield from task.certificates(branch_and_bound(subsets, state, first, _budget(options)))
+
+
+def _n_choices(problem: Problem) -> int:
+    """Of what models have at most k: features, or groups of them."""
+    penalty = problem.penalty
+    return penalty.n_groups if isinstance(penalty, GroupCardinality) else problem.data.n_features
+
+
+def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterator[Certificate]:
+    """Certificates of a search that goes on with the parts that were left."""
+    fit, left, k, d = search.fit, search.left, problem.cardinality.k, problem.data.n_features
+    memory, known = _memory(options), _Known(search.bound, search.out, search.inside)
+    subsets: Subsets
+    if search.by_candidates:
+        there = np.union1d(fit.support, search.parts.places)
+        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), there)
+        subsets = CandidateSubsets(model, k, _most_rows(memory, d))
+    else:
+        near = problem if len(left) == d else cut_to(problem, left, memory)
+        if problem.loss.quadratic:
+            whole = _products(near, len(left)).among_candidates()
+            subsets = QuadraticSubsets(whole.shifted(diagonal_shift(whole.G)), k)
+        else:
+            subsets = TrueSubsets(near, k)
+    state = State(None, fit.objective, known.bound, search.n_parts)
+    task = _Task(problem, fit, known, left, search.by_candidates, options.memory)
+    yield from task.certificates(branch_and_bound(subsets, state, search.parts, _budget(options)))
+
+
+@dataclass
+class _Task:
+    """What is searched: some columns of a problem, from the best model known."""
+
+    problem: Problem
+    fit: Fitted
+    known: _Known
+    left: np.ndarray
+    by_candidates: bool
+    memory: int | None
+
+    def certificates(self, states: Iterator[State]) -> Iterator[Certificate]:
+        """What the states of a search prove."""
+        for found in states:
+            if found.members is not None and found.objective < self.fit.objective:
+                support = self._columns(self.left[found.members])
+                start = np.zeros(len(support)), empty_intercept(self.problem)
+                self.fit = Refits(self.problem, support, self.memory).fit([support], [start])[0]
+            self.known.bound = max(self.known.bound, found.bound)
+            certificate = self.known.certificate(self.problem, self.fit, found.n_parts, found.finished)
+            yield certificate._replace(search=partial(self._search, found))
+
+    def _columns(self, chosen: np.ndarray) -> np.ndarray:
+        """The columns of a model of these features, or groups."""
+        penalty = self.problem.penalty
+        return np.flatnonzero(np.isin(penalty.groups, chosen)) if isinstance(penalty, GroupCardinality) else chosen
+
+    def _search(self, found: State) -> SavedSearch:
+        known, parts = self.known, found.parts
+        assert parts is not None
+        return SavedSearch(
+            self.fit, known.bound, known.out, known.inside, self.left, self.by_candidates, found.n_parts, 0, parts()
+        )
+
+
+def _memory(options: Options) -> int:
+    return MEMORY_UNTOLD if options.memory is None else options.memory
+
+
+def _budget(options: Options) -> Budget:
+    return Budget(options.certify or 0.0, options.certify_seconds, SHARE_OF_MEMORY * _memory(options))
+
+
+def _most_rows(memory: int, d: int) -> int:
+    """Of products of single columns with all, and of as many candidates."""
+    return int(SHARE_OF_MEMORY * memory / (16 * d))
+
+
+def _products(near: Problem, n_columns: int) -> LocalQuadratic:
+    """The products of all these columns."""
+    return LocalQuadratic(near, np.zeros(n_columns), empty_intercept(near), np.arange(n_columns))
 
 
 def _quadratic_root(model: LocalQuadratic, fit: Fitted, known: _Known, options: Options) -> Iterator[None]:
@@ -179,7 +321,7 @@ def _quadratic_subsets(
     near: Problem, fit: Fitted, known: _Known, left: np.ndarray
 ) -> tuple[QuadraticSubsets, np.ndarray]:
     """The products of the columns that are left, and which are after screening by their own planes."""
-    model = LocalQuadratic(near, np.zeros(len(left)), empty_intercept(near), np.arange(len(left)))
+    model = _products(near, len(left))
     whole, kept, k = model.among_candidates(), np.arange(len(left)), near.cardinality.k
     start = np.zeros(len(left))
     there = np.isin(fit.support, left)
@@ -194,10 +336,6 @@ def _quadratic_subsets(
         known.learn(quadratic.costs, quadratic.plane(found.w, found.r), k, fit.objective, left[kept])
         start[kept] = found.w
         still = ~known.out[left[kept]]
-        if np.count_nonzero(still) > SHRINKS * len(kept):
+        if known.bound >= fit.objective or np.count_nonzero(still) > SHRINKS * len(kept):
             return QuadraticSubsets(quadratic.among(np.flatnonzero(still)), k), left[kept[still]]
         kept = kept[still]
-
-
-def _true_subsets(near: Problem, fit: Fitted, known: _Known, left: np.ndarray) -> tuple[TrueSubsets, np.ndarray]:
-    return TrueSubsets(near, near.cardinality.k), left

@@ -90,7 +90,7 @@ def relaxed_planes(
     while True:
         w, price = _relaxed(quadratic, size.k, w, price)
         plane, costs = _plane(model, quadratic, w)
-        more = _violators(model, costs, plane.slopes, price)[:count] if rounds > 0 else NOTHING
+        more = violators(costs, plane.slopes, price, model.candidates)[:count] if rounds > 0 else NOTHING
         yield PlaneFound(plane, costs, price)
         if len(more) == 0:
             return
@@ -115,20 +115,21 @@ def _plane(model: LocalQuadratic, quadratic: Quadratic, w: np.ndarray) -> tuple[
     return quadratic.plane(w, model.pulls(model.candidates[taken], w[taken]), model.candidates), model.costs
 
 
-def _violators(model: LocalQuadratic, costs: Costs, slopes: np.ndarray, price: float) -> np.ndarray:
+def violators(costs: Costs, slopes: np.ndarray, price: float, candidates: np.ndarray) -> np.ndarray:
     """Features outside the candidates that the relaxation would take at this price, those of most relief first."""
-    if len(model.candidates) == len(model.w):
+    if len(candidates) == len(slopes):
         return NOTHING
     reliefs = costs.reliefs(slopes)
-    reliefs[model.candidates] = 0.0
-    best = np.argsort(-reliefs, kind="stable")[:MOST_CANDIDATES]
-    return best[reliefs[best] > price]
+    reliefs[candidates] = 0.0
+    wanted = np.flatnonzero(reliefs > price)
+    return wanted[np.argsort(-reliefs[wanted], kind="stable")][:MOST_CANDIDATES]
 
 
 def _relaxed(quadratic: Quadratic, k: int, start: np.ndarray, price: float) -> tuple[np.ndarray, float]:
     """Where the relaxation has its best bound, and its price there."""
     if quadratic.costs.groups is not None:
-        return relaxed_groups(quadratic, k), 0.0
+        groups = np.zeros(int(quadratic.costs.groups.max()) + 1)
+        return relaxed_groups(quadratic, Node(groups, np.zeros(len(start))), k).w, 0.0
     found = quadratic.relaxed(Node(np.zeros(len(start)), start, price), k, np.inf, PRICES, SWEEPS)
     return found.w, found.price
 

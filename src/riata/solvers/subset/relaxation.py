@@ -153,6 +153,8 @@ class QuadraticSubsets:
     def n_columns(self) -> int:
         return len(self.quadratic.c)
 
+    n_weights = n_columns
+
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
         return self.quadratic.relaxed(node, k, target, PRICES, SWEEPS)
 

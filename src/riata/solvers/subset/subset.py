@@ -3,6 +3,7 @@
 Forward selection adds twice as many columns as wanted, and backward elimination removes the least useful one by one;
 then single swaps, the best one each time, until none helps. `overshoot` leaves such a local minimum: it adds e more
 columns, removes e, swaps again, and keeps the result only if it is better. `undershoot` removes two and adds others.
+`anew` starts from nothing, without one or two of the members, which come back by swaps only.
 """
 
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ MIN_GAIN = 1e-9  # of the empty model's loss: changes of the support that gain l
 COLLINEAR = 1e-7  # a column is taken for a combination of others if they explain all but this share of its square
 PAIRS = 100  # of members that are removed together, at most
 OVERSHOOTS = (2, 4, 8, 16, 32)  # the values of e
+ANEW_WORK = 3e7  # multiplications of all searches from nothing, roughly, but MOST_ANEW searches and LEAST_ANEW at least
+MOST_ANEW, LEAST_ANEW = 64, 4
 
 
 class Lines(NamedTuple):
@@ -54,6 +57,12 @@ class Subset:
     def weights(self) -> np.ndarray:
         """Of the members."""
         return self._w[: self.size].copy()
+
+    @property
+    def addable(self) -> np.ndarray:
+        """Which columns are outside and no combination of members."""
+        addable: np.ndarray = ~self._inside & (self._v > COLLINEAR)
+        return addable
 
     @property
     def reduction(self) -> float:
@@ -162,6 +171,34 @@ class Subset:
                 best, reduction, pairs = self._saved(), self.reduction, self._cheapest_pairs()
             else:
                 self._restore(best)
+
+    def anew(self, k: int) -> Iterator[None]:
+        """Search from nothing without some of the members, one or two that cost least each time, and keep the best.
+
+        It yields where such a search has ended, and again where it ends once those may come back.
+        """
+        best, reduction = self._saved(), self.reduction
+        left_out = self._left_out() if self.size == k else []
+        while left_out:
+            columns = left_out.pop(0)
+            self.restart(np.empty(0, dtype=np.int64))
+            self.exclude(columns)
+            self.forward(2 * k)
+            self.backward(k)
+            self.swap()
+            yield
+            self._inside[columns] = False
+            self.swap()
+            yield
+            if self.reduction > reduction + self.min_gain:
+                best, reduction, left_out = self._saved(), self.reduction, self._left_out()
+        self._restore(best)
+
+    def _left_out(self) -> list[list[int]]:
+        """Members, and pairs of them, for searches without them: as many as there is time for."""
+        count = int(ANEW_WORK / (6.0 * self.size**2 * len(self.h)))
+        singles = [[int(column)] for column in self.members] if self.size > 1 else []
+        return (singles + self._cheapest_pairs())[: min(max(count, LEAST_ANEW), MOST_ANEW)]
 
     def _cheapest_pairs(self) -> list[list[int]]:
         """Pairs of members, those whose removal costs least first."""

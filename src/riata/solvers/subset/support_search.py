@@ -23,6 +23,9 @@ TRIED = 32  # swaps tried at every fit
 TRUSTED = 0.25  # of the promised gain: swaps whose trial gains less are excluded from the path
 LAST_REFITS = 1  # of single swaps, where the path has no better support
 FIRST_SWAPS = 4  # on the path to the first support that is refitted
+FAR_WORK = 3e7  # multiplications of a step of all refits far away, roughly, but FEWEST_FAR at least
+FEWEST_FAR = 2
+ALL_SWAPS_WORK = 2e6  # margins: where trying all swaps takes no more, they all are
 
 
 class Swap(NamedTuple):
@@ -65,6 +68,45 @@ class SupportSearch:
         better = self._first_better(fit, swaps, count)
         return better and self._outside(better), min(count, len(swaps))
 
+    def better_far_away(self, fit: Fitted) -> Fitted | None:
+        """A better fit, if any, where the local quadratic does not lead from here.
+
+        That is among the swaps that lose little by the quadratic, which may be wrong about that, and the supports that
+        searches from nothing end at.
+        """
+        fit, k, target = self._inside(fit), self.problem.cardinality.k, fit.objective - MIN_GAIN * self._unit
+        count = max(int(FAR_WORK / (self.problem.data.n_rows * (k + 1) ** 2)), FEWEST_FAR)
+        with one_blas_thread():
+            model, search, swaps = self._tried(fit, count, -np.inf)
+            if self.problem.data.n_rows * len(self.columns) * len(fit.support) <= ALL_SWAPS_WORK:
+                swaps = self._tried_for_all(model, search, fit)
+            better = self._first_better(fit, swaps, count)
+            if better is None:
+                better = self._refits.first_below(target, self._anew(model, fit)[:count])
+        return better and self._outside(better)
+
+    def _tried_for_all(self, model: LocalQuadratic, search: Subset, fit: Fitted) -> list[Swap]:
+        """Every column outside for every member, in the true loss."""
+        others = np.setdiff1d(np.flatnonzero(search.addable), fit.support)
+        swaps = []
+        for place in range(search.size):
+            trials = tried(model, search, others, np.full(len(others), place)) if len(others) else []
+            swaps += [Swap(int(j), 0.0, trial) for j, trial in zip(others, trials, strict=True)]
+        return swaps
+
+    def _anew(self, model: LocalQuadratic, fit: Fitted) -> list[Proposal]:
+        """Where searches from nothing end on the local quadratic, the best first."""
+        k, search = (
+            self.problem.cardinality.k,
+            model.search(fit.support, 2 * len(fit.support), 2.0 * MIN_GAIN * self._unit),
+        )
+        ends: dict[bytes, tuple[float, Proposal]] = {}
+        for _ in search.anew(k):
+            proposal = _proposal(model, search)
+            if not np.array_equal(proposal[0], fit.support):
+                ends.setdefault(proposal[0].tobytes(), (search.reduction, proposal))
+        return [proposal for _, proposal in sorted(ends.values(), key=lambda end: -end[0])]
+
     def _step(self, fit: Fitted, n_swaps: int) -> tuple[Fitted | None, int]:
         """A better fit, if the path of swaps has one, first after `n_swaps` of them; and after how many it was."""
         if fit.objective <= SEPARATED * self._unit:
@@ -76,7 +118,9 @@ class SupportSearch:
         better, n_swaps = self._best_on_path(fit, _swap_path(model, search), n_swaps)
         return better or self._first_better(fit, swaps, LAST_REFITS), n_swaps
 
-    def _tried(self, fit: Fitted, count: int) -> tuple[LocalQuadratic, Subset, list[Swap]]:
+    def _tried(
+        self, fit: Fitted, count: int, least_gain: float | None = None
+    ) -> tuple[LocalQuadratic, Subset, list[Swap]]:
         """The local quadratic at the fit, a search from there, and the `count` best swaps with their trials."""
         k, min_gain = self.problem.cardinality.k, 2.0 * MIN_GAIN * self._unit
         w = np.zeros(len(self.columns))
@@ -84,7 +128,7 @@ class SupportSearch:
         model = LocalQuadratic(self.problem, w, fit.intercept, np.arange(len(w)))
         search, outlook = model.search(fit.support, k, min_gain), model.outlook(fit.support, k)
         best = np.argsort(-outlook.gains, kind="stable")[:count]
-        best = best[outlook.gains[best] > min_gain]
+        best = best[outlook.gains[best] > (min_gain if least_gain is None else least_gain)]
         trials = tried(model, search, best, outlook.partners[best]) if len(best) else []
         return model, search, [Swap(*swap) for swap in zip(best, 0.5 * outlook.gains[best], trials, strict=True)]
 

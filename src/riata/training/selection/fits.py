@@ -1,4 +1,4 @@
-"""A fit whose penalty was chosen, and a refit that takes the penalty's bias away."""
+"""A fit whose penalty was chosen, and one that was moved towards the least mean loss over its features."""
 
 import time
 from collections.abc import Callable
@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from riata.data.dataset import Columns, Dataset
-from riata.errors import OptionError
-from riata.objective import Problem
-from riata.penalties import Cardinality
-from riata.solvers.subset.refit import Refits
 from riata.training.driver import Record, Result
 from riata.training.fitting import Fit
 from riata.training.path import ModelPath
+from riata.training.relaxing import refits
+from riata.training.selection.scoring import mean_losses
 from riata.training.selection.search import Search, Selection, search_path
 from riata.training.spec import Spec
 
@@ -31,14 +29,16 @@ def fit_selected(
     spec: Spec,
     search: Search,
     validation: Dataset | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> SelectedFit:
     """Fit a path to all rows and take the model that the search chooses, without fitting it again."""
     started, passes_before = time.perf_counter(), data.passes
     path, selection = search_path(data, spec, search, validation, progress)
     i = selection.index
-    chosen = replace(spec, **{path.by: path.values[i].item()})
-    gap = None if path.gaps is None else float(path.gaps[i])
+    value = path.values[i].item()
+    chosen = replace(spec, k=value, ridge=path.ridge) if path.by == "k" else replace(spec, alpha=value)
+    chosen = replace(chosen, debias=path.debias or False)
+    gap = None if path.gaps is None or path.debias else float(path.gaps[i])
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])
     result = Result(
@@ -49,29 +49,31 @@ def fit_selected(
 
 
 def debiased(fitted: Fit, data: Dataset) -> Fit:
-    """The same features with the coefficients of least mean loss, without a penalty: a few passes."""
+    """The same features with coefficients nearer to those of least mean loss, or with these: a few passes."""
     result, spec = fitted.result, fitted.spec
-    support = places = np.flatnonzero(result.coef)
-    if spec.loss_function.n_outputs > 1:
-        raise OptionError(f"debias refits one margin at a time, and loss {spec.loss_function.name!r} has several")
-    if spec.nonnegative or spec.bounds is not None:
-        raise OptionError("debias refits without limits, so it cannot keep coefficients within bounds")
-    if len(support) == 0:
+    if not result.coef.any():
         return fitted
-    started, passes_before = time.perf_counter(), data.passes
+    started, passes_before, share = time.perf_counter(), data.passes, float(spec.debias)
+    coef = result.coef
     if result.features is not None:
-        data, support = Columns(data, result.features.ids[places]), np.arange(len(places))
-    free = Problem(data, spec.loss_function, Cardinality(len(support)), spec.fit_intercept)
-    refit = Refits(free, support, spec.memory_bytes).fit([support], [(result.coef[places], result.intercept)])[0]
-    coef = np.zeros_like(result.coef)
-    coef[places] = refit.coef
+        places = np.flatnonzero(coef)
+        data, coef = Columns(data, result.features.ids[places]), coef[places]
+    refit, intercept = refits(data, spec, [(coef, result.intercept)])[0]
+    if share < 1.0:
+        refit, intercept = (
+            (1.0 - share) * before + share * after for before, after in ((coef, refit), (result.intercept, intercept))
+        )
+    objective = float(mean_losses(data, spec.loss_function, refit[None], np.array([intercept]))[0][0])
+    if result.features is not None:
+        coef, refit = refit, np.zeros_like(result.coef)
+        refit[places] = coef
     return replace(
         fitted,
         result=replace(
             result,
-            coef=coef,
-            intercept=refit.intercept,
-            objective=refit.objective,
+            coef=refit,
+            intercept=intercept,
+            objective=objective,
             gap=None,
             passes=result.passes + data.passes - passes_before,
             seconds=result.seconds + time.perf_counter() - started,

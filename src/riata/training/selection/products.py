@@ -34,7 +34,7 @@ def products_serve(data: Dataset, spec: Spec, n_codes: int) -> bool:
     d = data.n_features
     fit = gram_bytes(d, n_codes) <= parse_memory(spec.memory) // 2
     cheap = not data.cheap_passes or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not data.chunk.X.sparse)
-    return spec.loss_function.quadratic and data.n_rows >= 2 * d and fit and cheap
+    return spec.loss_function.quadratic and not spec.unilasso and data.n_rows >= 2 * d and fit and cheap
 
 
 def _check_folds(statistics: Statistics, n_folds: int) -> None:

@@ -32,16 +32,21 @@ class HeldOut(NamedTuple):
 
 
 def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
-    """The mean loss of every model on these rows: one pass."""
+    """The score of every model on these rows: one pass."""
+    return scored_loss(loss, *mean_losses(data, loss, path.coefs, path.intercepts))
+
+
+def mean_losses(data: Dataset, loss: Loss, coefs: np.ndarray, intercepts: np.ndarray) -> tuple[np.ndarray, float]:
+    """The mean loss of several models, a row of coefficients each, on these rows, and what they weigh: one pass."""
     if isinstance(loss, CoupledLoss):  # of these rows alone, as if there were no others
-        points = list(zip(path.coefs, path.intercepts.tolist(), strict=True))
-        return scored_loss(loss, coupled_losses(data, loss, points), data.total_weight)
-    K, value = path.n_outputs, loss.value
-    by_feature = path.coefs.reshape(len(path), -1, K)
+        points = list(zip(coefs, intercepts.tolist(), strict=True))
+        return coupled_losses(data, loss, points), data.total_weight
+    K, value, n_models = loss.n_outputs, loss.value, len(coefs)
+    by_feature = coefs.reshape(n_models, -1, K)
     used = np.flatnonzero(np.any(by_feature != 0, axis=(0, 2)))
-    columns = by_feature[:, used].transpose(1, 0, 2).reshape(len(used), len(path) * K)  # one for every margin
+    columns = by_feature[:, used].transpose(1, 0, 2).reshape(len(used), n_models * K)  # one for every margin
     W = np.ascontiguousarray(columns)
-    intercepts, n_models = path.intercepts.ravel(), len(path)
+    intercepts = intercepts.ravel()
 
     def part(chunk: Chunk) -> tuple[np.ndarray, float]:
         total, xp = np.zeros(n_models), namespace(chunk.y)
@@ -53,7 +58,7 @@ def held_out(data: Dataset, path: ModelPath, loss: Loss) -> HeldOut:
         return total, float(xp.sum(chunk.weight))
 
     total, weight = data.sum(part)
-    return scored_loss(loss, total / weight, weight)
+    return total / weight, float(weight)
 
 
 def scored_loss(loss: Loss, mean_losses: np.ndarray, weight: float) -> HeldOut:

@@ -18,6 +18,7 @@ from riata.outcome.path_end import EndReason
 from riata.threads import n_cores, one_blas_thread
 from riata.training.model_events import model_made
 from riata.training.path import GrowingPath, ModelPath
+from riata.training.relaxing import relaxed, shares_tried
 from riata.training.selection.scoring import HeldOut, held_out
 from riata.training.spec import Spec
 
@@ -59,12 +60,12 @@ def paths_side_by_side(
             for _ in pool.map(_call, tasks) if threads > 1 else map(_call, tasks):
                 pass
             model_made(whole.n_models, len(whole.alphas))
-            if _have_turned(np.array([part.scores[: whole.n_models] for part in parts])):
+            if all(map(_have_turned, np.array([part.scores[:, : whole.n_models] for part in parts]).swapaxes(0, 1))):
                 whole.end(EndReason.TURNED)
     models = whole.models()
     for part in parts:
         data.ledger.count(part.rows_read)
-    return models, [HeldOut(np.array(part.scores[: len(models)]), part.weight) for part in parts]
+    return models, [HeldOut(part.scores[:, : len(models)].ravel(), part.weight) for part in parts]
 
 
 class _FoldPath:
@@ -73,8 +74,8 @@ class _FoldPath:
     def __init__(self, learnt: Dataset, scored: Dataset, spec: Spec, alphas: np.ndarray) -> None:
         # ledgers of their own: threads would get in each other's way
         self._learnt, self._scored = learnt.with_own_ledger(), scored.with_own_ledger()
-        self._path, self._loss = GrowingPath(self._learnt, spec, alphas), spec.loss_function
-        self.scores: list[float] = []
+        self._path, self._spec = GrowingPath(self._learnt, spec, alphas), spec
+        self.scores = np.empty((max(1, len(shares_tried(spec))), 0))  # a row for each share that debias tries
         self.weight = 0.0
 
     @property
@@ -84,8 +85,11 @@ class _FoldPath:
     def grow_to(self, n: int) -> None:
         """Make and score models until there are n."""
         _grow_to(self._path, n)
-        found = held_out(self._scored, self._path.models(first=len(self.scores)), self._loss)
-        self.scores.extend(found.scores.tolist())
+        models = self._path.models(first=self.scores.shape[1])
+        if shares := shares_tried(self._spec):
+            models = relaxed(models, self._learnt, self._spec).one_after_the_other(shares)
+        found = held_out(self._scored, models, self._spec.loss_function)
+        self.scores = np.hstack([self.scores, found.scores.reshape(len(self.scores), -1)])
         self.weight = found.weight
 
 

@@ -53,17 +53,23 @@ def _warnings(facts: Facts) -> list[str]:
 
 
 def _by_class(facts: Facts) -> Markup:
-    """A row for every class: its features, and the largest effects among them."""
+    """A row for every class or target: its features, and the largest effects among them."""
     model, found = facts.model, facts.on_training
     separated = found.separated if isinstance(found, ClassQuality) else ()
     rows = []
-    for name, effects in zip(model.classes or [], model.coef * np.asarray(model.deviations), strict=True):
+    for name, effects in zip(
+        model.targets or model.classes or [], model.coef * np.asarray(model.deviations), strict=True
+    ):
         order = [j for j in np.argsort(-np.abs(effects), kind="stable")[:TOP_OF_CLASS] if effects[j] != 0]
         said = ", ".join(f"{model.names[j]} {'+' * bool(effects[j] > 0)}{short(effects[j], 3)}" for j in order)
-        rows.append([label(name), int(np.count_nonzero(effects)), said or "none", name in separated])
-    columns = [Column("class"), Column("features", True), Column("largest effects of one standard deviation")]
-    columns += [Column("separated", hint="told from all other training rows without one mistake")]
-    return data_table("effects-by-class", columns, rows, search="Search classes")
+        rows.append([label(name), int(np.count_nonzero(effects)), said or "none"])
+        if model.targets is None:
+            rows[-1].append(name in separated)
+    what, all_of_them = ("class", "classes") if model.targets is None else ("target", "targets")
+    columns = [Column(what), Column("features", True), Column("largest effects of one standard deviation")]
+    if model.targets is None:
+        columns += [Column("separated", hint="told from all other training rows without one mistake")]
+    return data_table("effects-by-class", columns, rows, search=f"Search {all_of_them}")
 
 
 def _reading(model: Model) -> str:
@@ -75,7 +81,9 @@ def _reading(model: Model) -> str:
 
 
 def _label(model: Model, i: int) -> str:
-    """The class that margin i speaks for."""
+    """The class that margin i speaks for, or the target that it predicts."""
+    if model.targets is not None:
+        return label(model.targets[i])
     if model.classes is None:
         return ""
     return label(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
@@ -105,7 +113,7 @@ def _bars_of(facts: Facts, i: int, most: int) -> Markup:
     n = int(np.count_nonzero(effects))
     what, notes = "Effect of one standard deviation", []
     if len(model.intercept) > 1:
-        what, notes = f"Class {_label(model, i)}", [what.lower()]
+        what, notes = f"{'Class' if model.targets is None else 'Target'} {_label(model, i)}", [what.lower()]
     if len(order) < n:
         notes.append(f"the {len(order)} largest of {n:,}")
     if facts.stability is not None:

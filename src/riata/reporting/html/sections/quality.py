@@ -7,7 +7,7 @@ import numpy as np
 from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
-from riata.model.quality import ClassQuality, NumberQuality, RiskQuality
+from riata.model.quality import ClassQuality, NumberQuality, RiskQuality, TargetsQuality
 from riata.reporting.baseline import errors_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
@@ -20,6 +20,7 @@ from riata.reporting.html.words import SCORES
 
 MOST_POINTS = 300  # of a curve
 MOST_BARS = 50  # of residuals
+MOST_DRAWN = 4  # targets
 MOST_CONFUSED = 60  # classes in the confusion matrix
 COMPACT, LONG_NAME = 8, 12  # classes, or letters of a name, from which on its columns are narrow
 RARE, LEAST_SHOWN = 0.05, 1e-6  # probabilities: of a class whose calibration needs logarithms, and the smallest shown
@@ -34,6 +35,8 @@ def quality_section(facts: Facts) -> Section | None:
     confusion = None
     if isinstance(found, ClassQuality):
         charts, confusion = _of_classes(found)
+    elif isinstance(found, TargetsQuality):
+        charts = [chart for name, one in list(found.by_target.items())[:MOST_DRAWN] for chart in _of_numbers(one, name)]
     else:
         charts = _of_numbers(found) if isinstance(found, NumberQuality) else [_survival(found, facts.target)]
     body = rendered(
@@ -43,6 +46,7 @@ def quality_section(facts: Facts) -> Section | None:
         scores=_scores(facts),
         baseline=_baseline(facts),
         classes=_by_class(found) if isinstance(found, ClassQuality) else None,
+        targets=_by_target(found) if isinstance(found, TargetsQuality) else None,
         charts=charts,
         confusion=confusion,
     )
@@ -103,6 +107,11 @@ def _baseline(facts: Facts) -> str:
             "The baseline gives all rows the same risk. Concordance says of two rows how often the one of higher risk "
             "had its event first; what is explained is a share of the deviance of the partial likelihood."
         )
+    if facts.model.targets is not None:
+        return (
+            f"The baseline predicts the mean of each target{'' if known is None else ' in the training rows'}, "
+            f"whatever the features. Scores are means over the {len(facts.model.targets)} targets."
+        )
     if classes is None:
         what = facts.model.loss_function.constant_words
         does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
@@ -133,17 +142,34 @@ def _by_class(found: ClassQuality) -> Markup:
     return data_table("classes", columns, rows)
 
 
-def _of_numbers(found: NumberQuality) -> list[Markup]:
+def _by_target(found: TargetsQuality) -> Markup:
+    """R2 and errors of every target, and R2 of its mean alone."""
+    names = ("r2", "rmse", "mae")
+    columns = [Column("target"), *(Column(SCORES[name], True) for name in names), Column("R² of the baseline", True)]
+    rows = [
+        [label(target), *(_cell(name, one.scores[name]) for name in names), _cell("r2", one.baseline.get("r2"))]
+        for target, one in found.by_target.items()
+    ]
+    return data_table("targets", columns, rows)
+
+
+def _of_numbers(found: NumberQuality, target: str = "") -> list[Markup]:
+    of = f" {label(target)}" if target else ""
     truth, predicted = found.sample.T
     note = f"a random sample of {count(len(truth), 'row')}" if len(truth) < found.n_rows else ""
     points = [Series("", predicted, truth, line=False, dots=True)]
     x, y = Axis("predicted"), Axis("true")
-    scatter = xy_chart("Predicted and true", points, x, y, note=note, diagonal=True, kind="predicted")
+    scatter = xy_chart(f"Predicted and true{of}", points, x, y, note=note, diagonal=True, kind="predicted")
     bars = min(MOST_BARS, max(8, round(2 * found.n_rows ** (1 / 3))))  # Rice's rule
     edges, counts, outside = _middle(found.residuals, bars)
     note = f"all {count(found.n_rows, 'row')}"
     note += f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
-    return [scatter, histogram("Residuals", edges, counts, "true minus predicted", note=note, kind="residuals")]
+    return [
+        scatter,
+        histogram(
+            f"Residuals{' of' + of if of else ''}", edges, counts, "true minus predicted", note=note, kind="residuals"
+        ),
+    ]
 
 
 def _survival(found: RiskQuality, target: str) -> Markup:

@@ -1,0 +1,80 @@
+"""Models of at most k of very many columns, for `branch_and_bound`, where the loss is quadratic and passes are cheap.
+
+The products of all columns would be too many, and few are asked for: the relaxation of a part is that of some
+candidates, and the slopes of all columns there say which others it wants. They become candidates, for all parts to
+come, until none is wanted. The bound is that of all columns at every point on the way, so that it may end at any of
+them.
+"""
+
+import numpy as np
+
+from riata.solvers.subset.global_bound import violators
+from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.solvers.subset.refit import solved
+from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
+
+ROUNDS = 10  # of candidates that the relaxation of a part wants
+MORE = 32  # of them at a time
+
+
+class CandidateSubsets:
+    """The columns of a local quadratic, in its units; its candidates become more, up to a limit."""
+
+    exact = True
+
+    def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
+        self.k, self._model, self._most_rows = k, model, most_rows
+        self.n_columns = self.n_weights = len(model.w)
+        self._costs, self._quadratic = model.costs, model.among_candidates()
+
+    def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
+        self._add(np.flatnonzero((node.state == 1) | (node.w != 0.0)))
+        w, price = np.where(node.state < 0, 0.0, node.w), node.price
+        best = Relaxed(-np.inf, w, np.zeros_like(w), np.zeros_like(w), price)
+        for _ in range(ROUNDS):
+            there = self._model.candidates
+            found = self._quadratic.relaxed(Node(node.state[there], w[there], price), k, np.inf, PRICES, SWEEPS)
+            price, w = found.price, np.zeros(self.n_columns)
+            w[there] = found.w
+            r, shares = self._pulls(w), np.zeros(self.n_columns)
+            shares[there] = found.shares
+            bound = self._over_all.bound(node.state, k, w, r)
+            if bound > best.bound:
+                best = Relaxed(bound, w, r, shares, price)
+            if best.bound >= target:
+                break
+            wanted = violators(self._costs, np.where(node.state == 0, r, 0.0), price, there)[:MORE]
+            if len(wanted) == 0 or not self._add(wanted):
+                break
+        return best
+
+    def reliefs(self, relaxed: Relaxed) -> np.ndarray:
+        return self._costs.reliefs(self._over_all.plane(relaxed.w, relaxed.r).slopes)
+
+    def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
+        self._add(members)
+        places = self._model.places(members)
+        H, h = self._model.products[np.ix_(places, places)], self._model.h[members]
+        w = np.zeros(self.n_columns)
+        w[members] = solved(H, h)
+        return self._model.loss - 0.5 * float(h @ w[members]), w
+
+    @property
+    def _over_all(self) -> Quadratic:
+        """The quadratic of all columns, without their products: planes do not ask for those."""
+        return Quadratic(np.empty((0, 0)), self._model.h, self._model.loss, self._costs)
+
+    def _pulls(self, w: np.ndarray) -> np.ndarray:
+        """c - G w, for all columns: from their products with those of w, as long as there is room for these."""
+        taken = np.flatnonzero(w)
+        if self._model.n_rows + len(taken) <= self._most_rows:
+            self._model.require(taken)
+        return self._model.pulls(taken, w[taken])
+
+    def _add(self, columns: np.ndarray) -> bool:
+        """Make these columns candidates, if there is room; columns of a model or a part are few, and always come in."""
+        new = columns[self._model.places(columns) < 0]
+        if len(new):
+            self._model.add_candidates(new)
+            self._quadratic = self._model.among_candidates()
+        return len(self._model.candidates) < self._most_rows

@@ -1,0 +1,74 @@
+"""A search of all models in a checkpoint: the best model, what is known of all features, and the parts left."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from riata.solvers.iterate import Saved
+from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
+from riata.solvers.subset.branch_and_bound import Parts
+from riata.solvers.subset.refit import Fitted
+
+PART_KINDS = {
+    "bounds": np.float64, "branches": np.int64, "prices": np.float64, "counts": np.int64, "places": np.int64,
+    "weights": np.float64,
+}  # fmt: skip
+
+
+class SavedSearch(NamedTuple):
+    """A search as it was."""
+
+    fit: Fitted
+    bound: float
+    out: np.ndarray
+    inside: np.ndarray
+    left: np.ndarray  # the columns that are searched
+    by_candidates: bool  # whether those are all columns, relaxed by candidates
+    n_parts: int
+    steps: int
+    parts: Parts
+
+
+def is_search(saved: Saved | None) -> bool:
+    """Whether a checkpoint is of a search, not of the fit before it."""
+    return saved is not None and "search.states" in saved.arrays
+
+
+def saved_search(search: SavedSearch) -> Saved:
+    """What a checkpoint keeps of it."""
+    arrays = {f"search.{name}": getattr(search.parts, name) for name in (*PART_KINDS, "states")}
+    arrays |= {"search.support": search.fit.support, "search.coef": search.fit.coef, "search.left": search.left,
+               "search.out": search.out, "search.inside": search.inside,
+               "search.floor": np.array(search.parts.floor)}  # fmt: skip
+    facts = {"b": float(search.fit.intercept), "objective": float(search.fit.objective), "bound": float(search.bound),
+             "by_candidates": search.by_candidates, "n_parts": search.n_parts, "rounds": search.steps}  # fmt: skip
+    return Saved(arrays, facts)
+
+
+@restoring()
+def restored_search(saved: Saved, d: int) -> SavedSearch:
+    """The search that was saved, of d features, if it is as a search saves it."""
+    arrays, facts = saved
+    kinds = {"b": float, "objective": float, "bound": float, "by_candidates": bool, "n_parts": int, "rounds": int}
+    check_facts(facts, kinds)
+    support, left = (check_array(arrays, f"search.{name}", np.int64, (None,)) for name in ("support", "left"))
+    check_set(support, "search.support", np.arange(d))
+    check_set(left, "search.left", np.arange(d))
+    coef = check_array(arrays, "search.coef", np.float64, support.shape)
+    out, inside = (check_array(arrays, f"search.{name}", np.bool_, (d,)) for name in ("out", "inside"))
+    n = len(check_array(arrays, "search.bounds", np.float64, (None,)))
+    lengths = dict.fromkeys(PART_KINDS, n) | dict.fromkeys(("places", "weights"), None)
+    found = {name: check_array(arrays, f"search.{name}", kind, (lengths[name],)) for name, kind in PART_KINDS.items()}
+    states = check_array(arrays, "search.states", np.int8, (n, len(left)))
+    for name, least in {"branches": 0, "places": 0}.items():
+        check_indices(found[name], f"search.{name}", least, len(left))
+    check_indices(states, "search.states", -1, 2)
+    check_indices(found["counts"], "search.counts", 0, len(left) + 1)
+    if not int(found["counts"].sum()) == len(found["places"]) == len(found["weights"]):
+        raise ValueError("the weights of its parts are not as many as it says")
+    floor = float(check_array(arrays, "search.floor", np.float64, (), finite=False))
+    fit = Fitted(support, coef, facts["b"], facts["objective"])
+    parts = Parts(**found, states=states, floor=floor)
+    return SavedSearch(
+        fit, facts["bound"], out, inside, left, facts["by_candidates"], facts["n_parts"], facts["rounds"], parts
+    )

@@ -1,0 +1,69 @@
+"""Several targets at once: what is asked for as a loss of all of them sees it, and what is known of each."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from riata.coupled_passes import targets_one_by_one
+from riata.data.dataset import Dataset
+from riata.errors import DataError, OptionError
+from riata.matrices.moments import Moments
+from riata.training.checks import check_varies
+from riata.training.spec import Spec
+
+
+def n_targets(data: Dataset) -> int:
+    """How many numbers there are to predict for a row."""
+    return 1 if data.facts.targets is None else len(data.facts.targets)
+
+
+def of_targets(data: Dataset, spec: Spec) -> Spec:
+    """The spec of all targets at once; a feature is in the model for all of them or for none, unless told otherwise."""
+    loss = spec.loss_function.of_targets(n_targets(data))
+    _check(data, spec)
+    shared = spec.penalty is None if spec.shared_support is None else spec.shared_support
+    return replace(spec, loss=loss, shared_support=shared)
+
+
+def _check(data: Dataset, spec: Spec) -> None:
+    """Refuse what there is for one target only."""
+    several = f"{n_targets(data)} targets at once"
+    refused = {
+        f"k is of one target: take alpha for {several}, or alpha='auto' beside k": spec.k is not None
+        and spec.alpha != "auto",
+        f"{several} go with solver 'exact', not with {spec.solver!r}: leave the solver out": spec.solver
+        not in ("auto", "exact"),
+        f"debias refits one target, and there are {several}: leave it out": spec.debias,
+        f"there is no offset for {several}: take it from the targets": data.facts.offset is not None,
+        f"a stream that is read once has one target, and there are {several}: keep it while it is read (cache=True)": (
+            data.single_pass
+        ),
+    }
+    for sentence, wrong in refused.items():
+        if wrong:
+            raise OptionError(sentence)
+
+
+def check_same_targets(data: Dataset, others: Dataset) -> None:
+    """Refuse other rows that have more or fewer targets than those that are learnt from."""
+    mine, theirs = n_targets(data), n_targets(others)
+    if mine != theirs:
+        raise DataError(f"the rows to learn from have {_counted(mine)}, and the validation set has {_counted(theirs)}")
+
+
+def _counted(n: int) -> str:
+    return f"{n} target" + ("" if n == 1 else "s")
+
+
+def moments_of_targets(data: Dataset) -> Sequence[Moments]:
+    """Weight, mean and squares of every target, all of which must vary."""
+    found = targets_one_by_one(data, n_targets(data))
+    for name, moments in zip(data.facts.targets or (), found, strict=True):
+        check_varies(data, moments, f"the target {name!r}")
+    return found
+
+
+def means_of(moments: Sequence[Moments]) -> list[float]:
+    """What a model without features predicts."""
+    return [float(np.float64(one.y_mean)) for one in moments]
