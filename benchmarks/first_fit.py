@@ -1,6 +1,6 @@
 """What the first fit of a machine costs, and the second: processor seconds of fresh processes, all imports included.
 
-    python benchmarks/first_fit.py [--kernels] [--only exact] [--task regression] [--face Python] [--rounds 3] [--rows 1000]
+    python benchmarks/first_fit.py [--kernels] [--only exact] [--task regression] [--face Python] [--rows 1000]
 
 The first runs with an empty cache and so compiles what it calls; the second finds machine code there. Fits as small as
 the default are interpreted; `--rows 10000` are not. Least of some rounds. `--kernels` lists the seconds that each

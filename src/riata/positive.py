@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from riata.small_work import of_thread
 from riata.scipy_later import linalg
+from riata.small_work import of_thread
 
 
 def upper_squares(A: np.ndarray) -> np.ndarray:

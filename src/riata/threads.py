@@ -7,8 +7,8 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from riata.small_work import of_thread
 from riata.machine import after_fork_in_child, usable_cores
+from riata.small_work import of_thread
 
 
 @cache

@@ -1,5 +1,7 @@
 """Kernels that are interpreted: the same models as compiled ones give, in the commands that ask, up to a fixed work."""
 
+import subprocess
+import sys
 import threading
 from contextlib import nullcontext
 
@@ -10,7 +12,7 @@ from numpy.testing import assert_allclose
 import riata
 from riata import small_work
 from riata.kernels.compiled import compiled
-from riata.small_work import IN_A_COMMAND, IN_PYTHON, SmallWork, interpreting, of_thread
+from riata.small_work import IN_A_COMMAND, SmallWork, interpreting, of_thread
 from riata.training.small_fits import is_one_fit
 
 
@@ -113,3 +115,18 @@ def test_a_single_fit_from_start_to_end_is_interpreted(options, one):
 def test_more_than_two_classes_are_many_fits():
     rows = riata.open(np.ones((6, 2)), np.array(list("abcabc")))
     assert not is_one_fit(rows, riata.Spec(loss="logistic", k=1))
+
+
+def test_a_first_small_fit_in_python_does_not_even_import_numba():
+    fits = """
+import sys, numpy as np, riata
+X = np.random.default_rng(0).normal(size=(300, 10))
+y = X @ np.arange(10.0)
+riata.SparseRegressor(alpha_ratio=0.1).fit(X, y)
+riata.SparseRegressor(k=3).fit(X, y)
+riata.SparseClassifier(alpha_ratio=0.1).fit(X, y > 0)
+riata.SparseClassifier(k=3).fit(X, y > 5)
+print("numba" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", fits], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

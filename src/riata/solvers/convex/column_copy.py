@@ -12,7 +12,7 @@ from riata.threads import one_blas_thread
 
 LARGEST_COPY = 1 << 22  # entries
 FEW_COLUMNS = 128  # more of them than rows have a curvature that is mostly zero
-# Guesses, in operations: a minimum over a copy takes STEPS, each with a loss for every row beside its columns, and saves
+# Guesses, in operations: a minimum over a copy takes STEPS, each with a loss for every row beside its columns. It saves
 # PASSES over all entries, which beyond those cost what a call does.
 STEPS, ROW = 6, 30
 PASSES, CALL, ENTRY_BYTES = 4, 100_000, 8

@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from riata.small_work import of_thread
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.outcome.path_end import EndReason
+from riata.small_work import of_thread
 from riata.threads import n_cores, one_blas_thread
 from riata.training.model_events import model_made
 from riata.training.path import GrowingPath, ModelPath
