@@ -26,8 +26,8 @@ class Limits:
 
 # interpreted, that work takes about the processor time of importing numba and loading machine code
 IN_A_COMMAND = Limits(numbers=50_000, work=1_300_000)
-# in Python more fits may follow: some 10 ms more for each are the price of a first one that compiles nothing
-IN_PYTHON = Limits(numbers=1 << 14, work=50_000)
+# in Python more fits may follow: some 20 ms more for each are the price of a first one that compiles nothing
+IN_PYTHON = Limits(numbers=1 << 14, work=100_000)
 
 
 class SmallWork:
