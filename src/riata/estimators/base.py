@@ -128,7 +128,7 @@ class SparseLinear(SelectorMixin, TakesRows):
     def _begin(self) -> Spec:
         """Check the options that depend on no data, and forget what an earlier fit left behind."""
         spec = self._spec()
-        check_request(spec, self._task)
+        check_request(self._spec_of_task, self._task)
         for name in [name for name in vars(self) if name == "_learner" or (name.endswith("_") and name[0] != "_")]:
             delattr(self, name)
         return spec

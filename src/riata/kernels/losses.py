@@ -16,6 +16,7 @@ from riata.kernels.compiled import before_compiling, compiled
 from riata.kernels.deviances import (
     GAMMA,
     NEGATIVE_BINOMIAL,
+    QUANTILE,
     TWEEDIE,
     deviance_derivative,
     deviance_second_derivative,
@@ -26,7 +27,7 @@ from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
 CODES = range(5)  # of the losses below
-CODES_OF_PAIRS = (GAMMA, TWEEDIE, NEGATIVE_BINOMIAL)
+CODES_OF_PAIRS = (GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE)
 Coded = int | tuple[int, float]  # a loss, as compiled loops take it
 
 
