@@ -80,7 +80,7 @@ def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
     from riata.training.spec import Spec
 
     given = {name: options[name] for name in OF_SPEC if name in options} | more
-    given["loss"] = given.get("loss") or USUAL[rows.task]
+    given["loss"] = given.get("loss") or ("binomial" if rows.facts.trials else USUAL[rows.task])
     if isinstance(given.get("class_weight"), dict):
         given["class_weight"] = _by_label(given["class_weight"], rows.classes)
     if "select" in given:

@@ -1,7 +1,7 @@
 """Regression."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,14 @@ from sklearn.utils.validation import _check_sample_weight
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.target_names import names_of_targets
+from riata.data.trials import given_shares
 from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import loss_of
+from riata.training.checks import check_shares
 from riata.training.streams import Learner
 from riata.training.trained import Trained
 
@@ -174,14 +176,54 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
         return data
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        trials: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        validation: Any = None,
+    ) -> Self:
+        """Fit to arrays, to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+
+        `y` may have several columns, all of which are then predicted at once. With loss "binomial" it is the share of
+        successes of each row or, beside `trials`, their number.
+        """
+        if trials is not None:
+            y, sample_weight = self._shares(X, y, trials, sample_weight)
+        return super().fit(
+            X, y, sample_weight, offset=offset, exposure=exposure, groups=groups, time=time, validation=validation
+        )
+
+    def _shares(self, X: Any, y: Any, trials: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """The shares of successes among trials, and weights that count trials."""
+        if isinstance(X, Dataset | str | Path):
+            raise OptionError("a Dataset brings its own trials: name them to riata.open (trials)")
+        check_shares(loss_of(self.loss), of_trials=True)
+        return given_shares(plain_target(y), plain_target(trials), plain_target(sample_weight))
+
     @available_if(learns_online)
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        trials: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
     ) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before.
 
-        An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
+        `trials`, `offset` and `exposure` are one number for each row, as in `fit`: all rows have one, or none.
         """
+        if trials is not None:
+            y, sample_weight = self._shares(X, y, trials, sample_weight)
         if names_of_targets(y) is not None:
             raise OptionError("partial_fit learns one target: give it a y of one column, or fit all rows at once")
         first = self._begin_stream(X)
@@ -218,12 +260,21 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         return loss_of(self.loss).mean(z[:, 0] if self.trained_.targets is None else z)
 
     def score(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        trials: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
     ) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
 
-        Of several targets it is the mean of theirs.
+        Of several targets it is the mean of theirs; beside `trials`, that of shares.
         """
+        if trials is not None:
+            y, sample_weight = self._shares(X, y, trials, sample_weight)
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))

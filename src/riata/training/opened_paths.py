@@ -13,7 +13,7 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training import path as along
-from riata.training.checks import check_exposure, check_rows
+from riata.training.checks import check_exposure, check_rows, check_shares
 from riata.training.named_features import with_features_numbered
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
@@ -62,6 +62,7 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
     loss_for(data.task, spec.loss)
+    check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
         check_risks(data, spec)
