@@ -68,9 +68,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     bounds : dict or sequence of n_features pairs, optional
         Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
         for each feature. None is no bound; 0 must be possible. With solver "exact".
-    loss : {"squared", "huber", "quantile", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
+    loss : {"squared", "huber", "quantile", "binomial", "poisson", "negative-binomial", "gamma", "tweedie"} or Loss
         Least squares, its robust cousin (bent at 1.35), a quantile such as "quantile:0.95", or half the deviance of
-        counts of mean exp(X @ w + b).
+        successes among ``trials``, or of counts and amounts of mean exp(X @ w + b). Or a `riata.losses.Loss`.
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
     fit_intercept : bool, default=True
@@ -193,6 +193,16 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
         `y` may have several columns, all of which are then predicted at once. With loss "binomial" it is the share of
         successes of each row or, beside `trials`, their number.
+
+        Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
+        also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
+
+        `offset` is a number for each row that is added to its margin, `exposure` one whose logarithm is (of a loss with
+        a logarithmic link): the rows of a `Dataset` bring their own. To predict needs them, too.
+
+        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
+        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
+        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
         """
         if trials is not None:
             y, sample_weight = self._shares(X, y, trials, sample_weight)
