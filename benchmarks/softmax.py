@@ -1,6 +1,6 @@
 """Several classes at once: softmax beside one against the rest, and beside scikit-learn's saga.
 
-    python benchmarks/softmax.py sparsity [--data ../shared/data] [--only digits covtype news20]
+    python benchmarks/softmax.py sparsity [--data ../shared/data] [--only wine digits ...]
     python benchmarks/softmax.py speed [--data ../shared/data] [--only digits covtype news20]
 
 `sparsity`: along paths of falling alphas, the held-out log loss of the largest model of each kind that has no more
@@ -35,6 +35,41 @@ def digits(_data):
     return load_digits(return_X_y=True)
 
 
+def wine(_data):
+    from sklearn.datasets import load_wine
+
+    return load_wine(return_X_y=True)
+
+
+def carriers(data):
+    """Which of 16 airlines flies at that hour over that distance."""
+    frame = _sampled(
+        data / "nycflights13.parquet", ["carrier", "origin", "month", "hour", "distance", "sched_arr_time"]
+    )
+    frame["hour"] = frame["hour"].astype(str)
+    return _numbers(frame.drop(columns="carrier")), frame["carrier"].to_numpy()
+
+
+def brands(data):
+    """Which of 11 makes of cars a policy insures."""
+    columns = ["VehBrand", "VehPower", "VehAge", "DrivAge", "BonusMalus", "VehGas", "Density", "Area", "Region"]
+    frame = _sampled(data / "fremtpl2.parquet", columns)
+    frame["Density"] = np.log(frame["Density"])
+    return _numbers(frame.drop(columns="VehBrand")), frame["VehBrand"].to_numpy()
+
+
+def _sampled(file, columns, n=20_000):
+    import pandas as pd
+
+    return pd.read_parquet(file, columns=columns).sample(n, random_state=0)
+
+
+def _numbers(frame):
+    import pandas as pd
+
+    return pd.get_dummies(frame).to_numpy(dtype=float)
+
+
 def covtype(data, n=20_000):
     found = np.load(data / "covtype.npz")
     rows = np.sort(np.random.default_rng(0).permutation(len(found["y"]))[:n])
@@ -50,7 +85,8 @@ def news20(data, n_words=3000):
     return X, np.load(data / "news20_counts.npz")["y20"]
 
 
-SETS = {"digits": digits, "covtype": covtype, "news20": news20}
+SETS = {one.__name__: one for one in (wine, digits, covtype, carriers, brands, news20)}
+OF_SPEED = ["digits", "covtype", "news20"]
 
 
 def halves(X, y):
@@ -76,7 +112,8 @@ def sparsity(X, y, X_new, y_new, n_classes):
 
 def softmax_models(X, y, n_classes, shared):
     spec = Spec(loss=Softmax(n_classes), standardize=False, shared_support=shared, tol=1e-4)
-    made = path(InMemory(X, y.astype(float)), spec, length=N_ALPHAS, reach=REACH)
+    enough = PER_CLASS[-1] * (1 if shared else n_classes)  # features that have more coefficients than any budget
+    made = path(InMemory(X, y.astype(float)), spec, length=N_ALPHAS, reach=REACH, max_features=enough)
     return [(w.reshape(-1, n_classes), b, "softmax") for w, b in zip(made.coefs, made.intercepts, strict=True)]
 
 
@@ -133,9 +170,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("sparsity", "speed"))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--only", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--only", nargs="+", choices=SETS, help="all by default")
     options = parser.parse_args()
-    for name in options.only:
+    for name in options.only or (SETS if options.what == "sparsity" else OF_SPEED):
         X, y, X_new, y_new, n_classes = halves(*SETS[name](options.data))
         of = f"{name} {X.shape[0]:,} x {X.shape[1]:,}, {n_classes} classes"
         if options.what == "sparsity":

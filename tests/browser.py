@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 import pytest
 
+PATIENCE = 120_000  # milliseconds: a busy machine is slow
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
@@ -16,7 +17,8 @@ def chromium():
     if program is None:
         pytest.skip("there is no Chromium to look at pages with (apt-get install chromium)")
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        options = ["--no-sandbox", "--disable-dev-shm-usage"]
+        browser = driver.chromium.launch(executable_path=program, args=options, timeout=PATIENCE)
         yield browser
         browser.close()
 
@@ -33,7 +35,7 @@ def opened(browser, path, *, width=1200, dark=False, scripts=True, touch=False):
     )
     complaints: list[str] = []
     page = context.new_page()
-    page.set_default_timeout(60_000)  # milliseconds: a busy machine is slow
+    page.set_default_timeout(PATIENCE)
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: request.url.startswith(("file:", "data:")) or complaints.append(request.url))

@@ -122,5 +122,8 @@ def outputs_proximal_gradient(A, slope, s, penalty, n_outputs, learn_b, steps, c
             t_new = 1.0
         move = (t - 1.0) / t_new if t_new > 1.0 else 0.0
         ahead_w, ahead_b = w_new + move * (w_new - w), b_new + move * (b_new - b)
+        still = max(np.abs(w_new - w).max() / max(np.abs(w_new).max(), 1e-300), np.abs(b_new - b).max())
         w, b, t = w_new, b_new, t_new
+        if still <= 1e-15:
+            break
     return w, b

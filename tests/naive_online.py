@@ -116,6 +116,7 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
     origin = y[0] if loss.relative else 0.0
     z, hold, w = np.zeros((n_lanes, d)), np.zeros(d), np.zeros((n_lanes, d))
     b, b_z, b_hold, squares = (np.zeros(n_lanes + 1) for _ in range(4))
+    spread = 0.0
 
     def weights(T, seen):
         variance = np.average(seen**2, axis=0, weights=weight[: len(seen)])
@@ -131,9 +132,14 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
         if loss.logarithms:
             mean = np.average(y[: i + 1], weights=weight[: i + 1])
             origin, curvature = np.log(mean), loss.second_derivative(mean, np.log(mean))
+        if loss.kinked:
+            spread += weight[i] * abs(y[i] - origin - b[-1])
+            if spread == 0.0:
+                continue
+            curvature = loss.curvature_by_spread * weight[: i + 1].sum() / spread
         w, deviation = weights(T, a[: i + 1])
         u = loss.derivative(y[i], origin + b + np.append(w @ x, 0.0))
-        cap = abs(u[-1]) + (np.sqrt(squares[-1] / T) if T > 0 else 0.0)
+        cap = np.inf if loss.kinked else abs(u[-1]) + (np.sqrt(squares[-1] / T) if T > 0 else 0.0)
         u = weight[i] * np.clip(u, -cap, cap)
         squares += u**2
         rest = np.sqrt(squares[-1] / (T + weight[i]))

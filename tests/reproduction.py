@@ -10,15 +10,19 @@ import numpy as np
 
 from riata.datasets import gisette
 from riata.reproduce import plan
+from riata.reproduce.algorithms import Effort
 from riata.reproduce.experiment import reproduce
 
 N_FEATURES, N_ROWS = 60, {"train": 80, "test": 40}
 SMALL = plan.Shapes(((100, 20), (200, 20)), ((100, 20), (100, 40)))
+HELD = (5_000, 2_000)  # rows and features of 40 MB, far more than what varies from run to run
+EFFORT = Effort(text_passes=2, code_steps=1_000, code_batch_steps=100, batch_passes=10)
 SMALLER = {  # what is made small, and where
     (gisette, "N_FEATURES"): N_FEATURES,
     (gisette, "N_ROWS"): N_ROWS,
     (plan, "QUICK_WEIGHED"): ("cd", "fobos"),
-    (plan, "QUICK_MEMORY"): plan.Shapes(((100, 20), (20_000, 100)), ((10, 1000), (10, 50_000))),
+    (plan, "QUICK_MEMORY"): plan.Shapes(((100, 20), HELD), ((10, 1000), (10, 50_000))),
+    (plan, "QUICK"): EFFORT,
     (plan, "QUICK_TIME"): SMALL,
 }
 

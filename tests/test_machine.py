@@ -19,8 +19,9 @@ SOURCE = Path(riata.__file__).parent
 ONE_MODULE = "machine.py"
 
 
-@pytest.fixture
-def rows(tmp_path):
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory):
+    tmp_path = tmp_path_factory.mktemp("elsewhere")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(400, 6)), columns=list("abcdef"))
     frame["level"] = rng.choice(["x", "y", "Ümlaut"], 400)
@@ -30,43 +31,11 @@ def rows(tmp_path):
     return tmp_path
 
 
-def elsewhere(code: str, folder: Path) -> str:
-    """What code prints on a system without POSIX."""
-    script = Path(other_systems.__file__)
-    environment = os.environ | {"RIATA_CACHE": str(folder / "cache"), "PYTHONPATH": str(SOURCE.parent)}
-    environment |= {"NUMBA_CACHE_DIR": environment.get("NUMBA_CACHE_DIR", str(folder / "kernels"))}
-    command = [sys.executable, "-X", "warn_default_encoding", str(script), code]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
-
-
 def command(*words: str) -> str:
     return f"from riata.cli import main; main({list(words)!r}, standalone_mode=False);"
 
 
-def test_commands_work_without_posix(rows):
-    shared = ("--target", "target", "--memory", "2MB")
-    code = command("profile", "rows.csv", *shared[:2])
-    code += command("fit", "rows.csv", *shared, "--k", "2", "--report", "report.html", "--out", "m.json", "--quiet")
-    code += command("path", "rows.parquet", *shared, "--n-alphas", "5", "--out", "path.csv")
-    code += command("predict", "m.json", "rows.parquet", "--out", "predicted.csv")
-    said = elsewhere(code, rows)
-    assert "Ümlaut" in said
-    assert set(riata.load_model(rows / "m.json").names) == {"a", "c"}
-    assert "peak memory" not in (rows / "report.html").read_text(encoding="utf-8")
-    assert (rows / "path.csv").exists()
-    assert (rows / "predicted.csv").exists()
-
-
-def test_json_says_that_the_peak_is_unknown(rows):
-    said = elsewhere(command("fit", "rows.parquet", "--target", "target", "--k", "2", "--json"), rows)
-    assert json.loads(said)["peak_rss_mb"] is None
-
-
-def test_fits_kept_rows_and_checkpoints_work_without_posix(rows):
-    said = elsewhere(
-        """
+FITS = """
 import os, pathlib, numpy as np, riata
 from riata import machine
 with open("rows.csv", "rb"):
@@ -87,10 +56,46 @@ stream = riata.open(chunks, cache=True)
 riata.SparseRegressor(alpha=0.1).fit(stream)
 del data, stream
 print(sorted(path.name for path in pathlib.Path().rglob("riata-*")))
-""",
-        rows,
-    )
-    assert said.split("\n")[-2] == "[]"
+"""
+SHARED = ("--target", "target", "--memory", "2MB")
+PARTS = {  # of one process, since the imports of each would take longer than all of it
+    "commands": command("profile", "rows.csv", *SHARED[:2])
+    + command("fit", "rows.csv", *SHARED, "--k", "2", "--report", "report.html", "--out", "m.json", "--quiet")
+    + command("path", "rows.parquet", *SHARED, "--n-alphas", "5", "--out", "path.csv")
+    + command("predict", "m.json", "rows.parquet", "--out", "predicted.csv"),
+    "json": command("fit", "rows.parquet", "--target", "target", "--k", "2", "--json"),
+    "fits": FITS,
+}
+BETWEEN = "-- another part --"
+
+
+@pytest.fixture(scope="module")
+def said(rows):
+    """What each part prints on a system without POSIX."""
+    script = Path(other_systems.__file__)
+    environment = os.environ | {"RIATA_CACHE": str(rows / "cache"), "PYTHONPATH": str(SOURCE.parent)}
+    environment |= {"NUMBA_CACHE_DIR": environment.get("NUMBA_CACHE_DIR", str(rows / "kernels"))}
+    code = f"\nprint({BETWEEN!r})\n".join(PARTS.values())
+    command = [sys.executable, "-X", "warn_default_encoding", str(script), code]
+    done = subprocess.run(command, cwd=rows, env=environment, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return dict(zip(PARTS, done.stdout.split(f"{BETWEEN}\n"), strict=True))
+
+
+def test_commands_work_without_posix(rows, said):
+    assert "Ümlaut" in said["commands"]
+    assert set(riata.load_model(rows / "m.json").names) == {"a", "c"}
+    assert "peak memory" not in (rows / "report.html").read_text(encoding="utf-8")
+    assert (rows / "path.csv").exists()
+    assert (rows / "predicted.csv").exists()
+
+
+def test_json_says_that_the_peak_is_unknown(said):
+    assert json.loads(said["json"])["peak_rss_mb"] is None
+
+
+def test_fits_kept_rows_and_checkpoints_work_without_posix(said):
+    assert said["fits"].split("\n")[-2] == "[]"
 
 
 def test_a_file_without_a_name_outlives_its_handle_while_it_is_mapped(tmp_path):

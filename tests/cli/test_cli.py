@@ -158,35 +158,34 @@ def test_datasets_lists_them(here):
     assert "digits49:test" in riata_command("datasets")
 
 
-def test_help_imports_nothing_heavy():
-    """What `riata --help` loads decides how fast it answers; a clock would be noisy."""
+def imported(commands: list[list[str]], heavy: tuple[str, ...]) -> list[str]:
+    """What a process has imported of heavy modules after each command: one process, since none may import any."""
     code = (
-        "import sys\nfrom riata.cli import main\nmain(['--help'], standalone_mode=False)\n"
-        "print('loaded', *[m for m in ('numpy', 'numba', 'pyarrow', 'sklearn', 'pandas') if m in sys.modules])"
+        f"import sys\nfrom riata.cli import main\nfor words in {commands!r}:\n"
+        f"    main(words, standalone_mode=False)\n"
+        f"    print('imported', *[m for m in {heavy!r} if m in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.splitlines()[-1] == "loaded"
+    found = [line.split()[1:] for line in shown.stdout.splitlines() if line.startswith("imported")]
+    assert len(found) == len(commands)
+    return [f"{' '.join(words)}: {names}" for words, names in zip(commands, found, strict=True) if names]
 
 
-@pytest.mark.parametrize("strength", [["--k", "2"], ["--alpha", "auto"]], ids=" ".join)
-def test_a_fit_imports_no_more_than_it_needs(here, rng, strength):
+def test_help_imports_nothing_heavy():
+    """What `riata --help` loads decides how fast it answers; a clock would be noisy."""
+    assert imported([["--help"]], ("numpy", "numba", "pyarrow", "sklearn", "pandas")) == []
+
+
+def test_a_fit_imports_no_more_than_it_needs(here, rng):
     """scikit-learn, pandas and libraries for pictures take longer to import than a small fit takes to run."""
     numbers = rng.normal(size=(60, 4))
     np.savetxt("small.csv", np.column_stack([numbers, numbers[:, 0]]), delimiter=",", header="a,b,c,d,y", comments="")
-    arguments = ["fit", "small.csv", "--target", "y", *strength]
-    code = (
-        f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
-        "heavy = ('sklearn', 'pandas', 'matplotlib', 'dask', 'jinja2', 'joblib', 'scipy.special', 'scipy.stats')\n"
-        "print('loaded', *[m for m in heavy if m in sys.modules])"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.splitlines()[-1] == "loaded"
+    fits = [["fit", "small.csv", "--target", "y", *strength] for strength in (["--k", "2"], ["--alpha", "auto"])]
+    heavy = ("sklearn", "pandas", "matplotlib", "dask", "jinja2", "joblib", "scipy.special", "scipy.stats")
+    assert imported(fits, heavy) == []
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--cross", "level,other"], ["--text", "level"], ["--hash-text"]], ids=" ".join
-)
-def test_no_kind_of_column_imports_pandas(here, rng, options):
+def test_no_kind_of_column_imports_pandas(here, rng):
     """Arrow does, unasked, wherever it is handed a scalar of Python's: half a second, and 50 MB."""
     n = 300
     table = pd.DataFrame({"x": rng.normal(size=n), "level": rng.choice(["a b", "c", None], n)})
@@ -196,13 +195,9 @@ def test_no_kind_of_column_imports_pandas(here, rng, options):
     table.loc[5, ["x", "day", "percent", "told"]] = None
     table["y"] = rng.normal(size=n)
     table.to_csv("small.csv", index=False)
-    arguments = ["fit", "small.csv", "--target", "y", "--alpha-ratio", "0.1", "--quiet", *options]
-    code = (
-        f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
-        "print('pandas' in sys.modules)"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.splitlines()[-1] == "False"
+    fit = ["fit", "small.csv", "--target", "y", "--alpha-ratio", "0.1", "--quiet"]
+    kinds = [[], ["--cross", "level,other"], ["--text", "level"], ["--hash-text"]]
+    assert imported([[*fit, *options] for options in kinds], ("pandas",)) == []
 
 
 def test_no_format_imports_pandas(here, rng):
@@ -217,32 +212,22 @@ def test_no_format_imports_pandas(here, rng):
     np.save("t.npy", S.toarray())
     fits = [["t.npy", "--target", "0"], ["t.npz"], ["t.svm"], ["t.jsonl", "--target", "y"], ["t.orc", "--target", "y"],
             ["t.parquet", "--target", "y", "--max-levels", "10"]]  # fmt: skip
-    code = (
-        "import sys\nfrom riata.cli import main\n"
-        f"for words in {fits!r}:\n"
-        "    main(['fit', *words, '--alpha-ratio', '0.1', '--quiet', '--no-cache'], standalone_mode=False)\n"
-        "    print(words[0], 'pandas' in sys.modules)"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.splitlines() == [f"{words[0]} False" for words in fits]
+    commands = [["fit", *words, "--alpha-ratio", "0.1", "--quiet", "--no-cache"] for words in fits]
+    assert imported(commands, ("pandas",)) == []
 
 
-@pytest.mark.parametrize("strength", [["--k", "2"], ["--alpha-ratio", "0.1"]], ids=" ".join)
-@pytest.mark.parametrize("target", ["y", "label"])
-def test_a_small_fit_imports_neither_numba_nor_scipy(here, rng, strength, target):
+def test_a_small_fit_imports_neither_numba_nor_scipy(here, rng):
     """Their import costs more than the loops of such a fit, which are interpreted."""
     numbers = rng.normal(size=(60, 4))
     table = pd.DataFrame(numbers, columns=list("abcd")).assign(y=numbers[:, 0])
     table["label"] = np.where(numbers[:, 0] + rng.normal(size=60) > 0, "up", "down")
     table.to_csv("small.csv", index=False)
-    arguments = ["fit", "small.csv", "--target", target, "--drop", "y" if target == "label" else "label", *strength]
-    code = (
-        f"import sys\nfrom riata.cli import main\nmain({arguments!r}, standalone_mode=False)\n"
-        "heavy = ('numba', 'llvmlite', 'scipy', 'threadpoolctl', 'sklearn', 'pandas')\n"
-        "print('loaded', *[m for m in heavy if m in sys.modules])"
-    )
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert shown.stdout.splitlines()[-1] == "loaded"
+    fits = [
+        ["fit", "small.csv", "--target", target, "--drop", other, *strength]
+        for target, other in (("y", "label"), ("label", "y"))
+        for strength in (["--k", "2"], ["--alpha-ratio", "0.1"])
+    ]
+    assert imported(fits, ("numba", "llvmlite", "scipy", "threadpoolctl", "sklearn", "pandas")) == []
 
 
 def test_help_names_every_command():

@@ -28,7 +28,8 @@ SPEC = Spec(alpha_ratio=0.02, loss="logistic")
 
 @pytest.fixture(scope="module")
 def cluster():
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="700MiB") as cluster:
+    """One worker, and two as soon as the first test has called for another."""
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="700MiB") as cluster:
         yield cluster
 
 
@@ -69,15 +70,35 @@ def undisturbed(data):
     return fit(data, SPEC).result.coef
 
 
+def test_a_worker_that_comes_and_one_that_dawdles(cluster, client, data, undisturbed):
+    """Before any test harms the cluster: a nanny gives up a worker that dies at a bad moment, and one is missing."""
+    cluster.scale(2)
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+    client.wait_for_workers(2, timeout=120)
+
+    def part(chunk):
+        if get_worker().name == 0:
+            time.sleep(0.1)
+        return chunk.y.sum()
+
+    assert data.sum(part) == data.sum(lambda chunk: chunk.y.sum())
+    assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
+
+
 def test_workers_killed_at_random_moments_change_no_bit(cluster, data, undisturbed):
     rng, done = random.Random(5), threading.Event()
 
     def kill():
-        for _ in range(2):
-            time.sleep(rng.uniform(0.05, 0.6))
-            there = [nanny for nanny in cluster.workers.values() if nanny.worker_address in cluster.scheduler.workers]
-            os.kill(rng.choice(there).pid, signal.SIGKILL)  # not one that is starting: its nanny would give it up
-        done.set()
+        """Not a worker that is starting: its nanny would give it up. One may be dying already, and has no number."""
+        try:
+            for _ in range(2):
+                time.sleep(rng.uniform(0.05, 0.6))
+                nannies = cluster.workers.values()
+                there = [nanny for nanny in nannies if nanny.worker_address in cluster.scheduler.workers and nanny.pid]
+                if there:
+                    os.kill(rng.choice(there).pid, signal.SIGKILL)
+        finally:
+            done.set()
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -99,26 +120,6 @@ def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
     n_rows, sums = data.sum(part)
     assert n_rows == 2000
     assert_array_equal(sums, data.sum(lambda chunk: chunk.X.array.sum(axis=0)))
-
-
-def test_a_worker_that_comes_and_one_that_dawdles(path, undisturbed):
-    """On a cluster that no test has harmed: a nanny gives up a worker that dies at a bad moment, and one is missing."""
-    with (
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        data = opened(path, client)
-        cluster.scale(2)
-        assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
-        client.wait_for_workers(2, timeout=120)
-
-        def part(chunk):
-            if get_worker().name == 0:
-                time.sleep(0.1)
-            return chunk.y.sum()
-
-        assert data.sum(part) == data.sum(lambda chunk: chunk.y.sum())
-        assert_array_equal(fit(data, SPEC).result.coef, undisturbed)
 
 
 def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sentence(
@@ -150,11 +151,11 @@ sys.stdin.read()
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def healthy():
     """The client of a cluster that no test has harmed."""
     with (
-        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         yield client
@@ -191,7 +192,7 @@ def test_a_scheduler_that_is_lost_gives_a_sentence_and_its_fit_goes_on_elsewhere
 def test_a_cluster_without_workers_is_not_waited_for_for_ever(rows, monkeypatch):
     X, y = (da.from_array(array, chunks=2000) for array in rows)
     with (
-        LocalCluster(n_workers=1, processes=False, dashboard_address=None) as small,
+        LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as small,
         Client(small, set_as_default=False) as client,
     ):
         data = riata.open(X, y, task="regression", engine=client)

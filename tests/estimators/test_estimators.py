@@ -233,7 +233,7 @@ def test_partial_fit_refuses_what_a_stream_cannot_have(table):
 def test_several_classes_and_class_weights(rng):
     X = rng.normal(size=(300, 8))
     y = np.array(["a", "b", "c"])[np.argmax(X[:, :3] + 0.3 * rng.normal(size=(300, 3)), axis=1)]
-    model = riata.SparseClassifier(alpha=0.01).fit(X, y)
+    model = riata.SparseClassifier(alpha=0.01, loss="logistic").fit(X, y)
     assert model.coef_.shape == (3, 8)
     assert model.score(X, y) > 0.85
     assert_allclose(model.predict_proba(X).sum(axis=1), 1)

@@ -123,7 +123,7 @@ def test_the_model_is_the_same_from_every_source(source, frame, fitted, tmp_path
             atol=1e-7,
         )
         assert_allclose(kept.score(data), kept.score(frame))
-        with pytest.raises(DataError, match="there is no column 'treated'.*it has the trials of the successes"):
+        with pytest.raises(DataError, match=r"there is no column 'treated'.*it has the trials of the successes"):
             kept.score(frame.drop(columns="treated"))
 
 

@@ -351,14 +351,16 @@ TYPES = {
 def asks_for_types(path):
     """The lines of a file that ask whether something is sparse, or one of the types of rows."""
     for node in ast.walk(ast.parse(path.read_text())):
-        names = {n.attr if isinstance(n, ast.Attribute) else n.id for n in ast.walk(node) if isinstance(n, NAMED)}
-        if isinstance(node, NAMED) and names & {"issparse", "isspmatrix", "is_sparse"}:
+        if name_of(node) in ("issparse", "isspmatrix", "is_sparse"):
             yield node.lineno
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance" and names & TYPES:
+        is_question = isinstance(node, ast.Call) and name_of(node.func) == "isinstance"
+        if is_question and TYPES & {name_of(part) for part in ast.walk(node)}:
             yield node.lineno
 
 
-NAMED = (ast.Name, ast.Attribute)
+def name_of(node):
+    """What a name or an attribute is called; None of other nodes."""
+    return getattr(node, "id", None) or getattr(node, "attr", None)
 
 
 def test_types_of_rows_are_asked_for_where_they_come_in():

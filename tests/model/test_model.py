@@ -245,7 +245,7 @@ def test_training_facts_of_an_earlier_version_are_read(tmp_path):
 
 def test_every_class_has_its_own_reason(rng):
     X = rng.normal(size=(90, 4))
-    model = riata.SparseClassifier(alpha=0.05).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+    model = riata.SparseClassifier(alpha=0.05, loss="logistic").fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
     assert model.stop_ == [StopReason.CERTIFIED_GAP] * 3
     assert all(proof.holds for proof in model.proof_)
 

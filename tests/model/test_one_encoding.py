@@ -193,17 +193,23 @@ def test_every_way_scores_alike(regression, files, later):
     assert said["r2"] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.parametrize("fit", FITS)
-def test_classes_probabilities_and_margins_are_the_same_numbers(fit, files, first, later):
-    fitted = FITS[fit](files, first, "label")
+@pytest.fixture(scope="module")
+def expected_of_labels(first, later):
+    """Margins, probabilities, labels and accuracy."""
     reference = learnt(opened(first, "label"))
-    expected = reference.decision_function(later)
-    accuracy = reference.score(later)
+    answers = reference.decision_function, reference.predict_proba, reference.predict, reference.score
+    return [answer(later) for answer in answers]
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_classes_probabilities_and_margins_are_the_same_numbers(fit, files, first, later, expected_of_labels):
+    fitted = FITS[fit](files, first, "label")
+    margins, probabilities, labels, accuracy = expected_of_labels
     for way in ("other columns", "polars", "csv", "dataset of labels"):
         new = lambda way=way: ROWS[way](files, later)  # noqa: E731
-        np.testing.assert_allclose(fitted.decision_function(new()), expected, rtol=1e-3, atol=1e-3)
-        np.testing.assert_allclose(fitted.predict_proba(new()), reference.predict_proba(later), atol=1e-3)
-        assert list(fitted.predict(new())) == list(reference.predict(later))
+        np.testing.assert_allclose(fitted.decision_function(new()), margins, rtol=1e-3, atol=1e-3)
+        np.testing.assert_allclose(fitted.predict_proba(new()), probabilities, atol=1e-3)
+        assert list(fitted.predict(new())) == list(labels)
     assert fitted.score(riata.open(later, "label", weight="w")) == pytest.approx(accuracy)
 
 

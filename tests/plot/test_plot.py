@@ -35,7 +35,8 @@ def searched(rows):
 @pytest.fixture(scope="module")
 def classes(rows):
     X, y = rows
-    return riata.SparseClassifier(alpha="auto", n_alphas=8, select="bic").fit(X, np.digitize(y, [-1, 1]))
+    one_against_the_rest = riata.SparseClassifier(alpha="auto", n_alphas=8, select="bic", loss="logistic")
+    return one_against_the_rest.fit(X, np.digitize(y, [-1, 1]))
 
 
 def test_a_path_has_a_line_per_feature(searched, ax):

@@ -46,7 +46,7 @@ def _plain(model):
 
 def test_more_than_ten_features_several_classes_and_streams(frame):
     X, y = frame.to_numpy(), np.digitize(frame.to_numpy().sum(axis=1), [-2, 2])
-    html = shown(riata.SparseClassifier(alpha=0.001, tol=1e-3).fit(X, y))
+    html = shown(riata.SparseClassifier(alpha=0.001, tol=1e-3, loss="logistic").fit(X, y))
     assert html.count('class="bar') == 10
     assert "more</div>" in html
     assert "one against the rest" in html

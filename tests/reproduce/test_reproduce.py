@@ -1,6 +1,7 @@
 """`riata reproduce`: its plan is the paper's, it goes on where it was killed, and what it says is what it measured."""
 
 import csv
+import math
 import os
 import signal
 import subprocess
@@ -17,10 +18,11 @@ from numpy.testing import assert_allclose
 import naive
 import reproduction
 from browser import chromium, opened
+from reproduction import EFFORT
 from riata.cli import main
 from riata.errors import OptionError
 from riata.losses.squared import Squared
-from riata.reproduce.algorithms import ALGORITHMS, PAPERS, QUICK
+from riata.reproduce.algorithms import ALGORITHMS, PAPERS
 from riata.reproduce.claims import claims
 from riata.reproduce.experiment import reproduce
 from riata.reproduce.figures import figures
@@ -208,7 +210,8 @@ def test_table_1_is_what_was_timed_and_weighed(finished):
         assert_allclose(float(row["time_by_d"]), np.polyfit(np.log(d), np.log(seconds), 1)[0])
     held = next(row for row in rows if row["algorithm"] == "Coordinate descent")
     streamed = next(row for row in rows if row["algorithm"] == "Fobos")
-    assert float(held["most_mb"]) > 8 > float(streamed["most_mb"])  # 20,000 x 100 float32 are 8 MB
+    rows_mb = 4e-6 * math.prod(reproduction.HELD)
+    assert float(held["most_mb"]) > rows_mb > float(streamed["most_mb"])
 
 
 def test_every_fit_is_scored_by_its_own_model(finished, uci, small):
@@ -216,7 +219,7 @@ def test_every_fit_is_scored_by_its_own_model(finished, uci, small):
     _, findings, _ = finished
     rows = load_rows(str(uci))
     stored = next(r for r in findings.results if r["kind"] == "fit" and r["algorithm"] == "round-fobos")
-    again = FitCell(stored["algorithm"], stored["reading"], stored["strength"], stored["seed"], QUICK).run(rows)
+    again = FitCell(stored["algorithm"], stored["reading"], stored["strength"], stored["seed"], EFFORT).run(rows)
     assert {k: v for k, v in again.items() if k not in ("seconds", "trace")} == {
         k: v for k, v in stored.items() if k not in ("seconds", "trace")
     }
@@ -234,7 +237,7 @@ def test_the_beginning_of_a_way_is_that_of_the_long_run(uci, small):
     rng = np.random.default_rng(0)
     rng.permutation(1)  # of the one chunk
     visits = uniform(len(y), 1, rng)
-    trace = FitCell("round-fobos", "text", alpha, 0, QUICK).run(rows)["trace"]
+    trace = FitCell("round-fobos", "text", alpha, 0, EFFORT).run(rows)["trace"]
     for note in trace[:2]:
         batches = visits[: note["steps"], None]
         etas = 1.0 / np.sqrt(np.arange(1, note["steps"] + 1))
@@ -244,7 +247,7 @@ def test_the_beginning_of_a_way_is_that_of_the_long_run(uci, small):
 
 
 def test_a_fit_that_diverges_is_said_and_left_out(uci, small):
-    failed = FitCell("mini-subgd", "text", 100.0, 0, QUICK).run(load_rows(str(uci)))
+    failed = FitCell("mini-subgd", "text", 100.0, 0, EFFORT).run(load_rows(str(uci)))
     assert "diverged" in failed["failed"]
     findings = made_up(("mini-subgd", "text", 1e-5, 0.9, 5000))
     findings.results.append(failed)

@@ -214,7 +214,7 @@ def test_options_that_make_no_sense_are_refused(tmp_path, data):
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="kills forked processes")
 @pytest.mark.parametrize(
-    ("solvers", "kills"), [("online,fobos", 8), ("sketch,exact,best-k,svrg,saga,hsg-ht,svrg-ht", 3)]
+    ("solvers", "kills"), [("online,fobos", 5), ("sketch,exact,best-k,svrg,saga,hsg-ht,svrg-ht", 2)]
 )
 def test_killed_at_random_moments(tmp_path, solvers, kills):
     script = Path(kill_and_resume.__file__)

@@ -68,7 +68,8 @@ def test_five_classes_take_no_more_passes_for_moments_than_two(rows, class_weigh
     for n_classes in (2, N_CLASSES):
         found.clear()
         data = Chunked(sp.csr_array(X), y % n_classes, 17, weight, classes=np.arange(n_classes))
-        SparseClassifier(alpha_ratio=0.1, class_weight=class_weight, standardize=not wide).fit(data)
+        of_classes = {"class_weight": class_weight, "standardize": not wide, "loss": "logistic"}
+        SparseClassifier(alpha_ratio=0.1, **of_classes).fit(data)
         chunks[n_classes] = len(found)
     assert chunks[2] > 0
     assert chunks[N_CLASSES] == chunks[2]

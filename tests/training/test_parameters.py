@@ -9,15 +9,16 @@ import pytest
 
 import riata
 from riata.cli import main
+from riata.cli.options import SEVERAL
 from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
 from riata.data.opening.open import open_data
 from riata.reporting.html.code import estimator_code, python_code
-from riata.training.parameters import OF_CLASSES, OF_OPENING, OF_SPEC, PARAMETERS, Kind
+from riata.training.parameters import OF_CLASSES, OF_OPENING, OF_SPEC, PARAMETERS
 from riata.training.trained import Trained
 
 # What riata.open has beside the declared ones: arguments of Python alone.
 ONLY_IN_PYTHON = {"source", "encoding", "need_target", "filesystem", "remote_opener", "options", "hashed"}
-USUAL_LOSS = {"SparseClassifier": "logistic", "SparseRegressor": "squared"}
+USUAL_LOSS = {"SparseClassifier": "auto", "SparseRegressor": "squared"}
 
 
 def test_a_spec_has_the_declared_parameters_and_defaults():
@@ -74,7 +75,7 @@ def test_commands_have_the_declared_options(command):
         option = options[one.key]
         assert one.flag.partition("/")[0] in option.opts
         assert option.help == one.help
-        several = one.kind in (Kind.NAMES, Kind.CROSSES, Kind.FACTORS, Kind.BOUNDS, Kind.WEIGHTS, Kind.SETTINGS)
+        several = one.kind in SEVERAL
         assert option.default in ((None, ()) if several else (one.on_command_line,))
 
 

@@ -70,7 +70,11 @@ class NameAndBounds(click.ParamType):
                 return name, (float(least) if least else None, float(most) if most else None)
         except ValueError:
             pass
-        self.fail(f"{value!r} is not NAME=LEAST..MOST, such as price=..0 or share=0..1", param, ctx)
+        if name and ("<" in bounds or bounds in ("increasing", "decreasing")):
+            return name, bounds
+        self.fail(
+            f"{value!r} is not NAME=LEAST..MOST, such as price=..0 or share=0..1, nor an order of levels", param, ctx
+        )
 
 
 def parameter_options(command: str) -> Decorator:
@@ -130,6 +134,14 @@ def _crosses(
     return tuple(tuple(split_names(value)) for value in values)
 
 
+def _groups(
+    _context: click.Context, _parameter: click.Parameter, values: Iterable[str]
+) -> list[tuple[str, ...]] | str | None:
+    """columns, or groups of names, one for each time the option was given."""
+    given = [tuple(split_names(value)) for value in values]
+    return "columns" if given == [("columns",)] else given or None
+
+
 def _by_name(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, Any] | None:
     return dict(pairs) or None
 
@@ -171,6 +183,7 @@ TYPES: dict[Kind, Any] = {
 SEVERAL = {
     Kind.NAMES: _names,
     Kind.CROSSES: _crosses,
+    Kind.GROUPS: _groups,
     Kind.FACTORS: _by_name,
     Kind.BOUNDS: _by_name,
     Kind.WEIGHTS: _weights,

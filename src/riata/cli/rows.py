@@ -76,16 +76,18 @@ def open_rows(
 
 def make_spec(rows: Any, options: dict[str, Any], **more: Any) -> Any:
     """What these options ask of a target of this kind."""
-    from riata.losses import USUAL
+    from riata.losses import AUTO
     from riata.training.spec import Spec
+    from riata.training.usual_loss import with_usual_loss
 
     given = {name: options[name] for name in OF_SPEC if name in options} | more
-    given["loss"] = given.get("loss") or ("binomial" if rows.facts.trials else USUAL[rows.task])
+    given["loss"] = given.get("loss") or AUTO
     if isinstance(given.get("class_weight"), dict):
         given["class_weight"] = _by_label(given["class_weight"], rows.classes)
     if "select" in given:
         given["select"] = given["select"] or ("cv-1se" if options["validation"] is None else "validation")
-    return Spec(**{name: value for name, value in given.items() if value is not None})
+    spec = Spec(**{name: value for name, value in given.items() if value is not None})
+    return with_usual_loss(spec, rows.task, rows)
 
 
 def _by_label(weights: dict[str, float], classes: Any) -> dict[Any, float]:

@@ -14,6 +14,7 @@ from riata.errors import OptionError
 from riata.near_misses import did_you_mean
 
 GROUPED = (Category.kind, Date.kind, Number.kind)  # columns whose features are one group; words and lists are not
+INCREASING, DECREASING = "increasing", "decreasing"  # orders of levels, by their size or by the alphabet
 
 
 def groups_of(groups: Any, data: Dataset) -> np.ndarray | None:
@@ -27,6 +28,11 @@ def groups_of(groups: Any, data: Dataset) -> np.ndarray | None:
                 f"not {groups!r}"
             )
         return np.unique(_groups_by_column(data.encoding), return_inverse=True)[1]
+    if (listed := groups_listed(groups, data)) is not None:
+        numbers = np.empty(data.n_features, dtype=np.int64)
+        for number, features in enumerate(listed):
+            numbers[features] = number
+        return numbers
     labels = np.asarray(groups)
     if labels.shape != (data.n_features,):
         raise OptionError(f"groups must be one label for each of the {data.n_features} features")
@@ -34,6 +40,66 @@ def groups_of(groups: Any, data: Dataset) -> np.ndarray | None:
         return np.unique(labels, return_inverse=True)[1]
     except TypeError:
         raise OptionError("groups must be labels of one kind, numbers or texts, and none may be None") from None
+
+
+def groups_listed(groups: Any, data: Dataset) -> list[list[int]] | None:
+    """The features of each group, where groups are lists of features or columns; any other is a group by itself."""
+    given = list(groups.values()) if isinstance(groups, Mapping) else groups
+    if not isinstance(given, list | tuple) or not all(isinstance(one, list | tuple | set | frozenset) for one in given):
+        return None
+    places, listed = _places(data), []
+    for names in given:
+        if not names:
+            raise OptionError("groups has a list without a feature: leave it out")
+        listed.append(sorted({j for name in names for j in _found("groups", name, places)}))
+    named = set().union(*listed)
+    return [*listed, *([j] for j in range(data.n_features) if j not in named)]
+
+
+def orders_of(bounds: Any, data: Dataset) -> list[list[int]]:
+    """The features of columns whose bounds are an order of their levels, in the order of rising coefficients."""
+    if not isinstance(bounds, Mapping):
+        return []
+    return [_in_order(column, order, data) for column, order in bounds.items() if isinstance(order, str)]
+
+
+def _in_order(column: Any, order: str, data: Dataset) -> list[int]:
+    """The levels of a column as they are said to rise: increasing, decreasing, or their names with < between them."""
+    encoders = data.encoding.encoders if data.encoding else ()
+    start = 0
+    for encoder in encoders:
+        if isinstance(encoder, Category) and encoder.column == column:
+            break
+        start += encoder.width
+    else:
+        raise OptionError(
+            f"bounds say {order!r} of {column!r}, and there is no column of levels of that name: an order is for those "
+            "(categorical)"
+        )
+    place = {level: start + i for i, level in enumerate(encoder.levels)}
+    levels = [level.strip() for level in order.split("<")]
+    if order in (INCREASING, DECREASING):
+        levels = sorted(place, key=_as_number_or_text)
+        levels = levels[::-1] if order == DECREASING else levels
+    unknown, left_out = [one for one in levels if one not in place], [one for one in place if one not in levels]
+    if unknown:
+        hint = did_you_mean(unknown[0], place)
+        raise OptionError(f"bounds of {column!r} name {unknown[0]!r}, and it has no such level{hint}")
+    if left_out or len(set(levels)) < len(levels) or len(levels) < 2:
+        what = f"leave out {left_out[0]!r}" if left_out else "do not name two or more, each once"
+        raise OptionError(
+            f"bounds of {column!r} {what}: write all levels in the order of rising coefficients, as in 'low<mid<high', "
+            "or 'increasing' or 'decreasing' for their own order"
+        )
+    return [place[level] for level in levels]
+
+
+def _as_number_or_text(level: str) -> tuple[bool, float, str]:
+    """Numbers by their size, before texts by the alphabet."""
+    try:
+        return False, float(level), level
+    except ValueError:
+        return True, 0.0, level
 
 
 def _groups_by_column(encoding: Encoding) -> list[int]:
@@ -101,17 +167,27 @@ def _bounds_of_one(name: Any, pair: Any) -> tuple[float, float]:
 
 def _of_features(what: str, given: Mapping[Any, Any], data: Dataset) -> Iterator[tuple[list[int], Any]]:
     """The features that each name stands for, with its value."""
+    places = _places(data)
+    for name, value in given.items():
+        yield _found(what, name, places), value
+
+
+def _places(data: Dataset) -> dict[str, list[int]]:
+    """The features that the names of features and columns stand for."""
     names = data.feature_names
     place = {str(name): [j] for j, name in enumerate(names if names is not None else _numbered(data.n_features))}
     start = 0
     for encoder in data.encoding.encoders if data.encoding else ():
         place.setdefault(encoder.column, list(range(start, start + encoder.width)))
         start += encoder.width
-    for name, value in given.items():
-        if name not in place:
-            hint = did_you_mean(str(name), place)
-            raise OptionError(f"{what} name {name!r}, and there is no such feature or column{hint}")
-        yield place[name], value
+    return place
+
+
+def _found(what: str, name: Any, places: dict[str, list[int]]) -> list[int]:
+    if name not in places:
+        hint = did_you_mean(str(name), places)
+        raise OptionError(f"{what} name {name!r}, and there is no such feature or column{hint}")
+    return places[name]
 
 
 def _numbered(n_features: int) -> Iterator[str]:

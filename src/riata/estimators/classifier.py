@@ -19,7 +19,7 @@ from riata.errors import DataError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import Link, Loss, known_loss, probabilities
+from riata.losses import AUTO, Link, Loss, known_loss, probabilities
 from riata.model.decisions import decide
 from riata.penalties import Penalty
 from riata.training.streams import Learner
@@ -27,21 +27,24 @@ from riata.training.streams import Learner
 
 def gives_probabilities(estimator: "SparseClassifier") -> bool:
     """Whether the chosen loss does; an unknown name of a loss is refused by fit, not here."""
+    if estimator.loss == AUTO:
+        return True
     loss = known_loss(estimator.loss) if isinstance(estimator.loss, str) else estimator.loss
     return isinstance(loss, Loss) and loss.link.probabilities
 
 
 class SparseClassifier(ClassifierMixin, SparseLinear):
-    """Linear classification with few non-zero coefficients; several classes one against the rest, or all at once.
+    """Linear classification with few non-zero coefficients; several classes all at once, or one against the rest.
 
     Takes the parameters of `SparseRegressor`, with labels in place of numbers, and two of its own.
 
     Parameters
     ----------
-    loss : {"logistic", "softmax", "squared", "squared-hinge"} or riata.losses.Loss
+    loss : {"auto", "logistic", "softmax", "squared", "squared-hinge"} or riata.losses.Loss
         "softmax" is one model of all classes, with alpha, and "logistic" where there are two; the others set each of
-        several classes against the rest. "squared" fits labels -1 and +1 by least squares, as the paper does.
-        Probabilities need "logistic" or "softmax".
+        several classes against the rest. "auto" is "logistic", and of more than two classes "softmax" where that goes
+        with all else that is asked: not with k, offsets or learning row by row. "squared" fits labels -1 and +1 by
+        least squares, as the paper does. Probabilities need "logistic" or "softmax".
     shared_support : bool, optional
         With loss "softmax": whether a feature is in the model for all classes or for none (a group Lasso over the
         classes; `group_ratio` below 1 adds L1 within features).
@@ -74,7 +77,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
-        ridge: float = 0.0,
+        ridge: float | None = None,
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
@@ -82,7 +85,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         shared_support: bool | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
-        loss: str | Loss = "logistic",
+        loss: str | Loss = "auto",
         class_weight: dict[Any, float] | str | None = None,
         threshold: float | None = None,
         solver: str = "auto",
@@ -154,7 +157,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         X, y = self._validated(X, plain_target(y), reset=first)
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
-            self._learner = Learner(self._spec(), known, all_classes_known=classes is not None)
+            self._learner = Learner(self._spec_of_task, known, all_classes_known=classes is not None)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         offsets = self._offsets(offset, exposure, len(weight))
         self._learner.note_offset(offset is not None, exposure is not None)

@@ -19,7 +19,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import loss_of
+from riata.losses import AUTO
 from riata.training.checks import check_shares
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -44,8 +44,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
-    ridge : float, default=0.0
-        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    ridge : float, optional
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``: by default 0, and beside ``k="auto"`` chosen together with k.
     penalty : {"mcp", "scad", "lq", "adaptive", "unilasso"} or Penalty, optional
         A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
         their gamma, "lq:0.5" with its q; the adaptive Lasso, whose first fit is "adaptive:ridge" (the default),
@@ -54,10 +54,11 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     penalty_factors : array of n_features numbers, or dict, optional
         What ``alpha`` is multiplied by for each feature, or for those named: {feature or column: number}. A feature
         with 0 is always in.
-    groups : array of n_features labels, or "columns", optional
+    groups : array of n_features labels, lists of names, or "columns", optional
         Features of equal label enter or leave whole: ``k`` counts groups, beside ``alpha`` the penalty is the length of
         their coefficients times the root of their number (the group Lasso). "columns": the levels of a category,
-        the parts of a date and a number with its missing flag stay together, where the data was made of columns.
+        the parts of a date and a number with its missing flag stay together, where the data was made of columns. Lists
+        of features or columns may overlap, beside ``alpha``; what is in none is a group by itself.
     group_ratio : float, default=1.0
         Share of that penalty beside ``groups`` and ``alpha``; the rest is L1 within groups (the sparse-group Lasso).
     shared_support : bool, optional
@@ -67,7 +68,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
         Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
-        for each feature. None is no bound; 0 must be possible. With solver "exact".
+        for each feature. None is no bound; 0 must be possible. Of a column of levels also their order, such as
+        "low<mid<high", "increasing" or "decreasing", in which their coefficients rise. With solver "exact".
     loss : {"squared", "huber", "quantile", "binomial", "poisson", "negative-binomial", "gamma", "tweedie"} or Loss
         Least squares, its robust cousin (bent at 1.35), a quantile such as "quantile:0.95", or half the deviance of
         successes among ``trials``, or of counts and amounts of mean exp(X @ w + b). Or a `riata.losses.Loss`.
@@ -165,7 +167,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         one_target_only = self.solver not in ("auto", "exact") or (self.k is not None and self.alpha != "auto")
-        tags.target_tags.multi_output = not one_target_only and self.loss == "squared"
+        tags.target_tags.multi_output = not one_target_only and self.loss in ("squared", AUTO)
         return tags
 
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -214,7 +216,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """The shares of successes among trials, and weights that count trials."""
         if isinstance(X, Dataset | str | Path):
             raise OptionError("a Dataset brings its own trials: name them to riata.open (trials)")
-        check_shares(loss_of(self.loss), of_trials=True)
+        check_shares(self._spec_of_task.loss_function, of_trials=True)
         return given_shares(plain_target(y), plain_target(trials), plain_target(sample_weight))
 
     @available_if(learns_online)
@@ -240,7 +242,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         check_values(plain_target(y), numeric=True)
         X, y = self._validated(X, plain_target(y), reset=first, y_numeric=True)
         if first:
-            self._learner = Learner(self._spec())
+            self._learner = Learner(self._spec_of_task)
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rows = Chunk(self._seen(X), y.astype(np.float64), weight, self._offsets(offset, exposure, len(y)))
         self._learner.note_offset(offset is not None, exposure is not None)
@@ -267,7 +269,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             targets = self.trained_.targets
             return lazily(self.predict, X, np.float64, None if targets is None else len(targets))
         z = self._margins(X, offset, exposure)
-        return loss_of(self.loss).mean(z[:, 0] if self.trained_.targets is None else z)
+        return self.trained_.spec.loss_function.mean(z[:, 0] if self.trained_.targets is None else z)
 
     def score(
         self,

@@ -40,7 +40,9 @@ from riata.matrices.cuda import rows_on_gpu
 from riata.matrices.host import as_matrix
 from riata.matrices.matrix import Matrix
 from riata.training.checks import check_exposure
+from riata.training.spec import Spec
 from riata.training.trained import Trained
+from riata.training.usual_loss import with_usual_loss
 
 
 class TakesRows(Parameters):
@@ -93,9 +95,14 @@ class TakesRows(Parameters):
         rows.facts = rows.facts.but(survival=self._task == "survival", targets=targets)
         return with_origin(rows, exposure)
 
+    @property
+    def _spec_of_task(self) -> Spec:
+        """What is asked for, with the usual loss where none is named: that of two classes, whose rows are to come."""
+        return with_usual_loss(self._spec(), self._task)
+
     def _offsets(self, offset: Any, exposure: Any, n_rows: int) -> np.ndarray | None:
         """The offsets of rows, from what is given beside X; an exposure is for losses of a logarithmic link."""
-        check_exposure(self._spec().loss_function, exposure is not None)
+        check_exposure(self._spec_of_task.loss_function, exposure is not None)
         return given_offsets(plain_target(offset), plain_target(exposure), n_rows)
 
     def _no_offset(self, X: Any) -> np.ndarray | None:

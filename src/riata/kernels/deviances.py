@@ -1,4 +1,4 @@
-"""Half deviances with a parameter, one row at a time: the twins of gamma, Tweedie and negative binomial.
+"""Losses with a parameter, one row at a time: the twins of gamma, Tweedie, negative binomial and quantiles.
 
 They are apart from the losses that a bare integer stands for, so that only fits of these compile them.
 """
@@ -7,7 +7,7 @@ import math
 
 from riata.kernels.compiled import compiled
 
-GAMMA, TWEEDIE, NEGATIVE_BINOMIAL = 5, 6, 7
+GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE = 5, 6, 7, 8
 LARGEST = 700.0  # exp overflows above 709
 
 
@@ -21,6 +21,8 @@ def deviance_value(code: int, parameter: float, y: float, z: float) -> float:
         up, down = parameter - 1.0, 2.0 - parameter
         falling, rising = math.exp(min(-up * z, LARGEST)), math.exp(min(down * z, LARGEST))
         return y * falling / up + rising / down - y**down / (up * down)
+    if code == QUANTILE:
+        return max(parameter * (y - z), (1.0 - parameter) * (z - y))
     x = z - math.log(parameter)
     soft = max(x, 0.0) + math.log1p(math.exp(-abs(x)))
     known = y * math.log(y) if y > 0.0 else 0.0
@@ -35,6 +37,8 @@ def deviance_derivative(code: int, parameter: float, y: float, z: float) -> floa
     if code == TWEEDIE:
         up, down = parameter - 1.0, 2.0 - parameter
         return math.exp(min(down * z, LARGEST)) - y * math.exp(min(-up * z, LARGEST))
+    if code == QUANTILE:
+        return 0.0 if z == y else (1.0 if z > y else 0.0) - parameter
     x = z - math.log(parameter)
     return (y + parameter) / (1.0 + math.exp(min(-x, LARGEST))) - y
 
@@ -47,5 +51,7 @@ def deviance_second_derivative(code: int, parameter: float, y: float, z: float) 
     if code == TWEEDIE:
         up, down = parameter - 1.0, 2.0 - parameter
         return down * math.exp(min(down * z, LARGEST)) + up * y * math.exp(min(-up * z, LARGEST))
+    if code == QUANTILE:
+        return 0.0
     e = math.exp(-abs(z - math.log(parameter)))
     return (y + parameter) * e / (1.0 + e) ** 2

@@ -1,7 +1,9 @@
-"""The mean of the targets so far, for losses whose margins are logarithms of means, in sweeps that learn row by row.
+"""The mean of the targets so far, or their spread, which give the units of a loss in sweeps that learn row by row.
 
-Slopes and curvatures of these losses are in units of the target, or a power of them. Counted from the logarithm of the
-mean, and divided by the curvature there, they have none: a fit takes the same course for targets of any unit.
+Slopes and curvatures of losses whose margins are logarithms of means are in units of the target, or a power of them.
+Counted from the logarithm of the mean, and divided by the curvature there, they have none: a fit takes the same course
+for targets of any unit. Slopes of a loss with a kink have none, and no row tells its curvature: that of the mean loss
+is a density, one over the spread of the targets but for a factor.
 """
 
 import math
@@ -52,6 +54,17 @@ def follow_mean(
     if learn_b:
         origin[0] = math.log(sums[SUM] / sums[EXPOSURE]) if sums[SUM] > 0.0 else LOG_OF_NOTHING
     return origin[0] - before if known else 0.0
+
+
+@compiled(nogil=True)
+def follow_spread(
+    distance: float, weight: float, curvature_by_spread: float, sums: np.ndarray, curvature: np.ndarray
+) -> None:
+    """Count a row, so far from the margin of the empty model, into the spread of the targets."""
+    sums[SUM] += weight * abs(distance)
+    sums[WEIGHT] += weight
+    if sums[SUM] > 0.0:
+        curvature[0] = curvature_by_spread * sums[WEIGHT] / sums[SUM]
 
 
 @compiled(nogil=True, inline="always")

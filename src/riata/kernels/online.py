@@ -16,7 +16,8 @@ All numbers of a feature lie side by side in a row of `block`, which is a line o
 
 Of losses whose margins are logarithms of means, slopes and curvatures are in units of the target or a power of them. So
 margins are counted from the logarithm of the mean of all targets so far, and the curvature is that at this mean. Where
-every target so far was zero there is none, and nothing is learnt.
+every target so far was zero there is none, and nothing is learnt. Of a loss with a kink, the curvature is the density
+that the spread of the targets so far lets expect at their quantile.
 """
 
 import math
@@ -26,7 +27,7 @@ import numpy as np
 
 from riata.kernels.compiled import compiled, uint64
 from riata.kernels.losses import Coded, value_and_derivative, with_offset
-from riata.kernels.mean_so_far import SUM, follow_mean, near
+from riata.kernels.mean_so_far import SUM, follow_mean, follow_spread, near
 from riata.kernels.prefetch import fetch_memory, fetch_row
 from riata.kernels.rows import FAST, Rows, entries
 from riata.kernels.simd4 import load, soft, store
@@ -36,6 +37,7 @@ HOLD, SUMS, SQUARES, SHIFT, WIDTH = 4, 5, 6, 7, 8  # of a row of `block`: first 
 EMPTY = LANES  # the place of the model without features in arrays over lanes
 REPEATS = 0.4  # 0.5 would take rows met again for no evidence at all, 0 for as much as new ones
 MOVED = LANES + 1  # and of the change of the origin by the row itself in margins
+CURVED = LANES + 2  # and of the curvature as it was then
 NO_SLOPE = 1e-12  # slopes of this share of the curvature are rounding: exp(log(y)) - y is not always 0
 CONSTANT = 1e-12  # a column whose variance is this share of its mean square does not vary
 
@@ -172,6 +174,7 @@ def judge_row(
     weight: float,
     T: float,
     new: bool,
+    capped: bool,
     margin: np.ndarray,
     slopes: np.ndarray,
     slope_squares: np.ndarray,
@@ -181,7 +184,7 @@ def judge_row(
     cap, lane_squares = math.inf, 0.0
     for g in range(EMPTY, -1, -1):
         cost, slope = value_and_derivative(loss, y, margin[g])
-        if g == EMPTY:  # in its first steps a model may overshoot: it must not learn from its own excess
+        if g == EMPTY and capped:  # in its first steps a model may overshoot: it must not learn from its own excess
             cap = abs(slope) + math.sqrt(slope_squares[EMPTY] / max(T, 1e-300))
         slopes[g] = weight * min(max(slope, -cap), cap)
         slope_squares[g] += slopes[g] * slopes[g]
@@ -199,6 +202,7 @@ class Settings(NamedTuple):
     loss: Coded
     relative: bool  # whether only differences of targets matter
     logarithms: bool  # whether margins are logarithms of means
+    curvature_by_spread: float  # of a loss with a kink, or 0
     learn_b: bool
     alpha: float
     standardize: float
@@ -235,10 +239,11 @@ def online_sweep(
 ) -> None:
     """Learn from `visits`, updating the memory in place; `margins` gets each row's before it is learnt.
 
-    Its last column has what to add to them to have the margins at which the row was learnt.
+    Its last columns have what to add to them to have the margins at which the row was learnt, and the curvature then.
     `losses` sums the losses of the lanes, of the empty model and the weights, over rows that are new (T < distinct).
     """
-    loss, relative, logarithms, learn_b, alpha, standardize, distinct = settings
+    loss, relative, logarithms, curvature_by_spread, learn_b, alpha, standardize, distinct = settings
+    kinked = curvature_by_spread > 0.0
     noise, stiffness, block, origin, b_z, b_hold, b, slope_squares, total, losses, mean_sums, curvature = memory
     width = 1
     for i in visits:
@@ -259,6 +264,9 @@ def online_sweep(
         moved = 0.0
         if logarithms:
             moved = follow_mean(loss, y[i], weight[i], learn_b, mean_sums, origin, curvature)
+        if kinked:
+            target, _ = with_offset(y[i], 0.0)
+            follow_spread(target - origin[0] - b[EMPTY], weight[i], curvature_by_spread, mean_sums, curvature)
         stretch = 1.0 if T <= distinct else (T / distinct) ** REPEATS
         for g in range(LANES):
             level[g] = noise[g] * math.sqrt(slope_squares[g]) * stretch + T * alpha * standardize
@@ -269,10 +277,13 @@ def online_sweep(
             margin[g] = origin[0] + (near(beyond) if logarithms else beyond)
             margins[t, g] = margin[g] - moved
         margins[t, MOVED] = moved
+        margins[t, CURVED] = curvature[0] if not kinked or mean_sums[SUM] > 0.0 else 0.0
         total[0] = T + weight[i]
-        if logarithms and mean_sums[SUM] == 0.0:
+        if (logarithms or kinked) and mean_sums[SUM] == 0.0:
             continue
-        mean_square = judge_row(loss, y[i], weight[i], T, T < distinct, margin, slopes, slope_squares, losses)
+        mean_square = judge_row(
+            loss, y[i], weight[i], T, T < distinct, not kinked, margin, slopes, slope_squares, losses
+        )
         rest = math.sqrt(slope_squares[EMPTY] / total[0])
         if rest <= (NO_SLOPE * curvature[0] if logarithms else 0.0):
             continue

@@ -1,6 +1,7 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
-from riata.losses.catalogue import EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
+from riata.losses.binomial import Binomial
+from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import CoupledLoss, SettledLoss
 from riata.losses.link import LINKS, Link, against_rest, probabilities
 from riata.losses.loss import Loss
@@ -10,10 +11,12 @@ from riata.losses.squared_targets import SquaredTargets
 from riata.losses.with_offset import WithOffset, paired
 
 __all__ = [
+    "AUTO",
     "EVERY",
     "LINKS",
     "LOSSES",
     "USUAL",
+    "Binomial",
     "CoupledLoss",
     "Link",
     "Loss",

@@ -12,7 +12,7 @@ class Binomial(Loss):
     """log(1 + exp(z)) - y z + y log y + (1 - y) log(1 - y), half the deviance of shares y of mean 1 / (1 + exp(-z))."""
 
     name = "binomial"
-    code = 8
+    code = 9
     link = SHARE
     of_shares = True
     curvature = 0.25

@@ -41,6 +41,7 @@ SEVERAL_MARGINS: dict[str, Loss] = {Softmax.name: Softmax()}  # a margin for eac
 COUPLED: dict[str, Loss] = {loss.name: loss for loss in (Cox(), Efron())}  # those of rows that go together
 EVERY = LOSSES | SEVERAL_MARGINS | COUPLED
 NUMBER = re.compile(r"[0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?")  # a parameter, as it is written
+AUTO = "auto"  # stands for the usual loss of a task
 USUAL = {"regression": Squared.name, "classification": Logistic.name, "survival": Cox.name}  # the defaults
 
 

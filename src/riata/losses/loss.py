@@ -54,6 +54,7 @@ class Loss(ABC):
     score_factor: float = 1.0  # the score is so many times the mean loss
     half_deviance: bool = False  # whether it is half a deviance: then there are AIC and BIC
 
+    curvature_by_spread: float = 0.0  # of the mean of a loss with a kink, times the mean distance of targets from it
     level: float | None = None  # of a loss of quantiles: the share of rows that is to lie below predictions
 
     # For reports.
@@ -164,6 +165,7 @@ class Loss(ABC):
         facts = {
             "second derivative": own.second_derivative is not Loss.second_derivative,
             "smoothing": self.kinked,
+            "no kink": not self.kinked,
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,

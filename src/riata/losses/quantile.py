@@ -5,6 +5,7 @@ slopes are slopes of the pinball loss, too, and so certify a model for the pinba
 """
 
 import math
+from statistics import NormalDist
 
 from riata.arrays import Array, namespace
 from riata.errors import OptionError
@@ -18,6 +19,7 @@ class Quantile(NumberedLoss):
 
     level: float
     family = "quantile"
+    code = 8
     relative = True
     score = "pinball_loss"
     formula = (
@@ -32,7 +34,7 @@ class Quantile(NumberedLoss):
                 f"the level of a quantile lies between 0 and 1, and {level:g} does not: the median is quantile:0.5, "
                 "the ninety-fifth percentile quantile:0.95"
             )
-        self.level = float(level)
+        self.level = self.parameter = float(level)
         super().__init__(self.level)
 
     @property
@@ -42,6 +44,14 @@ class Quantile(NumberedLoss):
     @property
     def constant_words(self) -> str:  # type: ignore[override]
         return f"{self.level:g}-quantile"
+
+    @property
+    def curvature_by_spread(self) -> float:  # type: ignore[override]
+        """That of the mean loss of normal targets at their quantile, times their mean distance from it."""
+        normal = NormalDist()
+        at = normal.inv_cdf(self.level)
+        density = normal.pdf(at)
+        return density * (at * (2.0 * self.level - 1.0) + 2.0 * density)
 
     @property
     def slopes(self) -> tuple[float, float]:

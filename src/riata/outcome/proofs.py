@@ -64,6 +64,8 @@ class SearchedAll:
     n_out: int  # features that no better model can have
     n_in: int  # features that all of them must have
     n_parts: int  # of all models of the rest, each ruled out or tried
+    counted: str = "features"  # or "groups", which the other numbers are of, too
+    limit: float | None = None  # of coefficients, in units of standard deviations: of models within it
 
 
 @dataclass(frozen=True)

@@ -120,9 +120,9 @@ def _(proof: SwapOptimalPath) -> str:
 
 @what_is_proved.register
 def _(proof: SearchedAll) -> str:
-    found = how_much_better(GlobalBound(proof.k, 1.0 - proof.gap, 1.0))
-    rest = f"the other models were searched in {proof.n_parts} parts"
-    return f"{found}: {proof.n_out} of {proof.n_features} features were ruled out, {proof.n_in} proved in, and {rest}"
+    found = how_much_better(GlobalBound(proof.k, 1.0 - proof.gap, 1.0, proof.counted, proof.limit))
+    screened = f"{proof.n_out} of {proof.n_features} {proof.counted} were ruled out, {proof.n_in} proved in"
+    return f"{found}: {screened}, and the other models were searched in {proof.n_parts} parts"
 
 
 @what_is_proved.register

@@ -17,6 +17,7 @@ Of a loss (`Loss.has`):
     "smoothing"            a kink, which is smoothed for Newton steps
     "bounded curvature"    the second derivative has a bound, which sets safe steps
     "compiled"             a compiled version in kernels/losses.py, for sweeps over single rows
+    "no kink"              a derivative everywhere
     "sum over rows"        a loss that is one: all solvers but 'exact' need it
     "one margin a row"     one margin for each row: all solvers but 'exact' need it
 
@@ -46,6 +47,7 @@ SENTENCES = {
     "second derivative": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none; a loss with "
     "a kink goes with alpha",
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
+    "no kink": "loss {loss!r} has a kink, which solver {solver!r} does not take: take solver 'exact' or 'online'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
 }
 

@@ -19,7 +19,7 @@ ELASTIC_NET = ALIKE | {"strengths"}
 LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
 WORKING_SET = frozenset({"separable step or block step", "second derivative or smoothing", "kinks by strengths"})
-SWEEPS = frozenset({"compiled"})  # over single rows or columns
+SWEEPS = frozenset({"compiled", "no kink"})  # over single rows or columns
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
 

@@ -1,7 +1,7 @@
 """One margin: from a dataset and a spec to a fitted linear function. Check, assemble, delegate."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +38,7 @@ class Fit:
     solver: str
     alpha: float | None
     spec: Spec
+    note: str = field(default="", kw_only=True)  # what else the formula of the model has to say
 
 
 def make_problem(data: Dataset, spec: Spec) -> tuple[Problem, float | None]:
@@ -131,6 +132,7 @@ def describe(fitted: Fit) -> str:
     if (asked := spec.adaptive) is not None:
         power = "" if asked.gamma == 1.0 else f"^{asked.gamma:g}"
         text += f", each feature times (largest |b| / |b_j|){power} of a first fit ({FIRST_FITS[asked.first]})"
+    text += fitted.note
     text += ", no coefficient negative" if spec.nonnegative else ""
     text += ", coefficients within their bounds" if spec.bounds is not None else ""
     if spec.loss_function.couples_rows:

@@ -14,15 +14,16 @@ from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training import path as along
 from riata.training.checks import check_exposure, check_rows, check_shares
-from riata.training.named_features import with_features_numbered
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
+from riata.training.recoding import Recoding, numbered_or_recoded
 from riata.training.relaxing import every_share
 from riata.training.risk_sets import check_risks, risk_sets
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted
 from riata.training.several_targets import moments_of_targets, of_targets
 from riata.training.spec import Spec
+from riata.training.usual_loss import with_usual_loss
 
 
 def path(
@@ -40,27 +41,29 @@ def path(
     It ends early with the first model of at least `max_features` features, and, with alphas of its own, where a model
     explains nearly all of the target or hardly more than the one before: `ended` says so.
     """
-    data, spec = _one_margin(data, spec)
+    data, spec, recoding = _one_margin(data, spec)
     found = along.path(data, spec, alphas, length=length, reach=reach, max_features=max_features, progress=progress)
-    return _moved(found, data, spec)
+    return _moved(found, data, spec, recoding)
 
 
 def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
     """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
-    data, spec = _one_margin(data, spec)
-    return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec)
+    data, spec, recoding = _one_margin(data, spec)
+    return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec, recoding)
 
 
-def _moved(found: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
-    """The path, moved by the share that debias asks for."""
+def _moved(found: ModelPath, data: Dataset, spec: Spec, recoding: Recoding | None) -> ModelPath:
+    """The path, moved by the share that debias asks for, with coefficients of the features themselves."""
     if spec.debias == "auto":
         raise OptionError("a path has one share of debias: give a number, or choose it with alpha='auto' of a fit")
-    return every_share(found, data, spec)[0]
+    moved = every_share(found, data, spec)[0]
+    return moved if recoding is None else recoding.path_back(moved)
 
 
-def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
+def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | None]:
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
+    spec = with_usual_loss(spec, data.task, data)
     loss_for(data.task, spec.loss)
     check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
@@ -88,4 +91,5 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec]:
         data = weighted(seen, weights) if loss.n_outputs > 1 else one_against_rest(seen, 1, weights)
     data, spec = with_offsets(data, spec)
     check_rows(data, spec)
-    return data, with_features_numbered(spec, data)
+    spec, recoding = numbered_or_recoded(spec, data)
+    return data if recoding is None else recoding.of(data), spec, recoding

@@ -59,6 +59,7 @@ class Kind(Enum):
     SWITCH = "--this or --no-this"
     NAMES = "names, with commas between them"
     CROSSES = "groups of names, one each time"
+    GROUPS = "columns, or groups of names, one each time"
     FACTORS = "NAME=NUMBER, one each time"
     BOUNDS = "NAME=LEAST..MOST, one each time"
     WEIGHTS = "balanced, or LABEL=NUMBER, one each time"
@@ -218,7 +219,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "Strength as a share of the smallest alpha that leaves all features out, such as 0.1.",
               commands=("fit", "stability")),
     Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
-    Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
+    Parameter("ridge", None, Section.STRENGTH, Kind.NUMBER,
+              "Strength of a squared penalty beside k [default: 0; beside --k auto it is chosen, too].",
               commands=SEARCHES),
     Parameter("penalty", None, Section.STRENGTH, Kind.TEXT,
               "In place of L1: mcp, scad or lq, which shrink large coefficients less; adaptive, with weights of a "
@@ -227,9 +229,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
               "So many times the penalty of others for a feature or column, 0: always in; may be repeated.",
               option="--penalty-factor", commands=SEARCHES),
-    Parameter("groups", None, Section.STRENGTH, Kind.TEXT,
-              "Keep columns with several features (levels, parts of a date) whole; --k counts columns.",
-              choices=("columns",), commands=SEARCHES),
+    Parameter("groups", None, Section.STRENGTH, Kind.GROUPS,
+              "Features or columns that enter or leave together, one group each time; or columns: each with all of its "
+              "features (levels, parts of a date). --k counts groups.",
+              metavar="columns|NAME,...", commands=SEARCHES),
     Parameter("group_ratio", 1.0, Section.STRENGTH, Kind.NUMBER,
               "Share of the group Lasso beside --groups and --alpha; the rest is L1 within groups.",
               commands=SEARCHES),
@@ -239,7 +242,8 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("nonnegative", False, Section.STRENGTH, Kind.FLAG, "Only models without negative coefficients.",
               commands=SEARCHES),
     Parameter("bounds", None, Section.STRENGTH, Kind.BOUNDS,
-              "Bounds of the coefficients of a feature or column, such as price=..0 or share=0..1; may be repeated.",
+              "Bounds of the coefficients of a feature or column, such as price=..0 or share=0..1, or the order of "
+              "those of levels: grade=increasing, 'size=S<M<L'; may be repeated.",
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,

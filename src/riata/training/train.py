@@ -28,11 +28,11 @@ from riata.training.checks import (
 from riata.training.class_moments import ClassMoments
 from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
-from riata.training.named_features import with_features_numbered
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
+from riata.training.recoding import numbered_or_recoded
 from riata.training.risk_sets import centred, check_risks, risk_sets
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
@@ -43,6 +43,7 @@ from riata.training.several_targets import check_same_targets, means_of, moments
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
+from riata.training.usual_loss import with_usual_loss
 
 Warn = Callable[[str], None]
 
@@ -74,6 +75,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     >>> trained.to_model().names
     ['x4', 'x7']
     """
+    spec = with_usual_loss(spec, data.task, data)
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)
@@ -193,10 +195,12 @@ def _fit_margin(
     validation = None if validation is None else with_offsets(validation, spec)[0]
     spec = of_loss
     search, origin = search_of(spec), far_origin(data, spec)
-    spec = with_features_numbered(spec, data)
+    spec, recoding = numbered_or_recoded(spec, data)
     spec = replace(spec, memory=data.memory if spec.memory is None else spec.memory)
     if origin is not None:
         data, validation = origin.moved(data), validation and origin.moved(validation)
+    if recoding is not None:
+        data, validation = recoding.of(data), validation and recoding.of(validation)
     fitted: Fit
     if search is not None:
         with path_progress(spec.verbose, label) as progress:
@@ -213,6 +217,8 @@ def _fit_margin(
             fitted = fit(data, spec, progress)
     if spec.debias and search is None:  # a search has scored, and moved, all models of its path
         fitted = debiased(fitted, data)
+    if recoding is not None:
+        fitted = recoding.back(fitted)
     if origin is not None:
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
@@ -245,6 +251,7 @@ def _trained(
         formula=_formula(fits, spec, offset is not None),
         alphas=[one.alpha for one in fits],
         ks=[one.spec.k for one in fits],
+        ridges=[one.spec.ridge for one in fits],
         histories=[result.history for result in results],
         n_rows=data.n_observed,
         passes=data.passes - passes_before,
@@ -277,8 +284,12 @@ def _trained(
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
-    text = describe(fits[0]) + (", margins moved by the offset of each row" if offset else "")
-    if share := fits[0].spec.debias:
+    first = fits[0]
+    text = describe(first)
+    if isinstance(first, SelectedFit) and first.path.chosen_under is not None:
+        text += f", the features chosen under a ridge of {first.path.chosen_under:.3g}"
+    text += ", margins moved by the offset of each row" if offset else ""
+    if share := first.spec.debias:
         text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
         text += "the mean loss alone over the chosen features"
     alike = len({describe(one) for one in fits}) == 1

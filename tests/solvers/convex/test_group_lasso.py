@@ -17,6 +17,7 @@ from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.objective import alpha_max, duality_gap, first_order, objective
 from riata.penalties import GroupLasso
+from riata.solvers.convex import group_quadratic
 from riata.solvers.convex.group_quadratic import minimise_groups
 from riata.training.fitting import bare_problem, fit, make_problem
 from riata.training.path import path
@@ -49,6 +50,8 @@ def accelerated_prox_gradient(X, y, penalty, weight, steps):
     t = 1.0
     for _ in range(steps):
         new = penalty.prox(v - X.T @ (weight * (X @ v - y)) / L, 1.0 / L)
+        if np.abs(new - w).max() <= 1e-15 * np.abs(w).max():
+            break
         if (v - new) @ (new - w) > 0:
             t, v = 1.0, new
         t_next = 0.5 + np.sqrt(0.25 + t * t)
@@ -144,8 +147,9 @@ def test_the_quadratic_is_at_its_minimum(ratio, rng):
 
 
 @pytest.mark.parametrize(("ratio", "factor"), [(1.0, 0.0), (0.3, 1.0)])
-def test_many_coordinates_are_solved_to_what_is_enough(ratio, factor, rng):
-    m, n = 520, 200
+def test_many_coordinates_are_solved_to_what_is_enough(ratio, factor, rng, monkeypatch):
+    m, n = 120, 50
+    monkeypatch.setattr(group_quadratic, "MANY_COORDINATES", m - 1)
     A = rng.normal(size=(n, m)) / np.sqrt(n)
     H, y, groups = A.T @ A, rng.normal(size=n), np.arange(m) // 5
     factors = np.where(groups == 0, factor, 1.0)

@@ -82,12 +82,14 @@ def test_units_do_not_matter(chunk, mode, rng):
     assert np.count_nonzero(coef)
 
 
+@pytest.mark.parametrize("loss", ["squared", "quantile:0.8"])
 @pytest.mark.parametrize("mode", ["its own alpha", "k"])
-def test_units_of_the_target_do_not_matter(chunk, mode):
-    coef, intercept = learned(chunk, mode, loss="squared")
-    scaled, moved = learned(chunk._replace(y=1000.0 * chunk.y + 500.0), mode, loss="squared")
-    assert_allclose(scaled, 1000.0 * coef, rtol=1e-6, atol=1e-9)
-    assert_allclose(moved, 1000.0 * intercept + 500.0, rtol=1e-6)
+def test_units_of_the_target_do_not_matter(chunk, mode, loss):
+    y = chunk.y + np.sin(np.arange(300.0))  # without ties, at which the slope of a quantile is a matter of rounding
+    coef, intercept = learned(chunk._replace(y=y), mode, loss=loss)
+    scaled, moved = learned(chunk._replace(y=1024.0 * y + 512.0), mode, loss=loss)
+    assert_allclose(scaled, 1024.0 * coef, rtol=1e-6, atol=1e-9)
+    assert_allclose(moved, 1024.0 * intercept + 512.0, rtol=1e-6)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -114,7 +116,7 @@ def test_a_row_of_weight_zero_changes_nothing(chunk, mode):
     assert_array_equal(silenced[0], without[0])
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])
+@pytest.mark.parametrize("loss", ["squared", "logistic", "huber", "quantile"])
 def test_exactly_the_planted_features_are_found(rng, loss):
     X = rng.normal(size=(4000, 200)) * rng.uniform(0.01, 100.0, size=200) + 5.0
     truth = np.sort(rng.choice(200, 5, replace=False))
@@ -124,6 +126,19 @@ def test_exactly_the_planted_features_are_found(rng, loss):
     result = fit(InMemory(X, y), Spec(k=5, solver="online", loss=loss, seed=0)).result
     assert_array_equal(np.flatnonzero(result.coef), truth)
     assert result.passes == 1
+
+
+def test_a_quantile_learnt_in_one_pass_is_nearly_the_best(rng):
+    X, level = rng.normal(size=(6000, 20)), 0.9
+    y = 1e4 * (X[:, 1] - X[:, 4] + (1.0 + (X[:, 1] > 0.0)) * rng.normal(size=6000))
+    loss, half = LOSSES["quantile"].__class__(level), slice(3000, None)
+    found = [
+        SparseRegressor(loss=loss, **how).fit(X[:3000], y[:3000]) for how in ({"solver": "online"}, {"alpha": 1.0})
+    ]
+    online, exact = (loss.value(y[half], model.predict(X[half])).mean() for model in found)
+    constant = loss.value(y[half], np.quantile(y[:3000], level)).mean()
+    assert constant - online > 0.9 * (constant - exact)
+    assert abs((y[half] <= found[0].predict(X[half])).mean() - level) < 0.05
 
 
 def test_many_passes_with_an_alpha_approach_its_minimum(rng):

@@ -56,7 +56,8 @@ def estimator_code(trained: Trained) -> str:
     kind = ESTIMATORS[trained.task]
     given = [(one, value) for one, value in set_options(OF_SPEC, vars(trained.spec)) if _shapes(one)]
     arguments = {one.argument: value for one, value in given if one.name != "loss"}
-    if trained.spec.loss_function.name != USUAL[trained.task]:
+    several = trained.classes is not None and len(trained.classes) > 2  # whose usual loss depends on other options
+    if several or trained.spec.loss_function.name != USUAL[trained.task]:
         arguments["loss"] = trained.spec.loss
     return f"riata.{kind}({_arguments(arguments)[2:]})"
 

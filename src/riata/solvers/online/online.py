@@ -5,7 +5,8 @@ FTRL-Proximal (see `ftrl.py`) with three changes.
 1. Scale-free. Columns are standardised by their running deviations s_j inside the closed form of the weights, so that
    nothing is copied and units of columns do not matter; steps are relative to the slopes of the empty model, so that
    units of the target do not matter either. Of losses whose margins are logarithms, the empty model is the mean of the
-   targets so far, and steps are relative to the curvature there.
+   targets so far, and steps are relative to the curvature there. Slopes of quantiles have no unit, and steps are
+   relative to the spread of the targets so far.
 2. A threshold as high as the noise. The sum of slopes of a feature without information is a random walk, of size
    s_j sqrt(sum of u^2). A feature enters when its sum is several times that:
        level = noise * sqrt(sum of u^2) + alpha T,
@@ -34,6 +35,7 @@ from riata.errors import OptionError
 from riata.kernels.losses import code_of
 from riata.kernels.mean_so_far import LOG_OF_NOTHING
 from riata.kernels.online import (
+    CURVED,
     EMPTY,
     HOLD,
     LANES,
@@ -153,7 +155,7 @@ class Online(Method):
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
         memory, done = state.memory, 0
         memory["stiffness"][:] = 1.0 / self.rates
-        if not sweep.loss.logarithms:  # of those, the sweep works it out
+        if not (sweep.loss.logarithms or sweep.loss.kinked):  # of those, the sweep works it out
             memory["curvature"][:] = min(sweep.loss.curvature, 1.0)
         while done < len(sweep.visits):
             due = self._due(memory) - state.steps - done
@@ -176,13 +178,13 @@ class Online(Method):
     def _take(self, sweep: Sweep, visits: np.ndarray, state: State, learn_b: float) -> np.ndarray:
         """Learn these rows; returns their margins before they were learnt, by all lanes and the empty model.
 
-        The last column has what is to be added to have the margins at which they were learnt.
+        The last columns have what is to be added to have the margins at which they were learnt, and curvatures.
         """
         loss, memory = sweep.loss, state.memory
-        margins = np.empty((len(visits), MOVED + 1))
+        margins = np.empty((len(visits), CURVED + 1))
         settings = Settings(
-            code_of(loss), loss.relative, loss.logarithms, learn_b > 0.0, self.alpha or 0.0,
-            float(self.standardize), float(self.distinct),
+            code_of(loss), loss.relative, loss.logarithms, loss.curvature_by_spread, learn_b > 0.0,
+            self.alpha or 0.0, float(self.standardize), float(self.distinct),
         )  # fmt: skip
         swept = Memory(**{name: memory[name] for name in Memory._fields})
         online_sweep(sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, settings, swept, margins)
@@ -194,14 +196,15 @@ class Online(Method):
         """Add these rows to the second-order statistics of the candidates, about the margins of the best lane."""
         y, loss = sweep.y[visits], sweep.loss
         z = margins[:, memory["lane"][0]] + margins[:, MOVED]
-        u, h = loss.derivative(y, z), loss.second_derivative(y, z)
+        u = loss.derivative(y, z)
+        h = margins[:, CURVED] if loss.kinked else loss.second_derivative(y, z)
         if loss.logarithms:  # where a model overshoots, slope and curvature are large alike: such a row counts less
             caps, size = self._caps(loss, y, margins, memory), np.abs(u)
             part = np.divide(caps, size, out=np.ones_like(size), where=size > caps)
             u, h = part * u, part * h
         if loss.relative:  # an origin that is a mean moves
             memory["centre"][:] = memory["origin"]
-        h = np.maximum(h, LEAST_CURVATURE * memory["curvature"][0])
+        h = h if loss.kinked else np.maximum(h, LEAST_CURVATURE * memory["curvature"][0])
         responses = h * (z - memory["centre"][0]) - u
         weight = np.where(z > LOG_OF_NOTHING, sweep.weight[visits], 0.0) if loss.logarithms else sweep.weight[visits]
         top_k.gather(memory, sweep.rows, visits, of_features(memory, "shift"), weight, h, responses)

@@ -5,7 +5,6 @@ that are not quadratic the local quadratic proposes supports, which are refitted
 memory, so that one pass is enough for the squared loss, and the proof covers all groups.
 """
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -14,8 +13,9 @@ from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
+from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.group_subset import GroupSubset
 from riata.solvers.subset.local_quadratic import LocalQuadratic
@@ -32,7 +32,7 @@ def groups_of(problem: Problem) -> GroupCardinality:
     return problem.penalty
 
 
-def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
+def best_groups(problem: Problem, options: Options) -> Iterates:
     """The answer at once for the squared loss; for others an iterate for every better support."""
     k, d = groups_of(problem).k, problem.data.n_features
     check_memory(d, options.memory)
@@ -44,14 +44,21 @@ def best_groups(problem: Problem, options: Options) -> Iterator[Iterate]:
     if problem.loss.quadratic:
         w, b = model.coefficients(search.outlook.support, search.outlook.weights)
         F = model.loss - 0.5 * search.outlook.reduction
-        size = Size(k, search.outlook.support, search.outlook.weights)
-        yield Iterate(w, b, 1, F, proof=swap_optimal(search, groups_of(problem)),
-                      bound=lambda: quadratic_bounds(model, [size]).of(problem, k, F))  # fmt: skip
-    else:
-        yield from _by_refits(problem, options, search.outlook.support)
+        support, proof = search.outlook.support, swap_optimal(search, groups_of(problem))
+        size = Size(k, support, search.outlook.weights)
+
+        def bound() -> Bound:
+            return quadratic_bounds(model, [size]).of(problem, k, F)
+
+        if options.certify is not None:
+            fit = Fitted(support, w[support], b, F)
+            return (yield from certified_iterates(problem, fit, options, model, 1, proof, bound))
+        yield Iterate(w, b, 1, F, proof=proof, bound=bound)
+        return None
+    return (yield from _by_refits(problem, options, search.outlook.support))
 
 
-def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Iterator[Iterate]:
+def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Iterates:
     """From a support to better ones, until no promising swap is an improvement."""
     penalty, unit = groups_of(problem), gap_unit(problem)
     fit = refitted(problem, [support], options)[0]
@@ -68,8 +75,11 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
         if better is None:
             proof = swap_optimal(search, penalty, len(proposals))
         bound = partial(_bound, problem, fit, model)
+        if proof is not None and options.certify is not None:
+            return (yield from certified_iterates(problem, fit, options, None, t, proof, bound))
         yield Iterate(w, fit.intercept, t, fit.objective, proof=proof, bound=bound)
         fit = better or fit
+    return None
 
 
 def _bound(problem: Problem, fit: Fitted, model: LocalQuadratic) -> Bound:

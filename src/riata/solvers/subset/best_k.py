@@ -38,8 +38,7 @@ EARLY_ROUNDS = 2  # their supports will change too much to be worth their rows o
 def best_k(problem: Problem, options: Options) -> Iterates:
     """Forward selection, swaps, and a check over all features, until no feature outside has a gain."""
     if isinstance(problem.penalty, GroupCardinality):
-        yield from best_groups(problem, options)
-        return None
+        return (yield from best_groups(problem, options))
     k, d, resume = problem.cardinality.k, problem.data.n_features, options.resume
     if resume is not None and is_search(resume):
         return (yield from resumed_iterates(problem, options, resume))

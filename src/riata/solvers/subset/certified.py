@@ -19,11 +19,13 @@ import numpy as np
 from riata.objective import Problem, empty_intercept, first_order
 from riata.outcome.proofs import Bound, GlobalBound, Proof, SearchedAll
 from riata.outcome.reasons import StopReason
+from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved, Searched
 from riata.solvers.subset.branch_and_bound import Budget, State, Subsets, branch_and_bound
 from riata.solvers.subset.candidate_subsets import CandidateSubsets
 from riata.solvers.subset.candidates import row_limit
 from riata.solvers.subset.global_bound import Size, relaxed_planes, relaxed_point
+from riata.solvers.subset.group_subsets import QuadraticGroups, TrueGroups
 from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.planes import Costs, Plane, screened, tangent
@@ -73,7 +75,8 @@ class _Known:
     def certificate(self, problem: Problem, fit: Fitted, n_parts: int = 0, finished: bool = False) -> Certificate:
         """What is proved of this model."""
         value = min(self.bound, fit.objective)
-        bound = GlobalBound(problem.cardinality.k, value, fit.objective, limit=problem.limit)
+        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
+        bound = GlobalBound(problem.cardinality.k, value, fit.objective, counted, problem.limit)
         return Certificate(fit, bound, int(self.out.sum()), int(self.inside.sum()), n_parts, finished)
 
 
@@ -115,8 +118,9 @@ def _iterates(problem: Problem, certificates: Iterator[Certificate], steps: int)
         point = Iterate(w, found.fit.intercept, steps, found.fit.objective, bound=partial(_same, found.bound))
         proved = None
         if found.finished:
-            k, d, gap = problem.cardinality.k, problem.data.n_features, found.bound.gap
-            proved = SearchedAll(k, gap, d, found.n_out, found.n_in, found.n_parts)
+            bound, n_choices = found.bound, _n_choices(problem)
+            proved = SearchedAll(bound.k, bound.gap, n_choices, found.n_out, found.n_in, found.n_parts, bound.counted,
+                                 bound.limit)  # fmt: skip
         save = None if found.search is None else partial(_saved, found.search, steps)
         yield point._replace(end_of_pass=found.finished, searched=searched, proof=proved, save=save)
     return told
@@ -137,6 +141,9 @@ def certified(
 
     No model is known to have an objective below `least`.
     """
+    if isinstance(problem.penalty, GroupCardinality):
+        yield from _certified_groups(problem, fit, options, model, least)
+        return
     k, d, quadratic = problem.cardinality.k, problem.data.n_features, problem.loss.quadratic
     memory, budget = _memory(options), _budget(options)
     most = int(np.sqrt(memory / (8 * PRODUCT_COPIES)))  # columns whose products fit
@@ -175,6 +182,35 @@ def certified(
     yield from task.certificates(branch_and_bound(subsets, State(None, fit.objective, known.bound), first, budget))
 
 
+def _certified_groups(
+    problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, least: float
+) -> Iterator[Certificate]:
+    """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
+    k, n_groups, n_columns = problem.cardinality.k, _n_choices(problem), problem.data.n_features
+    nothing = np.zeros(n_groups, dtype=bool)
+    known, left = _Known(least, nothing, nothing.copy()), np.arange(n_groups)
+    subsets: Subsets | None = None
+    if model is not None:
+        whole = model.among_candidates()
+        quadratic = whole.shifted(diagonal_shift(whole.G))
+        subsets = QuadraticGroups(quadratic, k) if quadratic.costs.bounding else None
+    elif Costs.of(problem).bounding and 16 * problem.data.n_rows * n_columns <= _memory(options):
+        subsets = TrueGroups(problem, k)
+    if subsets is None:
+        return
+    yield known.certificate(problem, fit)
+    task = _Task(problem, fit, known, left, False, options.memory)
+    first = np.zeros(n_groups, dtype=np.int8)
+    state = State(None, fit.objective, known.bound)
+    yield from task.certificates(branch_and_bound(subsets, state, first, _budget(options)))
+
+
+def _n_choices(problem: Problem) -> int:
+    """Of what models have at most k: features, or groups of them."""
+    penalty = problem.penalty
+    return penalty.n_groups if isinstance(penalty, GroupCardinality) else problem.data.n_features
+
+
 def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterator[Certificate]:
     """Certificates of a search that goes on with the parts that were left."""
     fit, left, k, d = search.fit, search.left, problem.cardinality.k, problem.data.n_features
@@ -211,12 +247,17 @@ class _Task:
         """What the states of a search prove."""
         for found in states:
             if found.members is not None and found.objective < self.fit.objective:
-                support = self.left[found.members]
+                support = self._columns(self.left[found.members])
                 start = np.zeros(len(support)), empty_intercept(self.problem)
                 self.fit = Refits(self.problem, support, self.memory).fit([support], [start])[0]
             self.known.bound = max(self.known.bound, found.bound)
             certificate = self.known.certificate(self.problem, self.fit, found.n_parts, found.finished)
             yield certificate._replace(search=partial(self._search, found))
+
+    def _columns(self, chosen: np.ndarray) -> np.ndarray:
+        """The columns of a model of these features, or groups."""
+        penalty = self.problem.penalty
+        return np.flatnonzero(np.isin(penalty.groups, chosen)) if isinstance(penalty, GroupCardinality) else chosen
 
     def _search(self, found: State) -> SavedSearch:
         known, parts = self.known, found.parts

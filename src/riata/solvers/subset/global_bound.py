@@ -128,7 +128,8 @@ def violators(costs: Costs, slopes: np.ndarray, price: float, candidates: np.nda
 def _relaxed(quadratic: Quadratic, k: int, start: np.ndarray, price: float) -> tuple[np.ndarray, float]:
     """Where the relaxation has its best bound, and its price there."""
     if quadratic.costs.groups is not None:
-        return relaxed_groups(quadratic, k), 0.0
+        groups = np.zeros(int(quadratic.costs.groups.max()) + 1)
+        return relaxed_groups(quadratic, Node(groups, np.zeros(len(start))), k).w, 0.0
     found = quadratic.relaxed(Node(np.zeros(len(start)), start, price), k, np.inf, PRICES, SWEEPS)
     return found.w, found.price
 

@@ -8,27 +8,50 @@ root of sum_j l2_j w_j^2 over the group, the best shares are min(1, t p_g), with
 import numpy as np
 
 from riata.positive import solve_positive
-from riata.solvers.subset.relaxation import Quadratic
+from riata.solvers.subset.relaxation import Node, Quadratic, Relaxed
 from riata.threads import one_blas_thread
 
-ROUNDS = 20
+ROUNDS = 30
+STILL = 1e-6  # of the loss: a round that raises the bound by less is the last
 LEAST_SHARE = 1e-6  # a share of 0 would never come back
 
 
-def relaxed_groups(quadratic: Quadratic, k: int) -> np.ndarray:
-    """The coefficients of the relaxation, roughly."""
+def relaxed_groups(quadratic: Quadratic, node: Node, k: int, target: float = np.inf) -> Relaxed:
+    """The relaxation where k of the free groups may come in; it ends early once its bound reaches the target.
+
+    The state of the node is that of groups, its coefficients are those of columns. What is found is the best point on
+    the way, with the bound of its plane and the shares of groups.
+    """
     groups, ridge = quadratic.costs.groups, quadratic.costs.ridge
     assert groups is not None
-    n_groups = int(groups.max()) + 1
-    shares, w = np.full(n_groups, min(1.0, k / n_groups)), np.zeros(len(groups))
+    state, free = node.state, node.state == 0
+    columns = np.flatnonzero(state[groups] >= 0)
+    G, c, own = quadratic.G[np.ix_(columns, columns)], quadratic.c[columns], groups[columns]
+
+    def shares_at(w: np.ndarray) -> np.ndarray:
+        shares = np.where(state == 1, 1.0, 0.0)
+        parts = np.sqrt(np.bincount(groups, ridge * w * w, minlength=len(state)))[free]
+        even = np.full(len(parts), max(k, 0) / max(len(parts), 1))
+        shares[free] = shares_of(parts, k) if parts.any() else np.minimum(even, 1.0)
+        return shares
+
+    w = np.where(state[groups] < 0, 0.0, node.w)
+    shares = shares_at(w)
+    best = Relaxed(-np.inf, w, quadratic.c, shares, 0.0)
     with one_blas_thread():
         for _ in range(ROUNDS):
-            solution = solve_positive(quadratic.G + np.diag(ridge / shares[groups]), quadratic.c)
+            solution = solve_positive(G + np.diag(ridge[columns] / np.maximum(shares[own], LEAST_SHARE)), c)
             if solution is None:
                 break
-            w = solution
-            shares = shares_of(np.sqrt(np.bincount(groups, ridge * w * w)), k)
-    return w
+            w = np.zeros(len(groups))
+            w[columns] = solution
+            shares, r, before = shares_at(w), quadratic.c - quadratic.G @ w, best.bound
+            bound = quadratic.bound(state, k, w, r)
+            if bound > best.bound:
+                best = Relaxed(bound, w, r, np.where(shares > LEAST_SHARE, shares, 0.0), 0.0)
+            if best.bound >= target or best.bound <= before + STILL * quadratic.loss:
+                break
+    return best
 
 
 def shares_of(parts: np.ndarray, k: int) -> np.ndarray:

@@ -26,6 +26,7 @@ from riata.penalties import GroupCardinality
 
 ROUNDING = 1e-12  # of the numbers that a bound is made of: by how much it is lowered
 SLOPE_ROUNDING = 1e-13  # of the largest that a slope may be
+LEAST_RIDGE = 1e-12  # of columns of unit deviation: a smaller one is rounding, as where all features are taken
 USEFUL = (
     1.0  # of the objective: the gap of the plane at a fit, with the ridge that is named where there is none. At its
 )
@@ -107,7 +108,7 @@ def useful_ridge(problem: Problem, slopes: np.ndarray, k: int, objective: float)
     costs = Costs(np.ones_like(slopes), np.full_like(slopes, np.inf), groups)
     reliefs = np.sort(costs.reliefs(slopes / problem.scale))[::-1][:k].sum()
     ridge = float(reliefs / (USEFUL * objective)) if objective > 0.0 else 0.0
-    return ridge if 0.0 < ridge < np.inf else None
+    return ridge if LEAST_RIDGE < ridge < np.inf else None
 
 
 class Screened(NamedTuple):

@@ -24,10 +24,12 @@ class TrueSubsets:
     """Columns of unit deviation, in memory, with their targets and weights."""
 
     exact = False  # a refit ends early where classes are separated
+    parallel = True
 
     def __init__(self, problem: Problem, k: int):
         data, loss = problem.data, problem.loss
-        self.k, self.n_columns, self._loss = k, data.n_features, loss
+        self.k, self._loss = k, loss
+        self.n_columns = self.n_weights = data.n_features
         chunks = list(data.visit())
         X = np.concatenate([np.asarray(to_host(chunk.X.toarray()), dtype=np.float64) for chunk in chunks])
         self._y = np.concatenate([to_host(chunk.y) for chunk in chunks])
@@ -36,13 +38,13 @@ class TrueSubsets:
         self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
         self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
         costs = Costs.of(problem)
-        self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale)
+        self.costs = Costs(costs.ridge / self.scale**2, costs.limit * self.scale, costs.groups)
         self._b = float(empty_intercept(problem))
         self._refits = Refits(problem, np.arange(data.n_features))
 
     def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
         fit = self._refits.fit([members], [(np.zeros(len(members)), self._b)])[0]
-        w = np.zeros(self.n_columns)
+        w = np.zeros(self.n_weights)
         w[members] = fit.coef * self.scale[members]
         return float(fit.objective), w
 
@@ -50,8 +52,8 @@ class TrueSubsets:
         return self.costs.reliefs(relaxed.r)
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
-        w, price = np.where(node.state < 0, 0.0, node.w), node.price
-        best = self._at(node.state, k, w, price, np.zeros(len(w)))
+        w, price = np.where(self._of_columns(node.state) < 0, 0.0, node.w), node.price
+        best = self._at(node.state, k, w, price, np.zeros(len(node.state)))
         for _ in range(STEPS):
             if best.bound >= target:
                 break
@@ -65,6 +67,10 @@ class TrueSubsets:
             if best.bound <= gained + ENOUGH * abs(gained):
                 break
         return best if best.shares.any() else best._replace(shares=self._step(node.state, k, best).shares)
+
+    def _of_columns(self, state: np.ndarray) -> np.ndarray:
+        """Whether columns are in, out or free."""
+        return state
 
     def _at(self, state: np.ndarray, k: int, w: np.ndarray, price: float, shares: np.ndarray) -> Relaxed:
         """The bound of the plane at w, with the intercept at which slopes sum to zero."""
@@ -110,11 +116,19 @@ class TrueSubsets:
 
     def _step(self, state: np.ndarray, k: int, at: Relaxed) -> Relaxed:
         """The relaxation of the local quadratic there, on the columns that matter."""
-        z = self._centred(self._X @ at.w)
         reliefs = self.costs.reliefs(at.r)
         matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
         columns = np.flatnonzero(matters)
-        A = self._X[:, columns]
+        quadratic = self._local(columns, at)
+        start = Node(state[columns], at.w[columns], at.price)
+        found = quadratic.relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
+        whole, shares = np.zeros(self.n_weights), np.where(state == 1, 1.0, 0.0)
+        whole[columns], shares[columns] = found.w, found.shares
+        return Relaxed(found.bound, whole, at.r, shares, found.price)
+
+    def _local(self, columns: np.ndarray, at: Relaxed) -> Quadratic:
+        """The local quadratic of some columns at a point."""
+        z, A = self._centred(self._X @ at.w), self._X[:, columns]
         D = self._weight * at_least(self._loss.second_derivative(self._y, z), self._loss.least_curvature)
         G = A.T @ (D[:, None] * A)
         if self._fit_intercept:
@@ -124,9 +138,6 @@ class TrueSubsets:
         w = at.w[columns]
         c = G @ w + at.r[columns]
         value = float(self._weight @ self._loss.value(self._y, z)) + 0.5 * float(w @ G @ w) + float(w @ at.r[columns])
-        costs = Costs(self.costs.ridge[columns], self.costs.limit[columns])
-        quadratic = Quadratic(G, c, max(value, 1e-12), costs)
-        found = quadratic.relaxed(Node(state[columns], w, at.price), k, np.inf, PRICES, SWEEPS)
-        whole, shares = np.zeros(len(state)), np.where(state == 1, 1.0, 0.0)
-        whole[columns], shares[columns] = found.w, found.shares
-        return Relaxed(found.bound, whole, at.r, shares, found.price)
+        ridge, limit, groups = self.costs
+        costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
+        return Quadratic(G, c, max(value, 1e-12), costs)
