@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
+from sklearn.metrics import d2_pinball_score, r2_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_sample_weight
 
@@ -19,7 +19,7 @@ from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
-from riata.losses import AUTO
+from riata.losses import USUAL
 from riata.training.checks import check_shares
 from riata.training.streams import Learner
 from riata.training.trained import Trained
@@ -167,7 +167,7 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         one_target_only = self.solver not in ("auto", "exact") or (self.k is not None and self.alpha != "auto")
-        tags.target_tags.multi_output = not one_target_only and self.loss in ("squared", AUTO)
+        tags.target_tags.multi_output = not one_target_only and self.loss == USUAL[self._task]
         return tags
 
     def _coded(self, y: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
@@ -252,8 +252,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
 
     def _take_over(self, trained: Trained) -> None:
         super()._take_over(trained)
-        if trained.targets is not None:
-            return  # a row of coefficients for each
+        if len(trained.intercept) > 1:
+            return  # a row of coefficients for each target or level
         self.coef_ = trained.coef if sp.issparse(trained.coef) else trained.coef[0]
         self.intercept_ = float(trained.intercept[0])
 
@@ -266,10 +266,10 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         """
         if is_distributed(X):
             check_no_offset(offset, exposure)
-            targets = self.trained_.targets
-            return lazily(self.predict, X, np.float64, None if targets is None else len(targets))
+            n_margins = len(self.trained_.intercept)
+            return lazily(self.predict, X, np.float64, None if n_margins == 1 else n_margins)
         z = self._margins(X, offset, exposure)
-        return self.trained_.spec.loss_function.mean(z[:, 0] if self.trained_.targets is None else z)
+        return self.trained_.spec.loss_function.mean(z[:, 0] if z.shape[1] == 1 else z)
 
     def score(
         self,
@@ -283,11 +283,18 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     ) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
 
-        Of several targets it is the mean of theirs; beside `trials`, that of shares.
+        Of several targets it is the mean of theirs, beside `trials` that of shares, of several quantiles that of the
+        shares of the pinball loss that they explain.
         """
         if trials is not None:
             y, sample_weight = self._shares(X, y, trials, sample_weight)
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
+            if levels := self.trained_.spec.loss_function.levels:
+                truth, weight = plain_target(y), plain_target(sample_weight)
+                columns = zip(levels, predicted.T, strict=True)
+                return float(
+                    np.mean([d2_pinball_score(truth, z, alpha=level, sample_weight=weight) for level, z in columns])
+                )
             return float(r2_score(plain_target(y), predicted, sample_weight=plain_target(sample_weight)))
         return self.to_model().score(X, y, sample_weight, offset=offset, exposure=exposure)

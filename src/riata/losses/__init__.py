@@ -5,6 +5,7 @@ from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_
 from riata.losses.coupled import CoupledLoss, SettledLoss
 from riata.losses.link import LINKS, Link, against_rest, probabilities
 from riata.losses.loss import Loss
+from riata.losses.quantiles import Quantiles
 from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
 from riata.losses.squared_targets import SquaredTargets
@@ -20,6 +21,7 @@ __all__ = [
     "CoupledLoss",
     "Link",
     "Loss",
+    "Quantiles",
     "SettledLoss",
     "SeveralMargins",
     "Softmax",

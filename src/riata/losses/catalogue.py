@@ -17,6 +17,7 @@ from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
 from riata.losses.quantile import Quantile
+from riata.losses.quantiles import Quantiles
 from riata.losses.softmax import Softmax
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
@@ -64,6 +65,8 @@ def known_loss(name: str) -> Loss | None:
     usual = EVERY.get(family)
     if usual is None or not colon:
         return usual
+    if isinstance(usual, Quantile) and "," in parameter and all(map(NUMBER.fullmatch, parameter.split(","))):
+        return Quantiles([float(level) for level in parameter.split(",")])
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
         return None
     return type(usual)(float(parameter))

@@ -112,6 +112,11 @@ def _baseline(facts: Facts) -> str:
             f"The baseline predicts the mean of each target{'' if known is None else ' in the training rows'}, "
             f"whatever the features. Scores are means over the {len(facts.model.targets)} targets."
         )
+    if facts.model.levels:
+        return (
+            f"The baseline predicts constant quantiles{'' if known is None else ', of the training rows'}, whatever "
+            f"the features. Scores are means over the {len(facts.model.levels)} levels."
+        )
     if classes is None:
         what = facts.model.loss_function.constant_words
         does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
@@ -143,11 +148,12 @@ def _by_class(found: ClassQuality) -> Markup:
 
 
 def _by_target(found: TargetsQuality) -> Markup:
-    """R2 and errors of every target, and R2 of its mean alone."""
-    names = ("r2", "rmse", "mae")
-    columns = [Column("target"), *(Column(SCORES[name], True) for name in names), Column("R² of the baseline", True)]
+    """Scores of every target, or quantile, and one of its constant alone."""
+    names, alone = found.listed, found.listed[0]
+    columns = [Column(found.of), *(Column(SCORES[name], True) for name in names)]
+    columns.append(Column(f"{SCORES[alone]}{' of' if alone == 'r2' else ', by'} the baseline", True))
     rows = [
-        [label(target), *(_cell(name, one.scores[name]) for name in names), _cell("r2", one.baseline.get("r2"))]
+        [label(target), *(_cell(name, one.scores[name]) for name in names), _cell(alone, one.baseline.get(alone))]
         for target, one in found.by_target.items()
     ]
     return data_table("targets", columns, rows)
