@@ -26,7 +26,7 @@ class SurvivalDisplay:
         model = fitted if isinstance(fitted, Model) else fitted.to_model()
         if model.hazard is None:
             raise OptionError(f"survival curves are of times to an event, and this is a {model.task}")
-        z = np.asarray(model.margins(X) if isinstance(fitted, Model) else fitted.predict(X)).ravel()  # type: ignore[attr-defined]
+        z = np.asarray(model.margins(X) if isinstance(fitted, Model) else fitted.predict(X)).ravel()
         if len(z) > MOST_ROWS:
             raise OptionError(f"{len(z):,} curves cannot be told apart: give at most {MOST_ROWS} rows")
         names = [f"row {i + 1}" for i in range(len(z))] if labels is None else [str(name) for name in labels]
