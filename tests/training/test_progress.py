@@ -79,7 +79,7 @@ def test_models_along_k_are_told_one_by_one(rows, tmp_path, estimator, options, 
     y = y > 0 if estimator is riata.SparseClassifier else y
     np.savez(tmp_path / "rows.npz", X=X, y=y)
     given = (X, y) if in_memory else (riata.open(tmp_path / "rows.npz", memory="1MB"),)
-    estimator(k="auto", k_max=4, cv=3, verbose=True, **options).fit(*given)
+    estimator(k="auto", ridge=0.0, k_max=4, cv=3, verbose=True, **options).fit(*given)
     said = capsys.readouterr().err
     for where in ("of all rows", "fold 1 of 3", "fold 3 of 3"):
         told = [tuple(map(int, one)) for one in re.findall(rf"{where}, model (\d+) of (\d+)", said)]

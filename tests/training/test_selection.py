@@ -319,8 +319,10 @@ def test_only_solvers_with_a_path_are_taken():
 
 def test_progress_is_told_of_every_fold():
     calls = []
-    search_path(InMemory(*make()), Spec(), Search("k", "cv", cv=3, k_max=2), progress=lambda *done: calls.append(done))
-    assert calls == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    search = Search("k", "cv", cv=3, k_max=2)
+    search_path(InMemory(*make()), Spec(ridge=0.0), search, progress=lambda *done: calls.append(done))
+    names = ["of all rows", "fold 1 of 3", "fold 2 of 3", "fold 3 of 3"]
+    assert calls == [(number, 4, name) for number, name in enumerate(names)]
 
 
 def test_rows_that_a_loss_cannot_learn_from_are_refused():

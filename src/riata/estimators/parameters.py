@@ -23,7 +23,7 @@ class Parameters(BaseEstimator):
         *,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
-        ridge: float = 0.0,
+        ridge: float | None = None,
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,

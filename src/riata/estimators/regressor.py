@@ -41,8 +41,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         Strength as a share of the smallest alpha that gives the empty model; 0.1 if nothing is given.
     l1_ratio : float, default=1.0
         Share of the L1 part in the penalty, in (0, 1].
-    ridge : float, default=0.0
-        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``.
+    ridge : float, optional
+        Strength of ``ridge / 2 * |w|_2^2`` beside ``k``: by default 0, and beside ``k="auto"`` chosen together with k.
     penalty : {"mcp", "scad", "lq", "adaptive", "unilasso"} or Penalty, optional
         A penalty of another kind in place of the elastic net, at the strength ``alpha``: "mcp:3" and "scad:3.7" with
         their gamma, "lq:0.5" with its q; the adaptive Lasso, whose first fit is "adaptive:ridge" (the default),

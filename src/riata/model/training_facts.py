@@ -18,7 +18,8 @@ class TrainingFacts:
 
     solver: str | None = None
     k: PerClass = None
-    selection: str | None = None  # why this k or alpha was chosen, in words
+    ridge: PerClass = None  # beside k, where there is one
+    selection: str | None = None  # why this k (and ridge) or alpha was chosen, in words
     alpha: PerClass = None
     n_rows: int | None = None
     objective_value: float | None = None

@@ -1,6 +1,7 @@
 """Why a model of a path was chosen, in words. Sentences are made here, for people; no code reads them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import singledispatch
 
 from riata.outcome.choices import (
@@ -27,7 +28,9 @@ def named(model: PathModel) -> str:
     """A model of a path, in words."""
     share = "" if model.debias is None else f"debias = {model.debias:g}"
     if model.by == "k":
-        return f"k = {model.value}{share and ' with '}{share}"
+        with_ridge = f"a ridge of {model.ridge:.3g}" if model.ridge else ""
+        beside = " and ".join(filter(None, (with_ridge, share)))
+        return f"k = {model.value}{beside and ' with '}{beside}"
     features = f"{model.n_selected} feature{'' if model.n_selected == 1 else 's'}"
     return f"alpha = {model.value:.4g} ({features}{share and ', '}{share})"
 
@@ -58,18 +61,19 @@ def why_chosen(choice: Choice) -> str:
 @why_chosen.register
 def _(choice: LeastScore) -> str:
     name, where = score_name(choice.scores.name), _where(choice.scores)
-    said = f"{named(choice.model)} has the least {name}, {choice.score:.5g}, {where}"
+    said = f"{named(choice.model)}{_chosen_under(choice.model)} has the least {name}, {choice.score:.5g}, {where}"
     return said + _may_go_on(choice)
 
 
 @why_chosen.register
 def _(choice: WithinOneStandardError) -> str:
     model, name, where = named(choice.model), score_name(choice.scores.name), _where(choice.scores)
+    model += _chosen_under(choice.model)
     within = f"within one standard error, {choice.error:.3g}, of"
     if choice.model == choice.least_model:
         said = f"{model} has the least {name} {where}, {choice.score:.5g}, and no sparser model comes {within} it"
     else:
-        least = f"the least, {choice.least_score:.5g} at {named(choice.least_model)}"
+        least = f"the least, {choice.least_score:.5g} at {_with_same_ridge(choice.least_model)}"
         said = f"{model} is the sparsest whose {name} {where}, {choice.score:.5g}, comes {within} {least}"
     if choice.gives_up_most:
         said += ", of whose gain over the emptiest model it has less than half; select='cv' takes that one"
@@ -80,6 +84,15 @@ def _(choice: WithinOneStandardError) -> str:
 def _(choice: LastWithinSize) -> str:
     said = f"{named(choice.model)} is the smallest alpha before the path has more than {choice.k} features"
     return said + _may_go_on(choice)
+
+
+def _chosen_under(model: PathModel) -> str:
+    return f", its features chosen under one of {model.chosen_under:.3g}," if model.chosen_under else ""
+
+
+def _with_same_ridge(model: PathModel) -> str:
+    """A model beside another one of its path, whose ridge was said."""
+    return named(replace(model, ridge=0.0))
 
 
 def _where(scores: Scores) -> str:

@@ -71,8 +71,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         *_group_checks(spec),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
-        (not 0 <= spec.ridge < np.inf, f"ridge must be zero or more, not {spec.ridge}"),
-        (spec.ridge > 0 and spec.k is None,
+        (not _at_least_zero(spec.ridge), f"ridge must be zero or more, not {spec.ridge}"),
+        (bool(spec.ridge) and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
@@ -181,8 +181,8 @@ def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
 
 def _check_numbers(spec: Spec) -> None:
     """Refuse what is no number where one must be."""
-    optional = {"max_passes", "max_steps", "half_life"}
-    for name in ("ridge", "l1_ratio", "tol", *optional):
+    optional = {"ridge", "max_passes", "max_steps", "half_life"}
+    for name in ("l1_ratio", "tol", *optional):
         value = getattr(spec, name)
         if not (isinstance(value, Real) or (value is None and name in optional)):
             raise OptionError(f"{name} must be a number, not {value!r}")
@@ -216,7 +216,7 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
         return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
     its_name = "a penalty object" if own is penalty else f"penalty {penalty!r}"
     beside = [name for name, given in {
-        "l1_ratio": spec.l1_ratio != 1, "ridge": spec.ridge > 0, "nonnegative": spec.nonnegative,
+        "l1_ratio": spec.l1_ratio != 1, "ridge": bool(spec.ridge), "nonnegative": spec.nonnegative,
         "bounds": spec.bounds is not None,
         "groups": spec.groups is not None}.items() if given]  # fmt: skip
     return [

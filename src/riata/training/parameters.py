@@ -220,7 +220,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "Strength as a share of the smallest alpha that leaves all features out, such as 0.1.",
               commands=("fit", "stability")),
     Parameter("l1_ratio", 1.0, Section.STRENGTH, Kind.NUMBER, "Share of L1 in an elastic net.", commands=SEARCHES),
-    Parameter("ridge", 0.0, Section.STRENGTH, Kind.NUMBER, "Strength of a squared penalty beside k.",
+    Parameter("ridge", None, Section.STRENGTH, Kind.NUMBER,
+              "Strength of a squared penalty beside k [default: 0; beside --k auto it is chosen, too].",
               commands=SEARCHES),
     Parameter("penalty", None, Section.STRENGTH, Kind.TEXT,
               "In place of L1: mcp, scad or lq, which shrink large coefficients less; adaptive, with weights of a "

@@ -1,6 +1,6 @@
 """A path: models for falling alphas or for rising k, each on all rows of a dataset, the sparsest first."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,13 +12,16 @@ from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.outcome.choice_sentences import named
 from riata.outcome.choices import PathModel
 from riata.outcome.path_end import EndReason, PathEnd
-from riata.outcome.proofs import Bound, DualityGap, GlobalBound, Stationary
+from riata.outcome.proofs import Bound, DualityGap, GlobalBound, RefittedSupports, Stationary
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
 from riata.solvers.subset.refit import Fitted
+from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
+from riata.solvers.subset.size_sweeps import Made, untold
+from riata.solvers.subset.subset import MIN_GAIN
 from riata.training.checks import check_spec
 from riata.training.first_fit import with_first_fit
 from riata.training.fitting import bare_problem, make_problem, solver_options, with_start
@@ -52,6 +55,8 @@ class ModelPath:
     ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
     n_outputs: int = 1  # margins that the models have, where they are fitted at once
     debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
+    ridge: float = 0.0  # along k: of all models
+    chosen_under: float | None = None  # a stronger ridge that their features were chosen under
 
     @property
     def converged(self) -> bool:
@@ -97,7 +102,8 @@ class ModelPath:
 
     def model(self, i: int) -> PathModel:
         """Model i by its alpha or k and its number of features."""
-        return PathModel(self.by, self.values[i].item(), n_features_in(self.coefs[i], self.n_outputs), self.debias)
+        n_selected = n_features_in(self.coefs[i], self.n_outputs)
+        return PathModel(self.by, self.values[i].item(), n_selected, self.debias, self.ridge, self.chosen_under)
 
 
 def path(
@@ -243,18 +249,60 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
     found = best_per_size(problem, k_max, solver_options(spec), model_made)
-    nothing = np.empty(0, dtype=np.int64)
-    models = [Fitted(nothing, np.empty(0), empty_intercept(problem), empty_loss(problem)), *found.models]
+    models = [_empty(problem), *found.models]
     models += [models[-1]] * (k_max + 1 - len(models))
-    coefs = np.zeros((len(models), data.n_features))
+    path = _along_k(problem, spec, range(len(models)), models, Stop.proved(found.proof))
+    bounds = _bounds(problem, found, path.objectives) if bounded else None
+    return replace(path, passes=data.passes - passes_before, bounds=bounds)
+
+
+def rough_k_path(data: Dataset, spec: Spec, sizes: Sequence[int], made: Made = untold) -> ModelPath:
+    """Good models with no features and with at most so many, at little cost and without a proof: to be scored."""
+    passes_before = data.passes
+    spec = replace(spec, k=int(sizes[-1]))
+    check_spec(spec, data.n_features)
+    problem, _ = make_problem(data, spec)
+    found = rough_per_size(problem, sizes, solver_options(spec), 2.0 * MIN_GAIN * gap_unit(problem), made)
+    stop = Stop.proved(RefittedSupports(1 if problem.loss.quadratic else 2))
+    path = _along_k(problem, spec, [0, *sizes], [_empty(problem), *found], stop)
+    return replace(path, passes=data.passes - passes_before)
+
+
+def supports_under_ridge(data: Dataset, spec: Spec, sizes: Sequence[int], base: np.ndarray) -> list[np.ndarray]:
+    """Features for each of these sizes, chosen under the strong ridge of a spec; sizes beyond the base's go on from it.
+
+    So strong a ridge keeps margins small, where the local quadratic of the empty model is the loss.
+    """
+    problem, _ = make_problem(data, replace(spec, k=int(sizes[-1])))
+    return proposed_supports(problem, sizes, 2.0 * MIN_GAIN * gap_unit(problem), base)
+
+
+def fitted_k_path(data: Dataset, spec: Spec, supports: Mapping[int, np.ndarray], chosen_under: float) -> ModelPath:
+    """The path of these supports, by their size, fitted with the ridge of a spec."""
+    passes_before = data.passes
+    spec = replace(spec, k=max(supports))
+    check_spec(spec, data.n_features)
+    problem, _ = make_problem(data, spec)
+    found = refitted_in_turn(problem, list(supports.values()), solver_options(spec))
+    path = _along_k(
+        problem, spec, [0, *supports], [_empty(problem), *found], Stop.proved(RefittedSupports(1))
+    )  # fmt: skip
+    return replace(path, passes=data.passes - passes_before, chosen_under=chosen_under)
+
+
+def _empty(problem: Problem) -> Fitted:
+    return Fitted(np.empty(0, dtype=np.int64), np.empty(0), empty_intercept(problem), empty_loss(problem))
+
+
+def _along_k(problem: Problem, spec: Spec, sizes: Sequence[int], models: list[Fitted], stop: Stop) -> ModelPath:
+    coefs = np.zeros((len(models), problem.data.n_features))
     for row, model in zip(coefs, models, strict=True):
         row[model.support] = model.coef
     objectives = np.array([model.objective for model in models])
-    bounds = _bounds(problem, found, objectives) if bounded else None
     return ModelPath(
-        "k", np.arange(len(models)), coefs, np.array([model.intercept for model in models]),
-        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, Stop.proved(found.proof),
-        data.passes - passes_before, spec.n_choices(data.n_features), bounds,
+        "k", np.array(sizes), coefs, np.array([model.intercept for model in models]),
+        objectives - [problem.penalty.value(w) for w in coefs], objectives, None, stop,
+        0.0, spec.n_choices(problem.data.n_features), ridge=spec.ridge or 0.0,
     )  # fmt: skip
 
 

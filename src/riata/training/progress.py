@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID  # slow to import
 
 PassCallback = Callable[[Record], None]
-PathCallback = Callable[[int, int], None]  # paths done, of how many
+PathCallback = Callable[[int, int, str], None]  # paths done, of how many, the name of the next
 StepCallback = Callable[[int, int, str], None]  # steps done, of how many, the name of the next
 SECONDS_BETWEEN_LINES = 3.0
 
@@ -79,19 +79,16 @@ def _passes_in_a_bar(label: str, spec: Spec) -> Iterator[PassCallback]:
 def _paths_in_a_bar(label: str) -> Iterator[PathCallback]:
     with _bar() as bar:
         task = bar.add_task(f"path {label}".strip(), total=None, state="of all rows")
-        done, total = 0, 1
+        done, total, named = 0, 1, "of all rows"
 
-        def paths(now_done: int, now_total: int) -> None:
-            nonlocal done, total
-            done, total = now_done, now_total
-            bar.update(task, completed=done, total=total, state=where())
-
-        def where() -> str:
-            return "of all rows" if done == 0 else f"fold {done} of {total - 1}"
+        def paths(now_done: int, now_total: int, name: str) -> None:
+            nonlocal done, total, named
+            done, total, named = now_done, now_total, name
+            bar.update(task, completed=done, total=total, state=named)
 
         def models(number: int, count: int) -> None:
             share = 0.0 if done >= total else number / count
-            bar.update(task, completed=done + share, total=total, state=f"{where()}, model {number} of {count}")
+            bar.update(task, completed=done + share, total=total, state=f"{named}, model {number} of {count}")
 
         with watching_models(models):
             yield paths

@@ -24,7 +24,7 @@ class Spec:
     alpha: Any = None  # a number, or "auto"
     alpha_ratio: float | None = None
     l1_ratio: float = 1.0
-    ridge: float = 0.0
+    ridge: float | None = None  # beside k="auto" None is chosen, too; elsewhere it is 0
     penalty: Penalty | str | None = None  # a name, or an object with a strength alpha; else what k and alpha say
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups, and alpha is of a group Lasso
@@ -122,9 +122,9 @@ class Spec:
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
         return (
-            Cardinality(self.k, self.ridge)
+            Cardinality(self.k, self.ridge or 0.0)
             if self.groups is None
-            else GroupCardinality(self.k, self.groups, self.ridge)
+            else GroupCardinality(self.k, self.groups, self.ridge or 0.0)
         )
 
     @property

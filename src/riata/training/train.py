@@ -249,6 +249,7 @@ def _trained(
         formula=_formula(fits, spec, offset is not None),
         alphas=[one.alpha for one in fits],
         ks=[one.spec.k for one in fits],
+        ridges=[one.spec.ridge for one in fits],
         histories=[result.history for result in results],
         n_rows=data.n_observed,
         passes=data.passes - passes_before,
@@ -281,8 +282,12 @@ def _trained(
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
-    text = describe(fits[0]) + (", margins moved by the offset of each row" if offset else "")
-    if share := fits[0].spec.debias:
+    first = fits[0]
+    text = describe(first)
+    if isinstance(first, SelectedFit) and first.path.chosen_under is not None:
+        text += f", the features chosen under a ridge of {first.path.chosen_under:.3g}"
+    text += ", margins moved by the offset of each row" if offset else ""
+    if share := first.spec.debias:
         text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
         text += "the mean loss alone over the chosen features"
     alike = len({describe(one) for one in fits}) == 1

@@ -35,8 +35,9 @@ class Course:
     """How a fit came about, and what it cost."""
 
     formula: str  # what was minimised
-    alphas: list[float | None]  # of every margin, as are these two
+    alphas: list[float | None]  # of every margin, as are these three
     ks: list[int | None]
+    ridges: list[float | None]
     histories: list[list[Record]]
     n_rows: int
     passes: float
@@ -143,8 +144,10 @@ class Trained:
         if len(searched) != 1:  # nothing was searched, or every class has a strength of its own
             return self.spec
         path, chosen = searched[0].path, searched[0].selection.index
-        strength = {"alpha": None, "k": None, path.by: path.values[chosen].item()}
-        return replace(self.spec, **strength, debias=self.spec.debias if path.debias is None else path.debias)
+        value, debias = path.values[chosen].item(), self.spec.debias if path.debias is None else path.debias
+        if path.by == "k":
+            return replace(self.spec, alpha=None, k=value, ridge=path.ridge, debias=debias)
+        return replace(self.spec, alpha=value, k=None, debias=debias)
 
     def to_model(self) -> Model:
         """The model on its own, to save as a readable file and to predict with."""
@@ -194,6 +197,7 @@ class Trained:
         return TrainingFacts(
             solver=self.solver,
             k=_as_plain(one_or_all(course.ks)),
+            ridge=_as_plain(one_or_all(course.ridges)) if any(course.ridges) else None,
             selection=why_all_chosen([(one.label, one.selection.choice) for one in course.searched]),
             alpha=_as_plain(one_or_all(course.alphas)),
             n_rows=course.n_rows,

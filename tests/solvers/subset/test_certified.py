@@ -29,7 +29,7 @@ from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
 from subset_problems import SmallSubset, every_optimum, small_subset
 
-CASES = int(os.environ.get("RIATA_CASES", "80"))
+CASES = int(os.environ.get("RIATA_CASES", "40"))
 ROUNDED = 1e-7  # of the optimum
 
 

@@ -15,7 +15,7 @@ from riata.training.path import k_path
 from riata.training.spec import Spec
 from subset_problems import CURVED, every_optimum, small_subset
 
-CASES = int(os.environ.get("RIATA_CASES", "120"))  # a few thousand of them take minutes
+CASES = int(os.environ.get("RIATA_CASES", "60"))  # a few thousand of them take minutes
 ROUNDED = 1e-9  # of the optimum: Newton's refits end so far above it, at most
 
 

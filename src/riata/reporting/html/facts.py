@@ -60,6 +60,12 @@ class Facts:
         return _said(self.training.k)
 
     @property
+    def ridge(self) -> PerClass:
+        """The strength of a ridge beside k, where there is one: a number, or one for each class."""
+        known = _said(self.training.ridge)
+        return _said(self.parameters.get("ridge") or None) if known is None else known
+
+    @property
     def alpha(self) -> PerClass:
         """The strength of the penalty, where there was one: a number, or one for each class."""
         return _said(self.training.alpha)

@@ -55,9 +55,9 @@ def asked(facts: Facts) -> list[str]:
         said.append("It is of all classes at once; every class has a sum of its own, and the largest wins.")
     elif several:
         said.append("Every class has such a model of its own, against all others; the largest sum wins.")
-    if parameters.get("ridge"):
-        said.append(f"A ridge of strength {short(parameters['ridge'])} keeps coefficients small.")
-    if parameters.get("standardize", True) and (alpha is not None or parameters.get("ridge")):
+    if facts.ridge is not None:
+        said.append(f"A ridge of strength {_each(facts.ridge)} keeps coefficients small.")
+    if parameters.get("standardize", True) and (alpha is not None or facts.ridge is not None):
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
     if (offset := facts.model.offset) is not None:
         said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")

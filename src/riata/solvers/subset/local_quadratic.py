@@ -7,7 +7,7 @@ For the squared loss this is the loss itself. H is d x d and never computed comp
 their products with each other; the rows of H of a support give, exactly and for all d features, the gain of every
 change of that support. Either costs one pass for any number of columns. In memory, where a pass is cheap and
 multiplying is not, only the rows of supports are computed; from disk, those of all candidates in the pass that adds
-them.
+them, unless `rows_ahead` is false: where slopes are all that is asked for, no row is held.
 
 Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model
 predicts with near certainty have hardly any curvature, and the others may be fewer than the features of a support.
@@ -15,6 +15,7 @@ predicts with near certainty have hardly any curvature, and the others may be fe
 Weights and products here are in units that give H a unit diagonal; `coefficients` converts to those of the data.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from riata.kernels.subset import swap_gains
 from riata.objective import Problem
 from riata.solvers.saved_checks import Shape, check_array, check_indices, check_set
 from riata.solvers.subset.planes import Costs
-from riata.solvers.subset.refit import solved
+from riata.solvers.subset.refit import Fitted, solved
 from riata.solvers.subset.relaxation import Quadratic
 from riata.solvers.subset.subset import COLLINEAR, Subset
 from riata.threads import one_blas_thread
@@ -60,14 +61,22 @@ def _shapes(arrays: dict[str, np.ndarray], d: int) -> dict[str, tuple[type, Shap
 class LocalQuadratic:
     """The quadratic at (w, b), with some candidates: one pass, or two in memory."""
 
-    def __init__(self, problem: Problem, w: np.ndarray, b: float, candidates: np.ndarray = NOTHING):
+    def __init__(
+        self,
+        problem: Problem,
+        w: np.ndarray,
+        b: float,
+        candidates: np.ndarray = NOTHING,
+        rows_ahead: bool | None = None,
+    ):
         data, d = problem.data, problem.data.n_features
         self.problem, self.w, self.b = problem, w, b
+        self._rows_ahead = not data.cheap_passes if rows_ahead is None else rows_ahead
         mean = data.moments.mean
         self._shift = mean if problem.fit_intercept else np.zeros(d)
         support = np.flatnonzero(w)
-        some = data.cheap_passes and len(candidates) < d
-        at_once = support if some else np.union1d(support, candidates)
+        some = not self._rows_ahead and len(candidates) < d
+        at_once = NOTHING if some else np.union1d(support, candidates)
         (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, at_once))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
@@ -88,7 +97,7 @@ class LocalQuadratic:
         )  # rows of H, and each column's place in them (-1: none)
         self._store(at_once, products)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
-        self.h = (w * self._unit)[support] @ self._rows[self._place[support]] - gradient / self._unit
+        self.h = self._times_H(support, (w * self._unit)[support]) - gradient / self._unit
         self.candidates, self._among = NOTHING, np.empty((0, 0))
         if len(candidates):
             self.add_candidates(candidates)
@@ -100,14 +109,15 @@ class LocalQuadratic:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All its attributes but the problem, for checkpoints."""
-        return {f"model.{name}": np.asarray(value) for name, value in vars(self).items() if name != "problem"}
+        """All its attributes but the problem and the way it makes rows, for checkpoints."""
+        names = vars(self).keys() - {"problem", "_rows_ahead"}
+        return {f"model.{name}": np.asarray(getattr(self, name)) for name in names}
 
     @classmethod
     def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalQuadratic":
         """The quadratic that had these `arrays`, if they are as a quadratic has them: no pass."""
         model = cls.__new__(cls)
-        model.problem = problem
+        model.problem, model._rows_ahead = problem, not problem.data.cheap_passes
         for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items():
             value = check_array(arrays, f"model.{name}", kind, shape)
             setattr(model, name, value.copy() if value.ndim else value.item())
@@ -153,7 +163,7 @@ class LocalQuadratic:
     def add_candidates(self, columns: np.ndarray) -> None:
         """Add columns that searches may choose: one pass."""
         everyone = np.append(self.candidates, columns)
-        if self.problem.data.cheap_passes and np.any(self._place[columns] < 0):
+        if not self._rows_ahead and np.any(self._place[columns] < 0):
             new = self._scaled(columns, everyone, self._multiplied(columns, everyone))
         else:
             new = self._rows_of(columns)[:, everyone]
@@ -215,6 +225,37 @@ class LocalQuadratic:
         gains = np.where(self._diagonal > 0, c**2, -np.inf)
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, np.full(len(c), -1))
+
+    def best_weights(self, support: np.ndarray) -> np.ndarray:
+        """The best weights on a support of candidates, from their products: no pass."""
+        places = self.places(support)
+        return solved(self._among[np.ix_(places, places)], self.h[support])
+
+    def fitted(self, support: np.ndarray) -> Fitted:
+        """The best model of a support of candidates, where the quadratic is the loss itself and made at w = 0."""
+        weights = self.best_weights(support)
+        w, b = self.coefficients(support, weights)
+        return Fitted(support, w[support], b, self.loss - 0.5 * float(weights @ self.h[support]))
+
+    def largest_slopes(self, supports: Sequence[np.ndarray]) -> np.ndarray:
+        """For each feature the largest square of its slope, over models with these supports of candidates: one pass.
+
+        That is its gain as an addition, if the features of a support are not correlated with it; -inf in all of them.
+        """
+        W = np.zeros((len(self.w), len(supports)))
+        for column, support in enumerate(supports):
+            W[support, column] = self.best_weights(support)
+        in_data = W / self._unit[:, None]
+
+        def part(chunk: Chunk) -> np.ndarray:
+            D = self._by_row(chunk)[2]
+            return chunk.X.slopes(D[:, None] * chunk.X.margins(in_data, -self._shift @ in_data))
+
+        by_z = self.problem.data.sum(part) - np.outer(self._shift + self._centre, self._by_d @ in_data)
+        products = by_z / self.problem.data.total_weight / self._unit[:, None] + self.costs.ridge[:, None] * W
+        squares = np.where((W != 0) | (self._diagonal == 0)[:, None], -np.inf, (self.h[:, None] - products) ** 2)
+        largest: np.ndarray = squares.max(axis=1, initial=-np.inf)
+        return largest
 
     def matching_pursuit(self, k: int, min_gain: float) -> np.ndarray:
         """The support of orthogonal matching pursuit among all features: a pass for every feature."""

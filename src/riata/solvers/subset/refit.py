@@ -45,9 +45,12 @@ Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (co
 
 
 class Refits:
-    """Fits supports within some columns, which are read once and kept if they fit into the memory budget."""
+    """Fits supports within some columns, which are read once and kept if they fit into the memory budget.
 
-    def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None = None):
+    Of data in memory those of each fit are copied anew, unless they are to be copied `at_once`.
+    """
+
+    def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None = None, at_once: bool = False):
         data, moments = problem.data, problem.data.moments
         self._problem, self._columns = problem, columns
         self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
@@ -55,7 +58,7 @@ class Refits:
         self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
         self._memory = MEMORY_UNTOLD if memory is None else memory
-        self._rows = None if data.cheap_passes else self._narrowed(columns)
+        self._rows = None if data.cheap_passes and not at_once else self._narrowed(columns)
 
     def fit(
         self,

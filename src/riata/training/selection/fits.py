@@ -29,13 +29,15 @@ def fit_selected(
     spec: Spec,
     search: Search,
     validation: Dataset | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> SelectedFit:
     """Fit a path to all rows and take the model that the search chooses, without fitting it again."""
     started, passes_before = time.perf_counter(), data.passes
     path, selection = search_path(data, spec, search, validation, progress)
     i = selection.index
-    chosen = replace(spec, **{path.by: path.values[i].item()}, debias=path.debias or False)
+    value = path.values[i].item()
+    chosen = replace(spec, k=value, ridge=path.ridge) if path.by == "k" else replace(spec, alpha=value)
+    chosen = replace(chosen, debias=path.debias or False)
     gap = None if path.gaps is None or path.debias else float(path.gaps[i])
     passes, seconds = data.passes - passes_before, time.perf_counter() - started
     n_selected, F = int(path.n_selected[i]), float(path.objectives[i])

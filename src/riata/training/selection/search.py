@@ -7,6 +7,7 @@ features are those that were chosen.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,28 @@ from riata.losses import Loss, SeveralMargins
 from riata.outcome.choice_sentences import why_chosen
 from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.folds_used import FoldKind, FoldsUsed
+from riata.solvers.subset.local_quadratic import NOTHING
 from riata.training.checks import check_rows
-from riata.training.path import MOST_ALPHAS, ModelPath, k_path, path
+from riata.training.model_events import model_made
+from riata.training.path import (
+    MOST_ALPHAS,
+    ModelPath,
+    fitted_k_path,
+    k_path,
+    path,
+    rough_k_path,
+    supports_under_ridge,
+)
 from riata.training.relaxing import every_share, relaxed, shares_tried
 from riata.training.selection.folds_asked import n_folds_of
 from riata.training.selection.products import fold_statistics
+from riata.training.selection.ridge_search import MOST_FEATURES, RidgeSearch, ScoredRows, ridge_unit
 from riata.training.selection.scoring import CRITERIA, HeldOut, criterion, held_out, scored_loss
 from riata.training.selection.side_by_side import fits_side_by_side, paths_side_by_side
 from riata.training.spec import Spec
 
 RULES = ("cv", "cv-1se", "validation", *CRITERIA)
-DEFAULT_K_MAX = 50
+DEFAULT_K_MAX = 50  # where a path along k ends, or begins to ask whether more are better
 
 
 @dataclass(frozen=True)
@@ -92,7 +104,7 @@ def search_path(
     spec: Spec,
     search: Search,
     validation: Dataset | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> tuple[ModelPath, Selection]:
     """The path of all rows, and the choice of one of its models. Progress is told of paths done, of how many."""
     _check(search, spec, data.n_features, validation)
@@ -101,11 +113,13 @@ def search_path(
     if divided is not None and divided.n_folds > data.n_observed:
         raise OptionError(f"cv={divided.n_folds} folds need as many rows, and there are {data.n_observed}")
     folds = _folds(data, spec, search, divided)
+    if search.by == "k" and _ridge_is_open(spec, search.rule):
+        return _with_ridge(folds, spec, search, validation, progress)
     if search.by == "alpha" and divided is not None and isinstance(folds, _RowFolds) and folds.fit_in_memory:
         path, parts = folds.side_by_side()
         return _cross_validated(every_share(path, data, spec), search.rule, spec.loss_function, parts, folds.used)
     if progress is not None and divided is not None:
-        progress(0, divided.n_folds + 1)
+        progress(0, divided.n_folds + 1, "of all rows")
     path = folds.path()
     models = every_share(path, data, spec)
     if search.target_k is not None:
@@ -122,7 +136,7 @@ def search_path(
     parts = []
     for fold in range(folds.used.count):
         if progress is not None:
-            progress(fold + 1, folds.used.count + 1)
+            progress(fold + 1, folds.used.count + 1, f"fold {fold + 1} of {folds.used.count}")
         parts.append(folds.held_out(fold, path))
     return _cross_validated(models, search.rule, spec.loss_function, parts, folds.used)
 
@@ -131,6 +145,53 @@ def _to_be_scored(path: ModelPath, data: Dataset, spec: Spec) -> ModelPath:
     """A fold's models, with debias those of every share that is tried in a row, as `every_share` has them."""
     shares = shares_tried(spec)
     return relaxed(path, data, spec).one_after_the_other(shares) if shares else path
+
+
+def _with_ridge(
+    folds: "_RowFolds | _ProductFolds",
+    spec: Spec,
+    search: Search,
+    validation: Dataset | None,
+    progress: Callable[[int, int, str], None] | None,
+) -> tuple[ModelPath, Selection]:
+    """The path along k of the ridge of least score, and the choice of one of its models."""
+    everything, n_rows = folds.everything, folds.n_rows
+    k_max = _last_size(spec, search, everything.n_features, n_rows)
+    k_most = k_max if search.k_max else min(MOST_FEATURES, max(k_max, n_rows // 2), everything.n_features)
+    k_most = k_most if everything.cheap_passes else k_max
+    rows: list[Callable[[], ScoredRows]]
+    if validation is not None:
+        rows = [lambda: _OtherRows(everything, validation, spec.loss_function)]
+    else:
+        rows = [partial(folds.of, fold) for fold in range(folds.used.count)]
+    side_by_side = validation is None and isinstance(folds, _RowFolds) and folds.fit_in_memory
+    if side_by_side:
+        rows = [partial(_as_it_is, one()) for one in rows]
+    if progress is not None:
+        progress(0, 2, "over folds and ridges")
+    best = RidgeSearch(rows, spec, side_by_side).best(ridge_unit(everything, spec), k_max, k_most)
+    if progress is not None:
+        progress(1, 2, "of all rows")
+    if best.choosing == 0.0:
+        path = k_path(everything, replace(spec, ridge=0.0), k_max)
+    else:
+        chosen = supports_under_ridge(everything, replace(spec, ridge=best.choosing), best.sizes, NOTHING)
+        supports = dict(zip(best.sizes, chosen, strict=True))
+        path = fitted_k_path(everything, replace(spec, ridge=best.fitting), supports, best.choosing)
+    if validation is not None:
+        of = Scores(spec.loss_function.score, ScoredOn.HELD_OUT_ROWS, validation.n_rows)
+        scores = held_out(validation, path, spec.loss_function).scores
+        return _least([path], search.rule, of, scores[None])
+    return _cross_validated([path], search.rule, spec.loss_function, best.parts, folds.used)
+
+
+def _ridge_is_open(spec: Spec, rule: str) -> bool:
+    """Whether a ridge is to be chosen beside k: not where one is given, nor where models are moved away from it."""
+    return spec.ridge is None and spec.groups is None and rule not in CRITERIA and not shares_tried(spec)
+
+
+def _as_it_is(rows: ScoredRows) -> ScoredRows:
+    return rows
 
 
 def _n_counted(data: Dataset, spec: Spec) -> int:
@@ -219,9 +280,33 @@ class _RowFolds:
 
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to other rows, score on those of this fold."""
-        training, rest = self._rows(fold)
-        models = _path(training, self.spec, self.search, like=path)
-        return held_out(rest, _to_be_scored(models, training, self.spec), self.spec.loss_function)
+        rows = self.of(fold)
+        models = _path(rows.learnt, self.spec, self.search, like=path)
+        return rows.scores(_to_be_scored(models, rows.learnt, self.spec))
+
+    @property
+    def everything(self) -> Dataset:
+        return self.data
+
+    @property
+    def n_rows(self) -> int:
+        return self.data.n_observed
+
+    def of(self, fold: int) -> ScoredRows:
+        """The rows of a fold."""
+        return _OtherRows(*self._rows(fold), self.spec.loss_function)
+
+
+@dataclass(frozen=True)
+class _OtherRows:
+    """Rows to learn from, and rows to be scored on."""
+
+    learnt: Dataset
+    scored: Dataset
+    loss: Loss
+
+    def scores(self, path: ModelPath) -> HeldOut:
+        return held_out(self.scored, path, self.loss)
 
 
 @dataclass(frozen=True)
@@ -239,19 +324,41 @@ class _ProductFolds:
 
     def path(self) -> ModelPath:
         """The path of all rows."""
-        return replace(self._path_of(self.statistics.total), passes=self.passes)
+        return replace(_path(self.everything, self.spec, self.search, n_rows=self.n_rows), passes=self.passes)
+
+    @property
+    def everything(self) -> Dataset:
+        return self.statistics.total.as_data()
+
+    @property
+    def n_rows(self) -> int:
+        return self.statistics.total.rows
 
     def held_out(self, fold: int, path: ModelPath) -> HeldOut:
         """What models like those of a path, but fitted to other rows, score on those of this fold."""
+        rows = self.of(fold)
+        models = _path(rows.learnt, self.spec, self.search, like=path)
+        return rows.scores(_to_be_scored(models, rows.learnt, self.spec))
+
+    def of(self, fold: int) -> ScoredRows:
+        """The rows of a fold, as their products know them."""
         others, rest = self.statistics.learnt(fold), self.statistics.scored(fold)
         _check_fold(others.weight > 0 and others.y_varies, self.spec.loss_function, fold, self.used)
         if rest.weight == 0:
             raise DataError(f"fold {fold + 1} of {self.used.count} has no rows to score: take fewer folds (cv)")
-        models = _to_be_scored(self._path_of(others, like=path), others.as_data(), self.spec)
-        return scored_loss(self.spec.loss_function, rest.mean_loss(models.coefs, models.intercepts), rest.weight)
+        return _OtherProducts(others.as_data(), rest, self.spec.loss_function)
 
-    def _path_of(self, gram: Gram, like: ModelPath | None = None) -> ModelPath:
-        return _path(gram.as_data(), self.spec, self.search, like, self.statistics.total.rows)
+
+@dataclass(frozen=True)
+class _OtherProducts:
+    """Products of rows to learn from, and of rows to be scored on."""
+
+    learnt: Dataset
+    rest: Gram
+    loss: Loss
+
+    def scores(self, path: ModelPath) -> HeldOut:
+        return scored_loss(self.loss, self.rest.mean_loss(path.coefs, path.intercepts), self.rest.weight)
 
 
 def _folds(data: Dataset, spec: Spec, search: Search, folds: Folds | None) -> _RowFolds | _ProductFolds:
@@ -270,10 +377,16 @@ def _path(
     if search.by == "alpha":
         alphas = None if like is None else like.values
         return path(data, spec, alphas, length=search.n_alphas, reach=search.alpha_reach)
+    if like is not None and spec.groups is None:
+        return rough_k_path(data, spec, like.values[1:].tolist(), model_made)
     if like is not None:
         return k_path(data, spec, int(like.values[-1]), bounded=False)
-    rows_allow = max(1, (n_rows or data.n_observed) // 2)  # more features than that say nothing about other rows
-    return k_path(data, spec, search.k_max or min(DEFAULT_K_MAX, spec.n_choices(data.n_features), rows_allow))
+    return k_path(data, spec, _last_size(spec, search, data.n_features, n_rows or data.n_observed))
+
+
+def _last_size(spec: Spec, search: Search, n_features: int, n_rows: int) -> int:
+    """Where a path along k ends: where it was asked to, or with no more features than rows can tell of."""
+    return search.k_max or min(DEFAULT_K_MAX, spec.n_choices(n_features), max(1, n_rows // 2))
 
 
 def _check_fold(y_varies: bool, loss: Loss, fold: int, used: FoldsUsed) -> None:

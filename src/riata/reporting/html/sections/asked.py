@@ -11,7 +11,6 @@ SHOWN = (
     "penalty",
     "l1_ratio",
     "group_ratio",
-    "ridge",
     "standardize",
     "fit_intercept",
     "normalize",
@@ -24,7 +23,7 @@ SHOWN = (
 def asked_section(facts: Facts) -> Section:
     """The problem."""
     parameters, training = facts.parameters, facts.training
-    options = [("solver", training.solver), ("k", facts.k), ("alpha", facts.alpha)]
+    options = [("solver", training.solver), ("k", facts.k), ("ridge", facts.ridge), ("alpha", facts.alpha)]
     options += [(name.replace("_", " "), parameters.get(name)) for name in SHOWN]
     body = rendered(
         "asked.html",
@@ -36,7 +35,7 @@ def asked_section(facts: Facts) -> Section:
         grouped=(training.counted or "").startswith("groups"),
         group_ratio=parameters.get("group_ratio", 1.0),
         l1_ratio=parameters.get("l1_ratio", 1.0),
-        ridge=parameters.get("ridge", 0.0),
+        ridge=facts.ridge,
         scaled=parameters.get("standardize", True),
         intercept=parameters.get("fit_intercept", True) and facts.model.task != "survival",
         offset=facts.model.offset is not None,

@@ -1,0 +1,128 @@
+"""Good models of some numbers of features, at little cost: for paths whose models are refitted or scored, not proved.
+
+`best_per_size` proves of every size that no feature outside has a gain, which takes the products of every support with
+all d features. Here slopes are all that is asked of the features outside: those of largest slope at a few sizes become
+candidates, twice, and supports are searched among them. For losses other than the squared one the local quadratic is
+that at a model of the largest size, and all supports are refitted.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from riata.objective import Problem, empty_intercept, empty_loss
+from riata.solvers.iterate import Options
+from riata.solvers.subset.best_k_refits import largest_gains, next_count
+from riata.solvers.subset.candidates import first_count
+from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.refit import Fitted, Refits
+from riata.solvers.subset.size_sweeps import Made, sweeps, untold
+from riata.threads import one_blas_thread
+
+MOST_COPIED = 1 << 28  # bytes: the columns of all supports are copied once if they take no more
+LOOKS = (1.0, 0.5, 0.2)  # of the largest size: at those the slopes of all features are looked at
+
+
+def rough_per_size(
+    problem: Problem,
+    sizes: Sequence[int],
+    options: Options,
+    min_gain: float,
+    made: Made = untold,
+) -> list[Fitted]:
+    """A model of at most so many features for each of these rising sizes, which is the empty one where none helps."""
+    empty = Fitted(NOTHING, np.empty(0), empty_intercept(problem), empty_loss(problem))
+    with one_blas_thread():  # hundreds of small factorisations
+        model = _local_quadratic(problem, empty)
+        supports = _supports(model, sizes, NOTHING, min_gain)
+        if problem.loss.quadratic:
+            found = []
+            for support in supports:
+                found.append(model.fitted(support))
+                made(len(found), len(supports))
+        else:
+            found = _by_refits(problem, sizes, supports, options, min_gain, made) if supports else []
+    return [min([m for m in found if len(m.support) <= size] or [empty], key=_objective) for size in sizes]
+
+
+def proposed_supports(
+    problem: Problem, sizes: Sequence[int], min_gain: float, base: np.ndarray = NOTHING
+) -> list[np.ndarray]:
+    """A support for each of these rising sizes, by the local quadratic at the empty model, the last one repeated.
+
+    Sizes beyond that of the base, a support, grow from it.
+    """
+    with one_blas_thread():
+        model = LocalQuadratic(
+            problem, np.zeros(problem.data.n_features), empty_intercept(problem), rows_ahead=False
+        )  # fmt: skip
+        found = _supports(model, sizes, base, min_gain) or [base]
+    return found + [found[-1]] * (len(sizes) - len(found))
+
+
+def _by_refits(
+    problem: Problem,
+    sizes: Sequence[int],
+    at_empty: list[np.ndarray],
+    options: Options,
+    min_gain: float,
+    made: Made,
+) -> list[Fitted]:
+    """These supports and those that the local quadratic at the largest of them proposes, fitted to the true loss."""
+    [top] = refitted_in_turn(problem, at_empty[-1:], options)
+    at_top = _supports(_local_quadratic(problem, top), sizes, top.support, min_gain)
+    known = {support.tobytes(): support for support in [*at_empty[:-1], *at_top]}
+    known.pop(top.support.tobytes(), None)
+    return [top, *refitted_in_turn(problem, sorted(known.values(), key=len), options, made)]
+
+
+def refitted_in_turn(
+    problem: Problem, supports: Sequence[np.ndarray], options: Options, made: Made = untold
+) -> list[Fitted]:
+    """Supports of rising size fitted to the true loss; in memory each from the one before, most of which it has."""
+    if not supports:
+        return []
+    columns = np.unique(np.concatenate(supports))
+    copied = 8 * problem.data.n_rows * len(columns) <= MOST_COPIED
+    refits = Refits(problem, columns, options.memory, at_once=copied)
+    w, b = np.zeros(problem.data.n_features), empty_intercept(problem)
+    if not refits.cheap_passes:
+        return refits.fit(
+            supports, [(w[support], b) for support in supports], made=lambda done: made(done, len(supports))
+        )
+    found: list[Fitted] = []
+    for support in supports:
+        [fit] = refits.fit([support], [(w[support], b)])
+        found.append(fit)
+        made(len(found), len(supports))
+        w[:], b = 0.0, fit.intercept
+        w[support] = fit.coef
+    return found
+
+
+def _local_quadratic(problem: Problem, fit: Fitted) -> LocalQuadratic:
+    w = np.zeros(problem.data.n_features)
+    w[fit.support] = fit.coef
+    return LocalQuadratic(problem, w, fit.intercept, rows_ahead=False)
+
+
+def _supports(model: LocalQuadratic, sizes: Sequence[int], base: np.ndarray, min_gain: float) -> list[np.ndarray]:
+    """A support for every size, up to the last that helps. Sizes beyond that of the base grow from it."""
+    k_max, looks = sizes[-1], [base]
+    supports: list[np.ndarray] = []
+    grown_from = base if sizes[0] > len(base) else NOTHING
+    model.add_candidates(base)
+    for count in (first_count(k_max), next_count(k_max)):
+        model.add_candidates(largest_gains(model.largest_slopes(looks), model.candidates, count))
+        search = model.search(NOTHING, max(k_max, len(base)), min_gain)
+        known = [model.places(support) for support in supports]
+        found = sweeps(search, sizes, known, model.places(grown_from))
+        supports = [np.sort(model.candidates[members]) for members in found]
+        if not supports or len(model.candidates) == len(model.w):
+            break
+        looks = [supports[min(len(supports) - 1, int(share * len(supports)))] for share in LOOKS]
+    return supports
+
+
+def _objective(model: Fitted) -> float:
+    return model.objective

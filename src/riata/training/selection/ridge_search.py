@@ -1,0 +1,178 @@
+"""Choosing a ridge together with k: models along k for a few ridges, scored on rows that they have not seen.
+
+Without a ridge a model of many features is over-confident, and without end where classes can be separated: its log loss
+turns after a few features, and the choice would be far too sparse. Where there are many more features than rows can
+tell apart, the best ones without a ridge are not the best for other rows, either. So features are also chosen under a
+strong ridge, and their coefficients then fitted with a weaker one. Ridges are shares of the curvature of a typical
+feature; those of fits rise until the least score does. Where it is that of one of the largest models, and nobody said
+where to end, there are larger ones.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+
+from riata.data.dataset import Dataset
+from riata.objective import empty_intercept
+from riata.small_work import of_thread
+from riata.solvers.subset.best_k_refits import largest_gains
+from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.threads import n_cores, one_blas_thread
+from riata.training.fitting import make_problem
+from riata.training.model_events import model_made
+from riata.training.path import ModelPath, fitted_k_path, rough_k_path, supports_under_ridge
+from riata.training.selection.scoring import HeldOut
+from riata.training.spec import Spec
+
+CHOOSING = (0.3, 3.0)  # ridges that features are chosen under, as shares of the curvature of a typical feature
+FITTING = (0.01, 0.1, 1.0)  # and those that they are fitted with
+TYPICAL = 50  # features of largest slope, whose median curvature that is
+ALL_SIZES = 20  # sizes up to there are all tried,
+GROWTH = 1.15  # and beyond so many times the last one
+NEAR_END = 0.9  # of the largest size: a least score beyond lets paths go on to twice as many
+MOST_FEATURES = 200  # where nobody said where to end
+
+
+class ScoredRows(Protocol):
+    """Rows to learn from, and others that models are scored on."""
+
+    @property
+    def learnt(self) -> Dataset: ...
+
+    def scores(self, path: ModelPath) -> HeldOut:
+        """Those of all models of a path."""
+
+
+def sizes_to(k_max: int) -> list[int]:
+    """The sizes of a path: all up to some, and then ever fewer."""
+    sizes = list(range(1, min(k_max, ALL_SIZES) + 1))
+    while sizes[-1] < k_max:
+        sizes.append(min(k_max, int(np.ceil(GROWTH * sizes[-1]))))
+    return sizes
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores, over folds, of the models of one pair of ridges; the first of them is the empty one."""
+
+    choosing: float  # the ridge that features were chosen under
+    fitting: float  # and that they were fitted with
+    sizes: list[int]
+    by_fold: np.ndarray  # folds x models
+    weights: np.ndarray  # of folds
+
+    @property
+    def means(self) -> np.ndarray:
+        means: np.ndarray = np.average(self.by_fold, axis=0, weights=self.weights)
+        return means
+
+    @property
+    def least(self) -> float:
+        return float(self.means.min())
+
+    @property
+    def parts(self) -> list[HeldOut]:
+        """The scores of every fold."""
+        return [HeldOut(scores, weight) for scores, weight in zip(self.by_fold, self.weights.tolist(), strict=True)]
+
+    @property
+    def ends_too_early(self) -> bool:
+        """Whether the least score is that of one of the largest models."""
+        best = int(np.argmin(self.means))
+        return best > 0 and self.sizes[best - 1] > NEAR_END * self.sizes[-1]
+
+    def clearly_better_than(self, other: "Scored") -> bool:
+        """Whether it gains more over another than a standard error of the difference, by the same folds."""
+        gains = other.by_fold[:, np.argmin(other.means)] - self.by_fold[:, np.argmin(self.means)]
+        mean = float(np.average(gains, weights=self.weights))
+        spread = float(np.average((gains - mean) ** 2, weights=self.weights))
+        return bool(mean > np.sqrt(spread / max(1, len(gains) - 1)))
+
+
+@dataclass
+class _Fold:
+    """A fold, and the features of every size that were chosen on the rows it learns from, by the ridge."""
+
+    rows: Callable[[], ScoredRows]
+    spec: Spec
+    supports: dict[float, dict[int, np.ndarray]] = field(default_factory=dict)
+
+    def without_ridge(self, sizes: list[int]) -> HeldOut:
+        """The scores of models without a ridge."""
+        rows = self.rows()
+        return rows.scores(rough_k_path(rows.learnt, replace(self.spec, ridge=0.0), sizes))
+
+    def with_ridge(self, choosing: float, fitting: float, sizes: list[int]) -> HeldOut:
+        """The scores of models whose features were chosen under a ridge, fitted with another."""
+        rows, known = self.rows(), self.supports.setdefault(choosing, {})
+        new = [size for size in sizes if size not in known]
+        if new:
+            base = known[max(known)] if known else NOTHING
+            spec = replace(self.spec, ridge=choosing)
+            known |= zip(new, supports_under_ridge(rows.learnt, spec, new, base), strict=True)
+        spec = replace(self.spec, ridge=fitting)
+        return rows.scores(fitted_k_path(rows.learnt, spec, {size: known[size] for size in sizes}, choosing))
+
+
+class RidgeSearch:
+    """The folds of a search, with what was found so far."""
+
+    def __init__(self, rows: Sequence[Callable[[], ScoredRows]], spec: Spec, side_by_side: bool) -> None:
+        self._folds = [_Fold(one, spec) for one in rows]
+        self._threads = n_cores() if side_by_side and of_thread.work is None else 1
+        self._n_made = 0
+
+    def best(self, unit: float, k_max: int, k_most: int) -> Scored:
+        """The pair of ridges of least score, or none at all where that is hardly worse.
+
+        Models have up to k_max features, or up to k_most where the largest ones are the best.
+        """
+        all_sizes, sizes = list(range(1, k_max + 1)), sizes_to(k_max)
+        plain = self._scored(0.0, 0.0, all_sizes, lambda fold: fold.without_ridge(all_sizes))
+        best = plain
+        for choosing in CHOOSING:
+            last = np.inf
+            for fitting in FITTING:
+                one = self._with_ridge(choosing * unit, fitting * unit, sizes)
+                best = min(best, one, key=lambda scored: scored.least)
+                if one.least >= last:
+                    break
+                last = one.least
+        while best is not plain and best.ends_too_early and best.sizes[-1] < k_most:
+            more = [size for size in sizes_to(min(2 * best.sizes[-1], k_most)) if size > best.sizes[-1]]
+            end = self._with_ridge(best.choosing, best.fitting, more)
+            by_fold = np.hstack([best.by_fold, end.by_fold[:, 1:]])
+            best = replace(best, sizes=best.sizes + more, by_fold=by_fold)
+        return best if best is plain or best.clearly_better_than(plain) else plain
+
+    def _with_ridge(self, choosing: float, fitting: float, sizes: list[int]) -> Scored:
+        return self._scored(choosing, fitting, sizes, lambda fold: fold.with_ridge(choosing, fitting, sizes))
+
+    def _scored(self, choosing: float, fitting: float, sizes: list[int], score: Callable[[_Fold], HeldOut]) -> Scored:
+        """The scores of all folds, side by side where their rows are in memory."""
+        tasks, parts = [partial(score, fold) for fold in self._folds], []
+        with one_blas_thread(), ThreadPoolExecutor(self._threads) as pool:
+            for part in pool.map(_call, tasks) if self._threads > 1 else map(_call, tasks):
+                parts.append(part)
+                self._n_made += len(sizes)
+                usual = (1 + len(CHOOSING) * len(FITTING)) * len(self._folds) * len(sizes)
+                model_made(self._n_made, max(self._n_made, usual))
+        by_fold, weights = np.array([part.scores for part in parts]), np.array([part.weight for part in parts])
+        return Scored(choosing, fitting, sizes, by_fold, weights)
+
+
+def _call(task: Callable[[], HeldOut]) -> HeldOut:
+    return task()
+
+
+def ridge_unit(data: Dataset, spec: Spec) -> float:
+    """The ridge that is as strong as the curvature of a typical feature at the empty model: a pass."""
+    problem, _ = make_problem(data, replace(spec, k=1, ridge=0.0))
+    model = LocalQuadratic(problem, np.zeros(data.n_features), empty_intercept(problem), rows_ahead=False)
+    typical = largest_gains(model.h**2, NOTHING, TYPICAL)
+    scale = np.broadcast_to(problem.scale, data.n_features)[typical]
+    return float(np.median((model.unit[typical] / np.where(scale > 0, scale, 1.0)) ** 2))
