@@ -29,6 +29,7 @@ from riata.data.columns.products import Product
 from riata.data.columns.texts import HashedText, Text
 from riata.data.offset import Offset
 from riata.data.target import Target, has_target
+from riata.data.trials import check_trials
 from riata.errors import DataError, ModelFileError
 from riata.schema import SchemaError, build
 from riata.scipy_later import sparse as sp
@@ -137,7 +138,7 @@ class Encoding:
 
     def roles(self, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For every row: its target, its weight, and whether it is kept."""
-        weight = weights_of(batch, self.weight)
+        weight = weights_of(batch, self.weight, None if self.target is None else self.target.trials)
         keep = weight > 0
         if self.target is None:
             return np.zeros(batch.num_rows), weight, keep
@@ -241,8 +242,15 @@ def _encoder(plain: Any) -> Encoder:
     return encoder
 
 
-def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
-    """The weights of rows, which must be finite and not negative; 1 for every row by default."""
+def weights_of(batch: pa.RecordBatch, column: str | None, trials: str | None = None) -> np.ndarray:
+    """The weights of rows, which must be finite and not negative; 1 for every row by default.
+
+    A row of several trials counts as often; one whose trials are missing has no target, and is left out for that.
+    """
+    if trials is not None:
+        count = as_floats(batch.column(trials), trials)
+        check_trials(count)
+        return weights_of(batch, column) * np.where(np.isnan(count), 1.0, count)
     if column is None:
         return np.ones(batch.num_rows)
     weight = as_floats(batch.column(column), column)

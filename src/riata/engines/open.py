@@ -26,7 +26,7 @@ ENGINE = """    engine : Dask client, address or "dask", optional
         alike, stays on its workers, with or without an engine.
     """
 
-OF_ROWS = ("target", "event", "weight", "offset", "exposure")
+OF_ROWS = ("target", "event", "trials", "weight", "offset", "exposure")
 # options about columns
 COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in OF_ROWS]
 

@@ -131,6 +131,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("event", None, Section.COLUMNS, Kind.TEXT,
               "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
               metavar="COLUMN", commands=ANY_DATA),
+    Parameter("trials", None, Section.COLUMNS, Kind.TEXT,
+              "Column of numbers of trials, among which the target counts successes: --loss binomial.",
+              metavar="COLUMN", commands=ANY_DATA),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
     Parameter("offset", None, Section.COLUMNS, Kind.TEXT, "Column of numbers that are added to the margins of rows.",
               metavar="COLUMN", commands=ANY_ROWS),
@@ -251,8 +254,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, quantile, poisson, negative-binomial, gamma, tweedie; logistic, softmax, squared-hinge; "
-              "cox.",
+              "squared, huber, quantile, binomial, poisson, negative-binomial, gamma, tweedie; logistic, softmax, "
+              "squared-hinge; cox.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),

@@ -35,6 +35,7 @@ class Asked:
 
     target: Any
     event: Any
+    trials: Any
     weight: Any
     offset: Any
     exposure: Any
@@ -62,10 +63,13 @@ class Asked:
         one_of(self.offset, self.exposure)
         if self.sample_negatives is not None:
             as_share(self.sample_negatives)
-            if self.event is not None:
+            if self.event is not None or self.trials is not None:
+                what = "times" if self.trials is None else "shares of trials"
                 raise OptionError(
-                    "sample_negatives is for rows of which some are positive, not for times: leave it out"
+                    f"sample_negatives is for rows of which some are positive, not for {what}: leave it out"
                 )
+        if self.trials is not None and (self.event is not None or self.task not in ("auto", "regression")):
+            raise OptionError("trials go with successes, whose share is a number: leave event and task out")
         if self.event is not None and self.task not in ("auto", "survival"):
             raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
@@ -77,7 +81,8 @@ class Asked:
     @property
     def beside(self) -> dict[str, Any]:
         """What is given for every row beside its features and its target."""
-        return {"event": self.event, "weight": self.weight, "offset": self.offset, "exposure": self.exposure}
+        names = ("event", "trials", "weight", "offset", "exposure")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def growing(self) -> dict[str, Any]:

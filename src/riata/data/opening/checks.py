@@ -64,6 +64,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         if encoding.target is not None and encoding.target.others:
             return named_targets(value, encoding.target.numbers) == encoding.target.numbers
         return value == column or column == TARGET  # a target without a name was given as a number or a file
+    if name == "trials":
+        return encoding.target is not None and value == encoding.target.trials
     if name == "event":
         return encoding.target is not None and value == encoding.target.event
     if name == "weight":

@@ -31,6 +31,7 @@ class ColumnOptions:
     target: str | None = None
     more_targets: tuple[str, ...] = ()  # beside the first, where there are several
     event: str | None = None  # of times, whether they are those of an event
+    trials: str | None = None  # of successes, among how many
     weight: str | None = None
     offset: str | None = None
     exposure: str | None = None  # of which the logarithm is the offset
@@ -87,8 +88,8 @@ class ColumnOptions:
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns of target, event, weight and offset, by what they are."""
-        given = {role: getattr(self, role) for role in ("target", "event", "weight", "offset", "exposure")}
+        """The columns of target, event, trials, weight and offset, by what they are."""
+        given = {role: getattr(self, role) for role in ("target", "event", "trials", "weight", "offset", "exposure")}
         several = {f"target {i}": name for i, name in enumerate(self.more_targets, start=2)}
         return {role: name for role, name in given.items() if name is not None} | several
 

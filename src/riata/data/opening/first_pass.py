@@ -92,7 +92,7 @@ class FirstPass:
             self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
         elif options.target is not None:
             self.target = TargetLearner(
-                source.schema.field(options.target), options.task, options.categorical, options.event
+                source.schema.field(options.target), options.task, options.categorical, options.event, options.trials
             )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
@@ -122,7 +122,7 @@ class FirstPass:
     def _add(self, batch: pa.RecordBatch) -> None:
         keep = np.ones(batch.num_rows, dtype=bool)
         try:
-            weight = weights_of(batch, self.options.weight)
+            weight = weights_of(batch, self.options.weight, self.options.trials)
             keep, has_target = weight > 0, self._has_target(batch)
             self.zero_weight += int((~keep).sum())
             self.without_target += int((keep & ~has_target).sum())
@@ -314,7 +314,11 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if target is not None and self.options.task == "auto" and not target.survival and not target.others:
+        if (
+            target is not None
+            and self.options.task == "auto"
+            and not (target.survival or target.others or target.trials)
+        ):
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"

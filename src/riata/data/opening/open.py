@@ -40,6 +40,7 @@ def open_data(
     target: Any = None,
     *,
     event: Any = None,
+    trials: Any = None,
     weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -82,6 +83,8 @@ def open_data(
     event : str, array or path
         Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
         it had not happened by then. The task is then "survival".
+    trials : str, array or path
+        Where the target counts successes: the number of trials of each row, among which they are (loss "binomial").
     offset : str, array or path
         Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
         with them needs them for every row it predicts.
@@ -156,7 +159,7 @@ def open_data(
         target, task = from_structured(target), "survival"
     marks = {"groups": groups, "time": time, "folds": folds, "strata": strata, "entry": entry}
     asked = Asked(
-        target=target, event=event, weight=weight, offset=offset, exposure=exposure,
+        target=target, event=event, trials=trials, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
         columns=NamedColumns(features, drop, categorical, text, crosses, interactions), column_rules=options, task=task,
         memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
