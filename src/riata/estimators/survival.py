@@ -67,6 +67,7 @@ class SparseSurvival(SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
+        heredity: str | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "cox",

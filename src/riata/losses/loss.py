@@ -36,6 +36,7 @@ class Loss(ABC):
     relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
     refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 
+    of_shares: bool = False  # whether targets are shares of successes, each of which may stand for several trials
     logarithms: bool = False  # whether margins are logarithms of means: y in other units moves them all alike
 
     # Its shape.

@@ -310,6 +310,15 @@ def check_marks(data: Dataset) -> None:
         raise OptionError(f"{given[0]} goes with times to events: name the column of events (event), or leave it out")
 
 
+def check_shares(loss: Loss, of_trials: bool) -> None:
+    """Refuse successes of trials for a loss that is not of shares."""
+    if of_trials and not loss.of_shares:
+        raise OptionError(
+            f"trials are of successes, whose shares loss 'binomial' takes, and not {loss.name!r}: take that, or leave "
+            "trials out"
+        )
+
+
 def check_exposure(loss: Loss, exposed: bool) -> None:
     """Refuse an exposure for a loss whose margins are no logarithms of means."""
     if exposed and loss.link.name != "exp":

@@ -22,6 +22,7 @@ from riata.training.checks import (
     check_request,
     check_same_features,
     check_same_offsets,
+    check_shares,
     check_target_varies,
     check_width,
 )
@@ -80,6 +81,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)
+    check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
         if validation is not None:
