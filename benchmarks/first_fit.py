@@ -1,10 +1,10 @@
 """What the first fit of a machine costs, and the second: processor seconds of fresh processes, all imports included.
 
-    python benchmarks/first_fit.py [--kernels] [--only exact] [--task regression] [--face Python] [--rounds 3]
+    python benchmarks/first_fit.py [--kernels] [--only exact] [--task regression] [--face Python] [--rows 1000]
 
-The first runs with an empty cache and so compiles what it calls; the second finds machine code there. The command line
-interprets fits as small as these; an estimator in Python compiles. Least of some rounds. `--kernels` lists the seconds
-that each compiled kernel took, those it calls and compiles on the way not counted.
+The first runs with an empty cache and so compiles what it calls; the second finds machine code there. Fits as small as
+the default are interpreted; `--rows 10000` are not. Least of some rounds. `--kernels` lists the seconds that each
+compiled kernel took, those it calls and compiles on the way not counted.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROWS, NUMBERS = 1000, 10
+NUMBERS = 10
 TASKS = ("regression", "classification")
 OPTIONS = {"exact": ["--alpha-ratio", "0.1"], "best-k": ["--k", "3"]}
 PARAMETERS = {"exact": "alpha_ratio=0.1", "best-k": "k=3"}
@@ -51,11 +51,11 @@ finally:
 """
 
 
-def write_csv(path: Path, task: str) -> None:
-    """1000 rows of ten numbers and a target of three of them."""
+def write_csv(path: Path, task: str, n_rows: int) -> None:
+    """Rows of ten numbers and a target of three of them."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(ROWS, NUMBERS))
-    y = X[:, 0] - 2.0 * X[:, 1] + 0.5 * X[:, 2] + rng.normal(size=ROWS)
+    X = rng.normal(size=(n_rows, NUMBERS))
+    y = X[:, 0] - 2.0 * X[:, 1] + 0.5 * X[:, 2] + rng.normal(size=n_rows)
     target = y if task == "regression" else np.where(y > 0.0, 1.0, 0.0)
     header = ",".join([f"x{j}" for j in range(NUMBERS)] + ["y"])
     np.savetxt(path, np.column_stack([X, target]), delimiter=",", header=header, comments="", fmt="%.6g")
@@ -85,10 +85,10 @@ def processor_seconds(command: list[str], environment: dict[str, str], show: boo
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def first_and_second(face: str, solver: str, task: str, kernels: bool) -> tuple[float, float]:
+def first_and_second(face: str, solver: str, task: str, n_rows: int, kernels: bool) -> tuple[float, float]:
     """With an empty cache, and with what the first left there."""
     with tempfile.TemporaryDirectory() as folder:
-        write_csv(Path(folder, "small.csv"), task)
+        write_csv(Path(folder, "small.csv"), task, n_rows)
         environment = os.environ | {"NUMBA_CACHE_DIR": f"{folder}/cache", "RIATA_CACHE": f"{folder}/cache"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or imports would be compiled in every process
         command = command_of(face, solver, task, folder, kernels)
@@ -103,11 +103,12 @@ def main() -> None:
     parser.add_argument("--task", choices=TASKS)
     parser.add_argument("--face", choices=FACES)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=1000)
     asked = parser.parse_args()
     print("| from | solver | task | first fit (s) | second |\n| --- | --- | --- | --- | --- |")
     for face, solver, task in product(FACES, OPTIONS, TASKS):
         if asked.only in (None, solver) and asked.task in (None, task) and asked.face in (None, face):
-            found = [first_and_second(face, solver, task, asked.kernels) for _ in range(asked.rounds)]
+            found = [first_and_second(face, solver, task, asked.rows, asked.kernels) for _ in range(asked.rounds)]
             first, second = map(min, zip(*found, strict=True))
             print(f"| {face} | {solver} | {task} | {first:.1f} | {second:.2f} |", flush=True)
 

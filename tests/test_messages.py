@@ -8,7 +8,7 @@ from messages import messages
 from riata.reporting.terminal.wording import as_typed
 
 ALL = messages()
-IN_PYTHON = ("estimators/", "plot/", "reporting/", "reproduce/", "kernels/", "losses/", "penalties/", "objective.py")
+IN_PYTHON = ("estimators/", "plot/", "reporting/", "reproduce/", "kernels/", "losses/", "penalties/", "objective/")
 # Sentences that a command never says, since its options cannot be mistaken so, or since it encodes rows itself.
 NOT_TYPED = (
     "encoding=", "riata.open(", "class_weight must be a dict", "normalize must be None", "cv must be a number of folds",

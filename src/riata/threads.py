@@ -7,8 +7,8 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from riata import small_work
 from riata.machine import after_fork_in_child, usable_cores
+from riata.small_work import of_thread
 
 
 @cache
@@ -69,7 +69,7 @@ class one_blas_thread:
 
     def __enter__(self) -> None:
         # in small work there is too little for BLAS to start threads, and to find it would cost more
-        self._limits = small_work.current is None
+        self._limits = of_thread.work is None
         if self._limits:
             _limit.enter()
 

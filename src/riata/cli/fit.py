@@ -2,7 +2,6 @@
 
 import json
 import time
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,8 @@ def fit(
     **options: Any,
 ) -> None:
     """Fit a model to DATA: a file, or a data set by name (see riata datasets)."""
-    from riata.small_work import interpreting
+    from riata.small_work import IN_A_COMMAND, interpreting
+    from riata.training.small_fits import interpreting_if_small
     from riata.training.train import train
 
     started, clock = time.perf_counter(), Stopwatch()
@@ -69,7 +69,7 @@ def fit(
     if chosen_out is None:
         check_may_replace(out, data, target)
     spec = make_spec(rows, options | {"validation": validation}, verbose=shows_progress(quiet or as_json))
-    with clock("fitting"), interpreting(rows) if is_one_fit(rows, spec) else nullcontext():
+    with clock("fitting"), interpreting_if_small(rows, spec, IN_A_COMMAND):
         trained = train(rows, spec, validation=others, warn=Notes(quiet))
     if rows.single_pass:
         test = open_more(test_data)  # a stream may have brought labels on the way
@@ -106,14 +106,6 @@ def check_asked(options: dict[str, Any], report: Path | None, halvings: int | No
         check_folder(options["checkpoint"])
     if halvings is not None and report is None:
         raise OptionError("--stability is shown in a report: give --report a file, or see riata stability")
-
-
-def is_one_fit(rows: Any, spec: Any) -> bool:
-    """Whether there is one fit to make, from its start to its end: many fits, or one that resumes, are compiled."""
-    from riata.solvers.registry import AUTO
-
-    searches = "auto" in (spec.k, spec.alpha) or (rows.classes is not None and len(rows.classes) > 2)
-    return spec.solver_name in AUTO.values() and spec.checkpoint is None and not searches
 
 
 def certainty(trained: Any, rows: Any, rounds: int | None, clock: Stopwatch, warn: Notes) -> Any:

@@ -14,7 +14,12 @@ def attributes_of(trained: Trained) -> dict[str, Any]:
         "solver_": trained.solver,
         "n_iter_": trained.n_iter,
     }
-    optional = {"classes_": trained.classes, "class_count_": trained.class_count, "scale_": trained.scale}
+    optional: dict[str, Any] = {
+        "classes_": trained.classes,
+        "class_count_": trained.class_count,
+        "scale_": trained.scale,
+        "n_crossing_": trained.n_crossing,
+    }
     found |= {name: value for name, value in optional.items() if value is not None}
     if trained.course is not None:
         found |= _of_course(trained.course) | {"profile_": trained.profile}

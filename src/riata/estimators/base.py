@@ -21,8 +21,10 @@ from riata.estimators.input_checks import with_marks
 from riata.estimators.rows import TakesRows
 from riata.model.model import Model
 from riata.reporting.notebook import summary_html
+from riata.small_work import IN_PYTHON
 from riata.training.checks import WIDEST, check_request
 from riata.training.coefficients import margins, support_of
+from riata.training.small_fits import interpreting_if_small
 from riata.training.spec import Spec
 from riata.training.train import train
 from riata.training.trained import Trained
@@ -117,7 +119,9 @@ class SparseLinear(SelectorMixin, TakesRows):
         data = with_marks(data, X, sample_weight, **marks)
         self._fitted_to_columns = not (isinstance(X, Dataset) or is_distributed(X))
         sentences: list[str] = []
-        trained = train(data, spec, validation=self._validation(validation, data), warn=sentences.append)
+        others = self._validation(validation, data)
+        with interpreting_if_small(data, spec, IN_PYTHON):
+            trained = train(data, spec, validation=others, warn=sentences.append)
         for sentence in sentences:
             warnings.warn(sentence, ConvergenceWarning, stacklevel=3)
         self._take_over(trained)

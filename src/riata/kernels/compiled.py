@@ -11,8 +11,8 @@ from functools import cached_property, update_wrapper
 from types import CodeType, FunctionType
 from typing import Any
 
-from riata import small_work
 from riata.kernels.disk_cache import DiskCache
+from riata.small_work import of_thread, run
 
 _creating = threading.RLock()
 _before_compiling: list[Callable[[], None]] = []
@@ -54,8 +54,8 @@ class Kernel:
         self._machine: Any = None
 
     def __call__(self, *args: Any) -> Any:
-        if small_work.current is not None and self._interpretable and small_work.current.takes(args):
-            return small_work.run(self.interpreted, args)
+        if self._interpretable and (work := of_thread.work) is not None and work.takes(args):
+            return run(self.interpreted, args)
         return (self._machine or self.machine)(*args)
 
     @property

@@ -1,9 +1,11 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
+from riata.losses.binomial import Binomial
 from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import CoupledLoss, SettledLoss
 from riata.losses.link import LINKS, Link, against_rest, probabilities
 from riata.losses.loss import Loss
+from riata.losses.quantiles import Quantiles
 from riata.losses.several_margins import SeveralMargins
 from riata.losses.softmax import Softmax
 from riata.losses.squared_targets import SquaredTargets
@@ -15,9 +17,11 @@ __all__ = [
     "LINKS",
     "LOSSES",
     "USUAL",
+    "Binomial",
     "CoupledLoss",
     "Link",
     "Loss",
+    "Quantiles",
     "SettledLoss",
     "SeveralMargins",
     "Softmax",

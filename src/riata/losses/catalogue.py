@@ -6,6 +6,7 @@ A loss with a parameter is named with it, such as `tweedie:1.7`; its name alone 
 import re
 
 from riata.errors import OptionError
+from riata.losses.binomial import Binomial
 from riata.losses.cox import Cox, Efron
 from riata.losses.gamma import Gamma
 from riata.losses.huber import Huber
@@ -16,6 +17,7 @@ from riata.losses.negative_binomial import NegativeBinomial
 from riata.losses.numbered import NumberedLoss
 from riata.losses.poisson import Poisson
 from riata.losses.quantile import Quantile
+from riata.losses.quantiles import Quantiles
 from riata.losses.softmax import Softmax
 from riata.losses.squared import Squared
 from riata.losses.squared_hinge import SquaredHinge
@@ -29,6 +31,7 @@ LOSSES: dict[str, Loss] = {  # those that are a sum over rows, each of which has
         SquaredHinge(),
         Huber(),
         Quantile(),
+        Binomial(),
         Poisson(),
         NegativeBinomial(),
         Gamma(),
@@ -62,6 +65,8 @@ def known_loss(name: str) -> Loss | None:
     usual = EVERY.get(family)
     if usual is None or not colon:
         return usual
+    if isinstance(usual, Quantile) and "," in parameter and all(map(NUMBER.fullmatch, parameter.split(","))):
+        return Quantiles([float(level) for level in parameter.split(",")])
     if not isinstance(usual, NumberedLoss) or not NUMBER.fullmatch(parameter):
         return None
     return type(usual)(float(parameter))

@@ -36,6 +36,7 @@ class Loss(ABC):
     relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
     refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 
+    of_shares: bool = False  # whether targets are shares of successes, each of which may stand for several trials
     logarithms: bool = False  # whether margins are logarithms of means: y in other units moves them all alike
 
     # Its shape.
@@ -55,6 +56,7 @@ class Loss(ABC):
 
     curvature_by_spread: float = 0.0  # of the mean of a loss with a kink, times the mean distance of targets from it
     level: float | None = None  # of a loss of quantiles: the share of rows that is to lie below predictions
+    levels: tuple[float, ...] = ()  # of several quantiles, each of which is fitted by itself
 
     # For reports.
     constant_words: str = "mean"  # what the best constant prediction is, of the targets

@@ -5,7 +5,7 @@ Only the chosen features are stored. Loading executes nothing.
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from riata.engines.known_rows import check_alike, check_plain, has_columns, with
 from riata.engines.open import open_data
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
-from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
+from riata.losses import LINKS, Link, Loss, Quantiles, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard
@@ -76,10 +76,34 @@ class Model:
         return ", ".join(self.targets)
 
     @property
+    def levels(self) -> tuple[float, ...]:
+        """Of several quantiles, each of which has a margin."""
+        return self.loss_function.levels
+
+    def of_level(self, k: int) -> "Model":
+        """The model of one of several quantiles."""
+        known, loss = self.training.baseline, self.loss_function
+        assert isinstance(loss, Quantiles)
+        return replace(
+            self,
+            loss=loss.each[k].name,
+            coef=self.coef[k : k + 1],
+            intercept=self.intercept[k : k + 1],
+            training=replace(self.training, baseline=None if known is None else known[k : k + 1]),
+        )
+
+    @property
+    def word_of_outputs(self) -> str:
+        """What several margins are of, each of them."""
+        return "level" if self.levels else "class" if self.targets is None else "target"
+
+    @property
     def outputs(self) -> list[str]:
-        """What the margins are of, where there are several: classes, or targets."""
+        """What the margins are of, where there are several: classes, targets or levels of quantiles."""
         if len(self.intercept) == 1:
             return []
+        if self.levels:
+            return [f"{level:g}" for level in self.levels]
         return [str(label) for label in (self.classes if self.targets is None else self.targets) or []]
 
     @property
@@ -216,11 +240,13 @@ class Model:
         labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
 
-    def survival(self, X: Any, times: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+    def survival(
+        self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None
+    ) -> np.ndarray:
         """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
         if self.hazard is None:
             raise OptionError(f"survival is of times to an event, and this is a {self.task}")
-        return self.hazard.survival(self.margins(X, feature_names), times)
+        return self.hazard.survival(self.margins(X, feature_names, offset=offset), times)
 
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""
@@ -254,8 +280,9 @@ class Model:
         """
         beside = {name: given for name, given in (("offset", offset), ("exposure", exposure)) if given is not None}
         scores = quality(self, self.rows(X, y, weight=sample_weight, **beside)).scores
+        loss = self.loss_function
         names = {"regression": "r2", "classification": "accuracy", "survival": "concordance"}
-        found = scores[names[self.task] if self.loss_function.level is None else "d2_pinball"]
+        found = scores[names[self.task] if loss.level is None and not loss.levels else "d2_pinball"]
         return np.nan if found is None else found
 
     def _columns(self, n_columns: int, feature_names: Sequence[str] | None) -> np.ndarray:

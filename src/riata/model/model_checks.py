@@ -70,7 +70,9 @@ def _faults_of_numbers(document: dict[str, Any]) -> Iterator[str]:
         yield f"its threshold is {document['threshold']!r}, no probability between 0 and 1 of one of two classes"
     if ("hazard" in document) != (document["task"] == "survival"):
         yield "a hazard is there where events are predicted, and nowhere else"
-    if not _is_baseline(document["training"].get("baseline"), len(classes or document.get("targets") or "1")):
+    if not _is_baseline(
+        document["training"].get("baseline"), len(classes or document.get("targets") or _levels(document) or "1")
+    ):
         yield f"its baseline is {document['training']['baseline']!r}, not the shares of its classes or means"
 
 
@@ -98,10 +100,18 @@ def _faults_of_encoding(document: dict[str, Any]) -> Iterator[str]:
         yield f"its target is of {n_targets} columns, and it predicts {_n_margins(document)}"
 
 
+def _levels(document: dict[str, Any]) -> tuple[float, ...]:
+    """Of several quantiles."""
+    loss = known_loss(document["loss"]) if isinstance(document["loss"], str) else None
+    return () if loss is None else loss.levels
+
+
 def _n_margins(document: dict[str, Any]) -> int:
     classes = document["classes"]
     if "targets" in document:
         return len(document["targets"])
+    if levels := _levels(document):
+        return len(levels)
     return len(classes) if isinstance(classes, list) and len(classes) > 2 else 1
 
 

@@ -34,8 +34,8 @@ def _tables(model: Model, margins: Iterable[np.ndarray]) -> Iterator[pa.Table]:
 
 
 def _columns(model: Model, z: np.ndarray) -> dict[str, np.ndarray]:
-    if model.targets is not None:
-        return {f"prediction_{name}": model.link_function.mean(z[:, k]) for k, name in enumerate(model.targets)}
+    if model.targets is not None or model.levels:
+        return {f"prediction_{name}": model.link_function.mean(z[:, k]) for k, name in enumerate(model.outputs)}
     if model.classes is None:
         return {"prediction": model.link_function.mean(z)}
     columns = {"prediction": np.asarray(model.classes)[model.decide(z)]}

@@ -4,6 +4,7 @@ SCORE_NAMES = {
     "r2": "R2", "rmse": "RMSE", "mae": "MAE", "mse": "mean squared error",
     "accuracy": "accuracy", "auc": "AUC", "log_loss": "log loss",
     "d2_pinball": "pinball loss explained", "pinball_loss": "pinball loss", "coverage": "at or below the prediction",
+    "crossing": "rows in which they cross",
     "concordance": "concordance", "deviance_explained": "deviance explained",
     "aic": "AIC", "bic": "BIC", "ebic": "EBIC",
 }  # fmt: skip

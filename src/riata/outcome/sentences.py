@@ -69,7 +69,7 @@ def why_all(stops: Sequence[Stop]) -> str:
     gaps = [stop.proof for stop in stops if isinstance(stop.proof, DualityGap)]
     if len(gaps) == len(stops):
         largest = max(gap.relative for gap in gaps)
-        return f"the relative duality gap of every class is within {gaps[0].tol:.1e}, and the largest is {largest:.1e}"
+        return f"all relative duality gaps are within {gaps[0].tol:.1e}, and the largest is {largest:.1e}"
     if len(said) <= FEW:
         return "; ".join(said)
     counts = Counter(stop.reason for stop in stops)

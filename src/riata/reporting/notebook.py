@@ -25,7 +25,7 @@ STYLE = """<style>
 def summary_html(name: str, model: Model) -> str:
     """A fitted model, named after its estimator."""
     ranked = model.ranked
-    one_by_one = len(model.intercept) > 1 and model.targets is None and not model.link_function.sums_to_one
+    one_by_one = len(model.intercept) > 1 and model.word_of_outputs == "class" and not model.link_function.sums_to_one
     there_are = "any number of" if model.n_features == SPACE else f"{model.n_features:,}"
     title = f"{name}: {len(ranked):,} of {there_are} features"
     largest = max((abs(effect).max() for _, _, effect in ranked), default=0.0) or 1.0

@@ -13,7 +13,7 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training import path as along
-from riata.training.checks import check_exposure, check_rows
+from riata.training.checks import check_exposure, check_rows, check_shares
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
@@ -64,7 +64,9 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | No
     """The rows as the fit of a margin sees them, and what is asked for with a number for every feature."""
     offset = data.facts.offset
     spec = with_usual_loss(spec, data.task, data)
-    loss_for(data.task, spec.loss)
+    if loss_for(data.task, spec.loss).levels:
+        raise OptionError("a path is of one quantile: give one level, such as quantile:0.9")
+    check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
         check_risks(data, spec)

@@ -154,6 +154,8 @@ class Learner:
             raise OptionError("rows as they come cannot be standardised by columns not seen yet: set standardize=False")
         if spec.penalty_factors is not None or spec.groups is not None or spec.bounds is not None:
             raise OptionError("penalty_factors, bounds and groups are for 'exact' and 'best-k', not for streams")
+        if spec.loss_function.levels:
+            raise OptionError("a stream learns one quantile: give one level, such as quantile:0.9, to each of several")
         self.margins, self.classes, self._all_known = Margins(spec), classes, all_classes_known
         self.offset: Offset | None = None  # where the offsets of rows come from
         self.order = LabelOrder()

@@ -14,6 +14,7 @@ from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
+from riata.losses import Quantiles
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import (
     check_exposure,
@@ -21,6 +22,7 @@ from riata.training.checks import (
     check_request,
     check_same_features,
     check_same_offsets,
+    check_shares,
     check_target_varies,
     check_width,
 )
@@ -38,6 +40,7 @@ from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import Search, search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
+from riata.training.several_quantiles import about_crossing, n_crossing
 from riata.training.several_targets import check_same_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
@@ -78,6 +81,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)
+    check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if data.single_pass and spec.learns_online:
         if validation is not None:
@@ -100,7 +104,34 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     data = rows_or_statistics(data, spec, folds)
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
+    if isinstance(loss := spec.loss_function, Quantiles):
+        return _one_margin_per_level(loss, data, spec, others, folds, passes_before, warn)
     return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
+
+
+def _one_margin_per_level(
+    loss: Quantiles,
+    data: Dataset,
+    spec: Spec,
+    others: Dataset | None,
+    folds: Folds | None,
+    passes_before: float,
+    warn: Warn,
+) -> Trained:
+    """Several quantiles of one target, each with a certificate of its own."""
+    fits, constants, labels = [], [], [f"{level:g}" for level in loss.levels]
+    for position, one in enumerate(loss.each):
+        of_level = replace(spec, loss=one.name)
+        if spec.checkpoint is not None:
+            of_level = replace(of_level, checkpoint=Path(spec.checkpoint) / str(position))
+        of = f"quantile {labels[position]} ({position + 1} of {len(labels)})"
+        fits.append(_fit_margin(data, of_level, others, folds, warn, of))
+        constants.append(mean_of_empty_model(data, of_level))
+    trained = _trained(fits, data, spec, passes_before, outputs=labels)
+    crossing = n_crossing(data, trained.coef, trained.intercept)
+    if crossing:
+        warn(about_crossing(data.n_rows, crossing))
+    return replace(trained, baseline=constants, n_crossing=crossing)
 
 
 def _one_margin_per_target(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -275,20 +306,22 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed or outputs else [mean_of_empty_model(data, spec)],
+        baseline=None if hashed or outputs or spec.loss_function.couples_rows else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
 
 
 def _formula(fits: list[Fit], spec: Spec, offset: bool) -> str:
     """What was minimised, in words; of several margins that differ, the first one's."""
-    first = fits[0]
-    text = describe(first)
+    first, levels = fits[0], spec.loss_function.levels
+    text = describe(replace(first, spec=replace(first.spec, loss=spec.loss)) if levels else first)
     if isinstance(first, SelectedFit) and first.path.chosen_under is not None:
         text += f", the features chosen under a ridge of {first.path.chosen_under:.3g}"
     text += ", margins moved by the offset of each row" if offset else ""
     if share := first.spec.debias:
         text += ", then " + ("" if float(share) == 1.0 else f"{float(share):g} of the way to ")
         text += "the mean loss alone over the chosen features"
-    alike = len({describe(one) for one in fits}) == 1
-    return text + ("" if alike else "; each class has an alpha or k of its own, and these are the first one's")
+    strengths = {(one.alpha, one.spec.k) for one in fits} if levels else {describe(one) for one in fits}
+    if len(strengths) == 1:
+        return text
+    return text + f"; each {'level' if levels else 'class'} has an alpha or k of its own, and these are the first one's"

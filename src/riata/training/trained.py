@@ -94,6 +94,7 @@ class Trained:
     offset: Offset | None = None  # where offsets of rows came from, if they had any
     hazard: BaselineHazard | None = None  # of times to an event
     targets: tuple[str, ...] | None = None  # the names of several targets
+    n_crossing: int | None = None  # of several quantiles: training rows in which they cross
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -116,6 +117,8 @@ class Trained:
         """What the margins are of: classes or targets where there are several, "" where there is one."""
         if self.targets is not None:
             return list(self.targets)
+        if levels := self.spec.loss_function.levels:
+            return [f"{level:g}" for level in levels]
         if self.classes is None or len(self.intercept) == 1:
             return [""]
         return [str(label) for label in self.classes]

@@ -1,4 +1,4 @@
-"""Which loss a fit has that names none: that of its task.
+"""Which loss a fit has that names none: that of its task, and of successes among trials the binomial.
 
 Of more than two classes it is softmax, which predicts better probabilities at equal sparsity
 (`benchmarks/softmax.py sparsity`), wherever it goes with all else that is asked; otherwise one against the rest.
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
-from riata.losses import AUTO, USUAL, Softmax
+from riata.losses import AUTO, USUAL, Binomial, Softmax
 from riata.training.checks import check_spec, check_width
 from riata.training.named_features import with_features_numbered
 from riata.training.selection.search import search_of
@@ -20,6 +20,8 @@ def with_usual_loss(spec: Spec, task: str, data: Dataset | None = None) -> Spec:
     """The spec with a loss in place of "auto"; rows that are still to come may be of two classes."""
     if spec.loss != AUTO:
         return spec
+    if data is not None and data.facts.trials:
+        return replace(spec, loss=Binomial.name)
     softmax = data is not None and data.classes is not None and _goes_with_softmax(spec, data, len(data.classes))
     return replace(spec, loss=Softmax.name if softmax else USUAL[task])
 

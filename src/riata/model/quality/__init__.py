@@ -11,7 +11,7 @@ from riata.errors import DataError
 from riata.model.quality.classes import ClassQuality, class_quality
 from riata.model.quality.numbers import NumberQuality, number_quality
 from riata.model.quality.risks import RiskQuality, risk_quality
-from riata.model.quality.targets import TargetsQuality, targets_quality
+from riata.model.quality.targets import TargetsQuality, levels_quality, targets_quality
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -30,4 +30,6 @@ def quality(model: "Model", data: Dataset) -> Quality:
         return targets_quality(model, data)
     if data.facts.targets is not None:
         raise DataError(f"the model predicts one target, and these rows have {len(data.facts.targets)}")
+    if model.levels:
+        return levels_quality(model, data)
     return (number_quality if model.task == "regression" else class_quality)(model, data)

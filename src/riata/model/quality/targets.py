@@ -1,6 +1,6 @@
-"""How good a regression of several targets is."""
+"""How good a regression of several targets is, or of several quantiles of one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from riata.data.dataset import Dataset
 from riata.errors import DataError
+from riata.model.crossing import crossing_rows
 from riata.model.quality.numbers import NumberQuality, NumberSums, check_numbers
 
 if TYPE_CHECKING:
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
 
 Scores = dict[str, float | None]
 AVERAGED = ("r2", "rmse", "mae", "mse")  # over the targets, as scikit-learn does it
+OF_LEVELS = ("coverage", "d2_pinball", "pinball_loss")
 
 
 @dataclass(frozen=True)
 class TargetsQuality:
-    """Scores of all targets together, which are means, and how good predictions of each of them are."""
+    """Scores of all targets, or levels, together, which are means, and how good predictions of each of them are."""
 
     n_rows: int
     scores: Scores
     by_target: Mapping[str, NumberQuality]
     baseline: Scores = field(default_factory=dict)  # scores of constant predictions
+    of: str = "target"  # what each is called
+    listed: tuple[str, ...] = ("r2", "rmse", "mae")  # the scores that tables have of each
 
 
 def targets_quality(model: "Model", data: Dataset) -> TargetsQuality:
@@ -49,10 +53,27 @@ def targets_quality(model: "Model", data: Dataset) -> TargetsQuality:
     return TargetsQuality(next(iter(found.values())).n_rows, of_all, found, of_constants)
 
 
-def _means(of_targets: list[Scores]) -> Scores:
+def levels_quality(model: "Model", data: Dataset) -> TargetsQuality:
+    """Of each quantile what is known of one, the means over levels, and the share of rows that cross: one pass."""
+    check_numbers(data)
+    known, names, crossing = model.training.baseline, model.outputs, 0
+    sums = [NumberSums(model.of_level(k), None if known is None else known[k]) for k in range(len(names))]
+    for z, chunk in model.visit(data):
+        crossing += crossing_rows(z)
+        for k, of_level in enumerate(sums):
+            of_level.add(z[:, k], chunk)
+    found = {name: of_level.quality() for name, of_level in zip(names, sums, strict=True)}
+    n_rows = next(iter(found.values())).n_rows
+    scores = _means([one.scores for one in found.values()], OF_LEVELS[1:])
+    of_constants = _means([one.baseline for one in found.values()], OF_LEVELS[1:])
+    scores["crossing"], of_constants["crossing"] = crossing / n_rows, 0.0
+    return TargetsQuality(n_rows, scores, found, of_constants, "level", OF_LEVELS)
+
+
+def _means(of_targets: list[Scores], names: Sequence[str] = AVERAGED) -> Scores:
     """The mean of each score over the targets; None where some target has none."""
     means: Scores = {}
-    for name in AVERAGED:
+    for name in names:
         values = [one[name] for one in of_targets]
         means[name] = None if None in values else float(np.mean(np.array(values, dtype=np.float64)))
     return means

@@ -51,6 +51,8 @@ def asked(facts: Facts) -> list[str]:
     several = len(facts.model.intercept) > 1
     if facts.model.targets is not None:
         said.append(f"It predicts {len(facts.model.targets)} targets at once, each by a sum of its own.")
+    elif facts.model.levels:
+        said.append(f"Each of {len(facts.model.levels)} quantiles has such a model of its own.")
     elif several and facts.model.link_function.sums_to_one:
         said.append("It is of all classes at once; every class has a sum of its own, and the largest wins.")
     elif several:

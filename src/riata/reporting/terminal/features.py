@@ -54,11 +54,11 @@ def _by_feature(model: Model, most: int) -> Table:
 def _by_class(model: Model, separated: Collection[Any]) -> Table:
     """A row for every class or target: how many features it has, and the largest effects among them."""
     table = Table(box=None, header_style="bold")
-    table.add_column("class" if model.targets is None else "target")
+    table.add_column(model.word_of_outputs)
     table.add_column("features", justify="right")
     table.add_column("largest effects of one standard deviation")
     effects = model.coef * np.asarray(model.deviations)
-    for label, effect in zip(model.targets or model.classes or [], effects, strict=True):
+    for label, effect in zip(model.classes or model.outputs, effects, strict=True):
         said = _largest(model.names, effect)
         if label in separated:
             said = f"[yellow]separated[/] [dim]{said}[/]"

@@ -13,12 +13,11 @@ from riata.reporting.terminal.aligned import aligned
 from riata.reporting.terminal.user_text import escape
 
 SCORES = (
-    "d2_pinball", "pinball_loss", "coverage", "r2", "rmse", "mae", "accuracy", "auc", "log_loss", "concordance",
-    "deviance_explained",
+    "d2_pinball", "pinball_loss", "coverage", "crossing", "r2", "rmse", "mae", "accuracy", "auc", "log_loss",
+    "concordance", "deviance_explained",
 )  # fmt: skip # in this order
 IN_UNITS = ("pinball_loss", "rmse", "mae")  # of the target
 MOST_CLASSES = 12  # that are listed
-OF_TARGETS = ("r2", "rmse", "mae")  # scores of each of several targets
 MOST_TARGETS = 20  # that are listed
 OF_MANY = 2  # classes from which on each of them is listed
 
@@ -70,6 +69,9 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
     if model.targets is not None:
         means = "means of the training rows" if baseline is not None else "means of these rows"
         return f"The baseline predicts the {means}. Scores are means over the {len(model.targets)} targets."
+    if model.levels:
+        rows = "training rows" if baseline is not None else "these rows"
+        return f"The baseline predicts the quantiles of the {rows}. Scores are means over {len(model.levels)} levels."
     does = what_it_predicts(
         None if baseline is None else baseline[0], model.offset, "{:.4g}".format, model.loss_function.constant_words
     )
@@ -95,21 +97,25 @@ def class_table(found: Mapping[str, Quality]) -> Table | None:
 
 
 def targets_table(found: Mapping[str, Quality]) -> Table | None:
-    """R2 and errors of each of several targets."""
+    """Scores of each of several targets, or quantiles."""
     rows, one = list(found.items())[-1]
     if not isinstance(one, TargetsQuality):
         return None
     table = Table(box=None, header_style="bold")
-    table.add_column(f"target, {rows}")
-    for title in OF_TARGETS:
+    table.add_column(f"{one.of}, {rows}")
+    for title in one.listed:
         table.add_column(score_name(title), justify="right")
-    columns = [aligned([of.scores[name] for of in one.by_target.values()]) for name in OF_TARGETS[1:]]
-    for i, (name, of) in enumerate(list(one.by_target.items())[:MOST_TARGETS]):
-        r2 = of.scores["r2"]
-        table.add_row(escape(name), "–" if r2 is None else _unsigned(f"{r2:.4f}"), *(column[i] for column in columns))
+    columns = [_in_column(name, [of.scores[name] for of in one.by_target.values()]) for name in one.listed]
+    for i, name in enumerate(list(one.by_target)[:MOST_TARGETS]):
+        table.add_row(escape(name), *(column[i] for column in columns))
     if len(one.by_target) > MOST_TARGETS:
-        table.add_row(f"[dim]and {len(one.by_target) - MOST_TARGETS} more[/]", *[""] * len(OF_TARGETS))
+        table.add_row(f"[dim]and {len(one.by_target) - MOST_TARGETS} more[/]", *[""] * len(one.listed))
     return table
+
+
+def _in_column(name: str, values: Sequence[float | None]) -> Sequence[str]:
+    """A score of several targets: errors to the same digit, shares with four decimals."""
+    return aligned(values) if name in IN_UNITS else ["–" if v is None else _unsigned(f"{v:.4f}") for v in values]
 
 
 def _how_bad(score: ClassScore) -> float:

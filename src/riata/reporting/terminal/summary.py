@@ -130,6 +130,8 @@ def _target(model: Model) -> str:
     if model.targets is not None:
         shared = model.training.parameters.get("shared_support") is not False
         return f"{name}: {len(model.targets)} numbers, in one model" + (" of the same features" if shared else "")
+    if model.levels:
+        return f"{name}, a number: {len(model.levels)} quantiles of it"
     if model.classes is None:
         return f"{name}, a number"
     shares: Sequence[float | None] = model.training.baseline or [None] * len(model.classes)

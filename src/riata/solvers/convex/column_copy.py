@@ -10,7 +10,12 @@ from riata.solvers.convex.curvature import Point
 from riata.solvers.convex.restricted import minimise_loss
 from riata.threads import one_blas_thread
 
-LARGEST_COPY = 1 << 20  # entries: larger copies would not fit in the cache, and passes by several threads are faster
+LARGEST_COPY = 1 << 22  # entries
+FEW_COLUMNS = 128  # more of them than rows have a curvature that is mostly zero
+# Guesses, in operations: a minimum over a copy takes STEPS, each with a loss for every row beside its columns. It saves
+# PASSES over all entries, which beyond those cost what a call does.
+STEPS, ROW = 6, 30
+PASSES, CALL, ENTRY_BYTES = 4, 100_000, 8
 
 
 @dataclass(frozen=True)
@@ -40,15 +45,22 @@ class ColumnCopy:
 
 
 def column_copy(problem: Problem, features: np.ndarray, many_minima: bool = False) -> ColumnCopy | None:
-    """A copy of the columns of these features, or None: where the loss is quadratic, the data is not in memory, the
-    columns are too many, or the loss or the penalty has no compiled version.
+    """A copy of the columns of these features, or None: where the loss is quadratic, the data is not in memory, passes
+    cost less, or the loss or the penalty has no compiled version.
 
     For one minimum over few rows array functions do, and nothing is compiled.
     """
     data = problem.data
     if "strengths" not in problem.penalty.has or "compiled" not in problem.loss.has:
         return None
-    if problem.loss.quadratic or not isinstance(data, InMemory) or data.n_rows * len(features) > LARGEST_COPY:
+    if problem.loss.quadratic or not isinstance(data, InMemory) or not _pays(data, len(features)):
         return None
     A = np.ascontiguousarray(data.gather(features).toarray(), dtype=np.float64)
     return ColumnCopy(features, A, compiled=many_minima or not data.chunk.X.few)
+
+
+def _pays(data: InMemory, n_columns: int) -> bool:
+    """Whether steps over a copy of so many columns cost less than the passes that they save."""
+    if n_columns > max(FEW_COLUMNS, data.n_rows) or data.n_rows * n_columns > LARGEST_COPY:
+        return False
+    return STEPS * data.n_rows * (ROW + 2 * n_columns) <= PASSES * (CALL + data.chunk.X.nbytes / ENTRY_BYTES)

@@ -10,7 +10,9 @@ part it was cut from ended, suggests a model to refit, and fixes columns by thei
 import heapq
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import NamedTuple, Protocol
 
@@ -18,9 +20,11 @@ import numpy as np
 
 from riata.outcome.proofs import NOTHING_BETTER
 from riata.solvers.subset.relaxation import Node, Relaxed
+from riata.threads import n_cores, one_blas_thread
 
 WHOLE = 1e-3  # shares nearer to 0 or 1 count as whole
 REPORT = 0.5  # seconds between two states
+AT_ONCE = 4  # parts that are cut at a time, whatever the number of cores: so that all of them do the same
 NODE_BYTES = 600  # of a part beside its columns
 
 
@@ -38,6 +42,10 @@ class Subsets(Protocol):
     def n_weights(self) -> int: ...
 
     @property
+    def parallel(self) -> bool:
+        """Whether several parts may be relaxed at the same time."""
+
+    @property
     def exact(self) -> bool:
         """Whether refits are exact, and need no bound beside."""
 
@@ -49,6 +57,15 @@ class Subsets(Protocol):
 
     def refitted(self, members: np.ndarray) -> tuple[float, np.ndarray]:
         """The least objective of a model of these columns, and the weights of all columns there."""
+
+
+class _Half(NamedTuple):
+    """A part that is to be relaxed, where that starts, and a bound that it has already."""
+
+    state: np.ndarray
+    w: np.ndarray
+    price: float = 0.0
+    least: float = -np.inf
 
 
 class Parts(NamedTuple):
@@ -109,15 +126,16 @@ def branch_and_bound(subsets: Subsets, start: State, first: np.ndarray | Parts, 
     if isinstance(first, Parts):
         search.restore(first)
     else:
-        search.consider(first, None, 0.0)
+        search.consider(_Half(first, np.zeros(subsets.n_weights)))
     last = time.perf_counter()
-    while search.parts and not search.closed:
-        search.cut()
-        if time.perf_counter() - last >= REPORT:
-            last = time.perf_counter()
-            yield search.state
-            if budget.over or search.n_bytes > budget.n_bytes:
-                break
+    with ThreadPoolExecutor(n_cores()) as threads, one_blas_thread():
+        while search.parts and not search.closed:
+            search.cut(threads)
+            if time.perf_counter() - last >= REPORT:
+                last = time.perf_counter()
+                yield search.state
+                if budget.over or search.n_bytes > budget.n_bytes:
+                    break
     search.finish()
     yield search.state
 
@@ -169,35 +187,52 @@ class _Search:
     def n_bytes(self) -> int:
         return len(self.parts) * (self.subsets.n_columns + NODE_BYTES)
 
-    def cut(self) -> None:
-        """Replace the part of least bound by its two halves."""
-        bound, _, part = heapq.heappop(self.parts)
-        w = np.zeros(self.subsets.n_weights)
-        w[part.places] = part.weights
-        for side in (1, -1):
-            state = part.state.copy()
-            state[part.branch] = side
-            self.consider(state, w, part.price, bound)
+    def cut(self, threads: ThreadPoolExecutor) -> None:
+        """Replace some parts, those of least bound, by their two halves, which are relaxed on all cores."""
+        halves: list[_Half] = []
+        while self.parts and not self.closed and len(halves) < (2 * AT_ONCE if self.subsets.parallel else 1):
+            bound, _, part = heapq.heappop(self.parts)
+            w = np.zeros(self.subsets.n_weights)
+            w[part.places] = part.weights
+            for side in (1, -1):
+                state = part.state.copy()
+                state[part.branch] = side
+                halves.append(_Half(state, w, part.price, bound))
+        target = self.target
+        apply = threads.map if self.subsets.parallel else map
+        for half, found in zip(halves, apply(partial(self._relaxed, target), halves), strict=True):
+            self._digest(half, found)
         self.state.bound = self._least_bound()
 
     def _least_bound(self) -> float:
         """The bound on all models: those tried, those of parts dropped, and those of parts that are left."""
         return min(self.parts[0][0] if self.parts else np.inf, self._floor, self.state.objective)
 
-    def consider(self, state: np.ndarray, w: np.ndarray | None, price: float, least: float = -np.inf) -> None:
+    def consider(self, half: _Half) -> None:
         """Relax a part, and keep it unless it is ruled out."""
-        subsets = self.subsets
+        self._digest(half, self._relaxed(self.target, half))
+
+    def _relaxed(self, target: float, half: _Half) -> Relaxed | None:
+        """The relaxation of a part; None where at most one model of it is to be tried."""
+        left = self._left(half.state)
+        if left <= 0 or np.count_nonzero(half.state == 0) <= left:
+            return None
+        return self.subsets.relaxed(Node(half.state, half.w, half.price), left, target)
+
+    def _left(self, state: np.ndarray) -> int:
+        """How many columns may still come in."""
+        return self.subsets.k - int(np.count_nonzero(state == 1))
+
+    def _digest(self, half: _Half, relaxed: Relaxed | None) -> None:
+        """Keep a part that was relaxed, unless it is ruled out."""
+        state, least = half.state, half.least
         self.state.n_parts += 1
-        left = subsets.k - int(np.count_nonzero(state == 1))
-        free = np.flatnonzero(state == 0)
+        left, free = self._left(state), np.flatnonzero(state == 0)
         if left < 0:
             return  # every better model would have more columns than it may
-        if left == 0 or len(free) <= left:  # one model is the best of them
+        if relaxed is None:  # one model is the best of them
             self._last(np.flatnonzero(state == 1) if left == 0 else np.flatnonzero(state >= 0), least)
             return
-        relaxed = subsets.relaxed(
-            Node(state, np.zeros(subsets.n_weights) if w is None else w, price), left, self.target
-        )
         bound = max(relaxed.bound, least)
         if bound < self.target:
             self._try(np.append(np.flatnonzero(state == 1), free[np.argsort(-relaxed.shares[free])[:left]]))
@@ -207,8 +242,8 @@ class _Search:
         state = self._fixed(state, relaxed, left)
         places = np.flatnonzero(relaxed.w)
         part = _Part(state, places, relaxed.w[places], relaxed.price, _branch(state, relaxed))
-        if part.branch < 0 or np.count_nonzero(state == 1) >= subsets.k:
-            self.consider(state, relaxed.w, relaxed.price, bound)  # all is decided by now
+        if part.branch < 0 or self._left(state) <= 0:
+            self.consider(_Half(state, relaxed.w, relaxed.price, bound))  # all is decided by now
         else:
             heapq.heappush(self.parts, (bound, next(self._numbers), part))
 

@@ -21,6 +21,7 @@ class CandidateSubsets:
     """The columns of a local quadratic, in its units; its candidates become more, up to a limit."""
 
     exact = True
+    parallel = False  # candidates of one part are those of all
 
     def __init__(self, model: LocalQuadratic, k: int, most_rows: int):
         self.k, self._model, self._most_rows = k, model, most_rows
@@ -33,7 +34,8 @@ class CandidateSubsets:
         best = Relaxed(-np.inf, w, np.zeros_like(w), np.zeros_like(w), price)
         for _ in range(ROUNDS):
             there = self._model.candidates
-            found = self._quadratic.relaxed(Node(node.state[there], w[there], price), k, np.inf, PRICES, SWEEPS)
+            start = Node(node.state[there], w[there], price)
+            found = self._quadratic.relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
             price, w = found.price, np.zeros(self.n_columns)
             w[there] = found.w
             r, shares = self._pulls(w), np.zeros(self.n_columns)

@@ -12,7 +12,7 @@ from riata.solvers.subset.true_subsets import TrueSubsets
 class QuadraticGroups:
     """Groups of columns of a quadratic."""
 
-    exact = True
+    exact = parallel = True
 
     def __init__(self, quadratic: Quadratic, k: int):
         groups = quadratic.costs.groups

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from riata.kernels.relaxation import descend
+from riata.kernels.relaxation import Effort, RelaxedQuadratic, relax
 from riata.scipy_later import linalg
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, Plane
 from riata.solvers.subset.refit import solved
@@ -84,61 +84,24 @@ class Quadratic:
         spent = float(reliefs[state == 1].sum() + chosen.sum())
         return plane.level - spent - ROUNDING * spent
 
-    def relaxed(self, node: Node, k: int, target: float = np.inf, prices: int = 30, sweeps: int = 50) -> Relaxed:
-        """The relaxation where k of the free columns may come in; it ends early once its bound reaches the target."""
-        state, price = node.state, node.price
-        ridge, limit, _ = self.costs
-        w = np.where(state < 0, 0.0, node.w)
+    def relaxed(
+        self, node: Node, k: int, target: float = np.inf, prices: int = 30, sweeps: int = 50, many: bool = False
+    ) -> Relaxed:
+        """The relaxation where k of the free columns may come in; it ends early once its bound reaches the target.
+
+        `many` says that it is one of many, for which compiling pays.
+        """
+        w = np.where(node.state < 0, 0.0, node.w)
         taken = np.flatnonzero(w)
         r = self.c - w[taken] @ self.G[taken]
-        free = state == 0
-        n_free = int(np.count_nonzero(free))
-        decided = k <= 0 or n_free <= k  # no price is needed
-        best = Relaxed(-np.inf, w, r, np.zeros_like(w), price)
-        low = high = total_low = total_high = 0.0
-        for _ in range(1 if decided else prices):
-            if not decided and price <= 0.0:
-                price = self._first_price(r[free], free, k)
-            slope, width = self._reverse_huber(np.inf if k <= 0 else 0.0 if decided else price)
-            slope = np.where(free, slope, np.where(state > 0, 0.0, np.inf))
-            width_or_in = np.where(free, width, np.where(state > 0, 0.0, np.inf))
-            descend(self.G, ridge, limit, slope, width_or_in, STILL * self.loss, sweeps, w, r)
-            bound = self.bound(state, k, w, r)
-            shares = np.where(
-                free, np.minimum(np.abs(w) / np.maximum(np.minimum(width, limit), 1e-300), 1.0), state > 0
-            )
-            if bound > best.bound:
-                best = Relaxed(bound, w.copy(), r.copy(), shares, price)
-            total = float(shares[free].sum())
-            if decided or best.bound >= target or abs(total - k) <= SHARES_OFF:
-                break
-            if total > k:
-                low, total_low = price, total
-            else:
-                high, total_high = price, total
-            if low and high:
-                if high <= PRICE_OFF * low:
-                    break
-                part = (total_low - k) / (total_low - total_high)  # on a line between the two, not too near an end
-                price = low * (high / low) ** min(max(part, 0.1), 0.9)
-            else:
-                price *= 4.0 if low else 0.25
-        return best
-
-    def _first_price(self, r: np.ndarray, free: np.ndarray, k: int) -> float:
-        """Between the k-th largest relief and the next: columns of more are in, of less are out."""
-        costs = self.costs._replace(ridge=self.costs.ridge[free], limit=self.costs.limit[free])
-        order = np.sort(costs.reliefs(r))
-        return max(float(np.sqrt(order[-k] * order[-k - 1])), 1e-9 * self.loss)
-
-    def _reverse_huber(self, price: float) -> tuple[np.ndarray, np.ndarray]:
-        """The slope of the penalty of each column, and the width up to which it has it."""
+        room, best = np.empty((3, max(len(w), k + 2))), np.empty((3, len(w)))
         ridge, limit, _ = self.costs
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            slope, width = np.sqrt(2.0 * price * ridge), np.sqrt(2.0 * price / ridge)
-            within = limit < width
-            slope = np.where(within, price / limit + 0.5 * ridge * limit, slope)
-        return np.nan_to_num(slope, nan=0.0, posinf=np.inf), np.where(np.isnan(width), 0.0, width)
+        quadratic = RelaxedQuadratic(self.G, self.c, ridge, limit, self.loss, ROUNDING, SLOPE_ROUNDING)
+        effort = Effort(prices, sweeps, STILL * self.loss, SHARES_OFF, PRICE_OFF)
+        bound, price = (relax.machine if many else relax)(
+            quadratic, effort, node.state.astype(np.int8), k, float(node.price), float(target), w, r, room, best
+        )
+        return Relaxed(bound, best[0], best[1], best[2], price)
 
 
 @dataclass(frozen=True)
@@ -147,7 +110,7 @@ class QuadraticSubsets:
 
     quadratic: Quadratic
     k: int
-    exact = True
+    exact = parallel = True
 
     @property
     def n_columns(self) -> int:
@@ -156,7 +119,7 @@ class QuadraticSubsets:
     n_weights = n_columns
 
     def relaxed(self, node: Node, k: int, target: float) -> Relaxed:
-        return self.quadratic.relaxed(node, k, target, PRICES, SWEEPS)
+        return self.quadratic.relaxed(node, k, target, PRICES, SWEEPS, many=True)
 
     def reliefs(self, relaxed: Relaxed) -> np.ndarray:
         return self.quadratic.costs.reliefs(self.quadratic.plane(relaxed.w, relaxed.r).slopes)

@@ -24,6 +24,7 @@ class TrueSubsets:
     """Columns of unit deviation, in memory, with their targets and weights."""
 
     exact = False  # a refit ends early where classes are separated
+    parallel = True
 
     def __init__(self, problem: Problem, k: int):
         data, loss = problem.data, problem.loss
@@ -119,7 +120,8 @@ class TrueSubsets:
         matters = (state == 1) | (at.w != 0.0) | ((state == 0) & (reliefs > MATTERS * at.price))
         columns = np.flatnonzero(matters)
         quadratic = self._local(columns, at)
-        found = quadratic.relaxed(Node(state[columns], at.w[columns], at.price), k, np.inf, PRICES, SWEEPS)
+        start = Node(state[columns], at.w[columns], at.price)
+        found = quadratic.relaxed(start, k, np.inf, PRICES, SWEEPS, many=True)
         whole, shares = np.zeros(self.n_weights), np.where(state == 1, 1.0, 0.0)
         whole[columns], shares[columns] = found.w, found.shares
         return Relaxed(found.bound, whole, at.r, shares, found.price)

@@ -15,9 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
-from riata import small_work
 from riata.data.dataset import Dataset
 from riata.objective import empty_intercept
+from riata.small_work import of_thread
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.threads import n_cores, one_blas_thread
@@ -122,7 +122,7 @@ class RidgeSearch:
 
     def __init__(self, rows: Sequence[Callable[[], ScoredRows]], spec: Spec, side_by_side: bool) -> None:
         self._folds = [_Fold(one, spec) for one in rows]
-        self._threads = n_cores() if side_by_side and small_work.current is None else 1
+        self._threads = n_cores() if side_by_side and of_thread.work is None else 1
         self._n_made = 0
 
     def best(self, unit: float, k_max: int, k_most: int) -> Scored:

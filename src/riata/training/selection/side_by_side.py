@@ -11,10 +11,10 @@ from functools import partial
 
 import numpy as np
 
-from riata import small_work
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.outcome.path_end import EndReason
+from riata.small_work import of_thread
 from riata.threads import n_cores, one_blas_thread
 from riata.training.model_events import model_made
 from riata.training.path import GrowingPath, ModelPath
@@ -49,7 +49,7 @@ def paths_side_by_side(
     whole = GrowingPath(data, spec, length=length, reach=reach)
     rough = replace(spec, tol=ROUGHER * spec.tol)
     parts = [_FoldPath(*rows, rough, whole.alphas) for rows in folds]
-    threads = n_cores() if small_work.current is None else 1  # what is interpreted is counted in one thread
+    threads = n_cores() if of_thread.work is None else 1  # what is interpreted is counted in one thread
     with one_blas_thread(), ThreadPoolExecutor(threads) as pool:
         while whole.n_models < len(whole.alphas) and whole.ended is None:
             n = min(whole.n_models + AT_A_TIME, len(whole.alphas))

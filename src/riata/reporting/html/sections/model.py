@@ -53,23 +53,23 @@ def _warnings(facts: Facts) -> list[str]:
 
 
 def _by_class(facts: Facts) -> Markup:
-    """A row for every class or target: its features, and the largest effects among them."""
+    """A row for every class, target or quantile: its features, and the largest effects among them."""
     model, found = facts.model, facts.on_training
     separated = found.separated if isinstance(found, ClassQuality) else ()
     rows = []
-    for name, effects in zip(
-        model.targets or model.classes or [], model.coef * np.asarray(model.deviations), strict=True
-    ):
+    of_classes = model.word_of_outputs == "class"
+    names = (model.classes or []) if of_classes else model.outputs
+    for name, effects in zip(names, model.coef * np.asarray(model.deviations), strict=True):
         order = [j for j in np.argsort(-np.abs(effects), kind="stable")[:TOP_OF_CLASS] if effects[j] != 0]
         said = ", ".join(f"{model.names[j]} {'+' * bool(effects[j] > 0)}{short(effects[j], 3)}" for j in order)
         rows.append([label(name), int(np.count_nonzero(effects)), said or "none"])
-        if model.targets is None:
+        if of_classes:
             rows[-1].append(name in separated)
-    what, all_of_them = ("class", "classes") if model.targets is None else ("target", "targets")
+    what = model.word_of_outputs
     columns = [Column(what), Column("features", True), Column("largest effects of one standard deviation")]
-    if model.targets is None:
+    if of_classes:
         columns += [Column("separated", hint="told from all other training rows without one mistake")]
-    return data_table("effects-by-class", columns, rows, search=f"Search {all_of_them}")
+    return data_table("effects-by-class", columns, rows, search=f"Search {what}{'es' if of_classes else 's'}")
 
 
 def _reading(model: Model) -> str:
@@ -82,8 +82,8 @@ def _reading(model: Model) -> str:
 
 def _label(model: Model, i: int) -> str:
     """The class that margin i speaks for, or the target that it predicts."""
-    if model.targets is not None:
-        return label(model.targets[i])
+    if len(model.intercept) > 1:
+        return label(model.outputs[i])
     if model.classes is None:
         return ""
     return label(model.classes[1] if len(model.intercept) == 1 else model.classes[i])
@@ -113,7 +113,7 @@ def _bars_of(facts: Facts, i: int, most: int) -> Markup:
     n = int(np.count_nonzero(effects))
     what, notes = "Effect of one standard deviation", []
     if len(model.intercept) > 1:
-        what, notes = f"{'Class' if model.targets is None else 'Target'} {_label(model, i)}", [what.lower()]
+        what, notes = f"{model.word_of_outputs.capitalize()} {_label(model, i)}", [what.lower()]
     if len(order) < n:
         notes.append(f"the {len(order)} largest of {n:,}")
     if facts.stability is not None:
