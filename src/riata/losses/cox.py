@@ -3,8 +3,8 @@
 Time is divided into slots that end with an event each, in order; slot 0 is before the first one. A row is at risk in
 the slots after that of its entry, up to that of its own time. Its target is a code: the slot of its time if nothing had
 happened by then (it is censored), or `n_slots` more if that is its event. Where rows enter late, y has the slot of the
-entry beside the code, in its last axis; strata lie one after the other on one line of slots, and rows enter each
-with its own.
+entry beside the code, in its last axis, and behind that the offset, where they have one; strata lie one after the other
+on one line of slots, and rows enter each with its own.
 
 The loss is minus the log partial likelihood, above that of a model that knows the order of all events:
 
@@ -74,7 +74,7 @@ class Cox(CoupledLoss):
         code, entry = _codes(y)
         event = code >= self.n_slots
         slot = code - self.n_slots * event
-        z, weight = to_host(z), to_host(weight)
+        z, weight = _moved(y, to_host(z)), to_host(weight)
         with np.errstate(over="ignore"):
             mass = weight * np.exp(z)
         risk = self._by_slot(slot, mass)
@@ -139,14 +139,14 @@ class GivenHazard(SettledLoss):
 
     def value(self, y: Array, z: Array) -> Array:
         code, _ = _codes(y)
-        event = code >= self._n_slots
+        event, z = code >= self._n_slots, _moved(y, z)
         return np.exp(z) * self._exposure(y) - np.where(event, z, 0.0) - self._log[code]
 
     def derivative(self, y: Array, z: Array) -> Array:
-        return np.exp(z) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)
+        return np.exp(_moved(y, z)) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)
 
     def second_derivative(self, y: Array, z: Array) -> Array:
-        return np.exp(z) * self._exposure(y)
+        return np.exp(_moved(y, z)) * self._exposure(y)
 
     def shares(self, y: Array, z: Array) -> Array:
         start, end = self._interval(y)
@@ -155,7 +155,7 @@ class GivenHazard(SettledLoss):
             within -= self._edges[:-1]
         else:
             within -= np.clip(start[:, None], self._edges[:-1], self._edges[1:])
-        return np.exp(z)[:, None] * within
+        return np.exp(_moved(y, z))[:, None] * within
 
     def _exposure(self, y: Array) -> np.ndarray:
         """The hazard that a row of margin 0 has been through."""
@@ -177,8 +177,20 @@ def codes_of(signed: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 def _codes(y: Array) -> tuple[np.ndarray, np.ndarray | None]:
     """The codes of rows, and the slots after which they enter, where they do not all enter before the first."""
-    whole = to_host(y).astype(np.int64)
+    y = to_host(y)
+    whole = (y if y.ndim == 1 else y[:, :2]).astype(np.int64)
     return (whole, None) if whole.ndim == 1 else (whole[:, 0], whole[:, 1])
+
+
+def _moved(y: Array, z: Array) -> Array:
+    """Margins with the offsets of their rows, where they have any."""
+    return z if y.ndim == 1 or y.shape[1] == 2 else z + to_host(y)[:, 2]
+
+
+def with_offsets(codes: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Codes, with entries or without, and the offsets of their rows."""
+    entered = codes if codes.ndim == 2 else np.column_stack([codes, np.zeros(len(codes))])
+    return np.column_stack([entered, offset])
 
 
 def _ends_of_terms(deaths: np.ndarray) -> np.ndarray:
