@@ -14,7 +14,7 @@ from riata.solvers.subset.refit import solved
 from riata.solvers.subset.relaxation import PRICES, SWEEPS, Node, Quadratic, Relaxed
 
 ROUNDS = 10  # of candidates that the relaxation of a part wants
-MORE = 32  # of them at a time
+MORE = 64  # of them at a time
 
 
 class CandidateSubsets:
