@@ -65,7 +65,8 @@ class ModelPath:
     @property
     def reason(self) -> str:
         """Why it ended there, in words."""
-        return why(self.stop) if self.ended is None else f"{why(self.stop)}; {self.ended.sentence}"
+        said = f"{why(self.stop)}{', before debias' if self.debias else ''}"
+        return said if self.ended is None else f"{said}; {self.ended.sentence}"
 
     @property
     def certified(self) -> bool:

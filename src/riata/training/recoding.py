@@ -21,11 +21,14 @@ from riata.data.features import groups_by_heredity, groups_listed, orders_of
 from riata.errors import OptionError
 from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
+from riata.outcome.choices import PathModel, WithinOneStandardError
 from riata.scipy_later import sparse as sp
 from riata.training.fitting import Fit
 from riata.training.named_features import with_features_numbered
 from riata.training.path import ModelPath
 from riata.training.selection.fits import SelectedFit
+from riata.training.selection.scoring import CRITERIA
+from riata.training.selection.search import Selection
 from riata.training.spec import Spec
 
 BY_HEREDITY = {
@@ -64,7 +67,8 @@ class Recoding:
             fitted, result=replace(result, coef=self._of_features(result.coef, n_outputs)), note=self.words
         )
         if isinstance(fitted, SelectedFit):
-            fitted = replace(fitted, path=self.path_back(fitted.path))
+            path = self.path_back(fitted.path)
+            fitted = replace(fitted, path=path, selection=_counted_again(fitted.selection, path))
         return fitted
 
     def path_back(self, path: ModelPath) -> ModelPath:
@@ -74,6 +78,19 @@ class Recoding:
     def _of_features(self, coef: np.ndarray, n_outputs: int) -> np.ndarray:
         of_features: np.ndarray = (self.A @ by_margin(coef, n_outputs).T).ravel()
         return of_features
+
+
+def _counted_again(selection: Selection, path: ModelPath) -> Selection:
+    """The choice with the numbers of features of a path, in place of those of copies."""
+
+    def counted(model: PathModel) -> PathModel:
+        place = int(np.flatnonzero(path.values == model.value)[0])
+        return replace(model, n_selected=path.model(place).n_selected)
+
+    choice = replace(selection.choice, model=counted(selection.choice.model))
+    if isinstance(choice, WithinOneStandardError):
+        choice = replace(choice, least_model=counted(choice.least_model))
+    return replace(selection, choice=choice)
 
 
 def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | None]:
@@ -118,6 +135,10 @@ def _check_heredity(spec: Spec) -> None:
 
 def _with_copies(spec: Spec, data: Dataset, groups: list[list[int]], words: str) -> tuple[Spec, Recoding]:
     """A copy of every feature for each of its groups."""
+    if spec.alpha == "auto" and spec.select in CRITERIA:
+        raise OptionError(
+            f"select={spec.select!r} counts coefficients, and groups that overlap have several of a feature: take cv"
+        )
     features = np.concatenate(groups)
     labels = np.repeat(np.arange(len(groups)), list(map(len, groups)))
     plain = with_features_numbered(replace(spec, groups=None), data)
