@@ -9,7 +9,7 @@ from markupsafe import Markup
 from riata.data.columns.histogram import Histogram
 from riata.model.quality import ClassQuality, NumberQuality, RiskQuality, TargetsQuality
 from riata.model.quality.means import MeansTable
-from riata.reporting.baseline import errors_of, what_it_predicts
+from riata.reporting.baseline import errors_of, unit_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -124,7 +124,7 @@ def _baseline(facts: Facts) -> str:
         what = facts.model.loss_function.constant_words
         does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
         errors = errors_of(facts.model)
-        return f"The baseline {does}, whatever the features. {errors} are in the unit of {facts.target}."
+        return f"The baseline {does}, whatever the features. {errors} are in {unit_of(facts.model, facts.target)}."
     rows = "these rows" if known is None else "the training rows"
     most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
     positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""
