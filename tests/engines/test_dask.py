@@ -166,6 +166,16 @@ def test_several_targets_come_to_the_local_answer(client, tmp_path):
         assert_allclose(found.score(data), here.score(X, Y))
 
 
+def test_successes_of_trials_come_to_the_local_answer(client):
+    X, y = problem()
+    trials = np.random.default_rng(0).integers(0, 4, len(y))
+    frame = pd.DataFrame(X).rename(columns=str).assign(won=np.where(y > 0, trials, trials // 2), trials=trials)
+    model = riata.SparseRegressor(loss="binomial", alpha_ratio=0.1, tol=TIGHT)
+    here = clone(model).fit(X, frame["won"], trials=trials)
+    data = riata.open(dd.from_pandas(frame, npartitions=3), "won", trials="trials", engine=client)
+    assert_allclose(clone(model).fit(data).coef_, here.coef_, atol=1e-9)
+
+
 def test_quantiles_come_to_the_local_answer(client):
     X, y = problem()
     spec = Spec(loss="quantile:0.8", alpha_ratio=0.1)

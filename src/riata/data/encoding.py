@@ -25,6 +25,7 @@ from riata.data.columns.lists import Dense, Sparse
 from riata.data.columns.maps import AnyNames, HashedMap, Map
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
+from riata.data.columns.products import Product
 from riata.data.columns.texts import HashedText, Text
 from riata.data.offset import Offset
 from riata.data.target import Target, has_target
@@ -37,7 +38,7 @@ KINDS: dict[str, Any] = {
     encoder.kind: encoder
     for encoder in (
         Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Map, HashedMap, Levels, Words,
-        AnyNames, Combination, Cross,
+        AnyNames, Combination, Cross, Product,
     )
 }  # fmt: skip
 MATRICES = (Dense.kind, Sparse.kind)
@@ -233,6 +234,8 @@ def _encoder(plain: Any) -> Encoder:
     values = {key: value for key, value in plain.items() if key != "kind"}
     if kind == Cross.kind and "inner" in values:
         values["inner"] = _encoder(values["inner"])
+    if kind == Product.kind and isinstance(values.get("parts"), list):
+        values["parts"] = [_encoder(part) for part in values["parts"]]
     encoder: Encoder = build(KINDS[kind], values, f"column {values.get('column')!r}")
     if (fault := encoder.fault()) is not None:
         raise SchemaError(f"column {encoder.column!r} {fault}")

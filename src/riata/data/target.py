@@ -118,7 +118,7 @@ class Target:
             raise SchemaError("its several targets are no numbers, or the same twice")
         classes = None if own.classes is None else tuple(own.classes)
         if own.trials is not None and (own.survival or classes is not None or own.others):
-            raise SchemaError("its trials are of something else than successes")
+            raise SchemaError("its trials are not of successes, which are numbers")
         return cls(own.column, classes, own.survival, own.event, tuple(own.others), own.trials)
 
 

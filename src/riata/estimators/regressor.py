@@ -64,6 +64,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     shared_support : bool, optional
         Where ``y`` has several columns: whether a feature is in the model for all targets or for none (a group Lasso
         over the targets; `group_ratio` below 1 adds L1 within features). It is, unless False is given.
+    heredity : {"strong", "weak"}, optional
+        Whether interactions (`riata.open`) are in the model only beside both of the features that they are of, or
+        beside one: groups that overlap, beside ``alpha``.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional

@@ -306,7 +306,7 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed or outputs else [mean_of_empty_model(data, spec)],
+        baseline=None if hashed or outputs or spec.loss_function.couples_rows else [mean_of_empty_model(data, spec)],
         offset=offset,
     )
 

@@ -28,8 +28,10 @@ def with_usual_loss(spec: Spec, task: str, data: Dataset | None = None) -> Spec:
 
 def _goes_with_softmax(spec: Spec, data: Dataset, n_classes: int) -> bool:
     weights = spec.class_weight.values() if isinstance(spec.class_weight, Mapping) else ()
-    one_margin_each = spec.k is not None or spec.threshold is not None or data.facts.offset is not None
-    if n_classes <= 2 or one_margin_each or 0 in weights or data.single_pass:
+    one_margin_each = (
+        data.single_pass or spec.k is not None or spec.threshold is not None or data.facts.offset is not None
+    )
+    if n_classes <= 2 or one_margin_each or 0 in weights or spec.learns_online:  # as streams have it, too
         return False
     of_classes = replace(spec, loss=Softmax(n_classes))
     try:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from riata.data.budget import words_counted
 from riata.data.columns.crosses import Cross
 from riata.data.columns.numbers import Number
+from riata.data.columns.products import Product
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.formats.sampled_negatives import as_share
 from riata.data.offset import one_of
-from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
+from riata.data.opening.column_options import ColumnOptions, as_crosses, as_interactions, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
 from riata.errors import OptionError
@@ -25,6 +26,7 @@ class NamedColumns(NamedTuple):
     categorical: Sequence[str]
     text: Sequence[str]
     crosses: Sequence[Sequence[str]]
+    interactions: Sequence[Sequence[str]] | str
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,11 @@ class Asked:
 
     def column_options(self, roles: Mapping[str, str | None]) -> ColumnOptions:
         """What is said about columns, where it is known which of them have the roles."""
-        features, drop, categorical, text, crosses = self.columns
+        features, drop, categorical, text, crosses, interactions = self.columns
         return ColumnOptions(
             features=None if features is None else as_names(features),
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
+            interactions=as_interactions(interactions),
             task=self.task, on_error=self.on_error, words_counted=words_counted(self.memory),
             **{**self.column_rules, **roles},
         )  # fmt: skip
@@ -139,7 +142,9 @@ def text_columns(encoding: Encoding) -> tuple[str, ...]:
     """Columns of a model whose values are text, whatever they look like."""
     target = encoding.target
     labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
-    levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]
+    multiplied = [part for e in encoding.encoders if isinstance(e, Product) for part in e.parts]
+    no_levels = ("number", "dense", "sparse", "date", "cross", "product")
+    levels = [e.column for e in (*encoding.encoders, *multiplied) if e.kind not in no_levels]
     crosses = [e for e in encoding.encoders if isinstance(e, Cross)]
     crossed = [c for e in crosses for c, number in zip(e.crossed, e.numeric, strict=True) if not number]
     return (*levels, *crossed, *labels)
