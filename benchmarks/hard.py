@@ -1,35 +1,110 @@
 """riata against its peers where it is hard: small penalties, correlated or wide columns, standardised text.
 
-    python benchmarks/hard.py [--only genotypes] [--out docs/hard.md]
+    python benchmarks/hard.py --list
+    python benchmarks/hard.py [--case genotypes] [--solvers riata celer] [--limit 100] [--again] [--out docs/hard.md]
 
-As `convex.py`, to the same certified gap, but in processor seconds on one core, so that other work on the machine
-hardly counts. A solver begins nothing new after a hundred of them.
+As `convex.py`, to the same certified gap, but in processor seconds on one core (`--cores 2`: two), so that other work
+on the machine hardly counts. A solver begins nothing new after the limit. Every result is kept in build/hard.json as
+soon as it is there, and what is kept is not measured again: cases can be run one at a time, and a run that was stopped
+goes on. The table has all that is kept.
 """
 
+import argparse
+import json
 import os
+import sys
 import time
+from pathlib import Path
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[name] = "1"
-os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+if "--cores" not in sys.argv:
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = "1"
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
 
-import convex  # noqa: E402
+import convex
 
-import problems  # noqa: E402
+import problems
 
-LIMIT = 100
+KEPT = Path(__file__).parents[1] / "build" / "hard.json"
 HEAD = f"""# Where it is hard
 
 Written by `python benchmarks/hard.py --out docs/hard.md`: problems with small penalties, correlated or wide columns, or
 text whose columns have unit deviation (which is what standardising it gives, with an intercept). Every solver has the
-same matrix in the layout it likes best and must reach a duality gap of {convex.TARGET:g}, relative to the loss of the
-empty model, by riata's certificate on its coefficients. Times are processor seconds on one core, the best of up to
-three warm runs. A solver begins nothing new after {LIMIT} of them, and one that is not certified by then is not asked
-for smaller alphas of the same problem.
+same matrix in the layout it likes best, runs in a process of its own, and must reach a duality gap of
+{convex.TARGET:g}, relative to the loss of the empty model, by riata's certificate on its coefficients. Times are
+processor seconds on one core, the best of up to three warm runs. The ratio is the time of the fastest certified peer
+over riata's. A solver begins nothing new after its limit of seconds, and one that is not certified by then is not asked
+for smaller alphas of the same problem: *none in time* says that of all peers.
 """
 
-if __name__ == "__main__":
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", default="", help="cases whose name contains this; with = before it, is this")
+    parser.add_argument("--solvers", default=[], nargs="*", help="these alone")
+    parser.add_argument("--limit", type=int, default=100, help="processor seconds of a solver on a case")
+    parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--again", action="store_true", help="measure anew what is kept")
+    parser.add_argument("--list", action="store_true", help="name the cases, and do nothing")
+    parser.add_argument("--out", type=Path, help="write the table of all that is kept to this Markdown file")
+    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    convex.clock, convex.LIMIT, convex.LAST = time.process_time, options.limit, 8 * options.limit
     problems.BENCHMARKS = problems.HARD
-    convex.clock = time.process_time
-    convex.LIMIT, convex.LAST = LIMIT, 6 * LIMIT
-    convex.main(HEAD)
+    if options.measure:
+        convex.measure(int(options.measure[0]), options.measure[1])
+        return
+    if options.list:
+        print(*(benchmark.name for benchmark in problems.HARD), sep="\n")
+        return
+    kept = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    for number, benchmark in enumerate(problems.HARD):
+        if _asked(benchmark.name, options.case):
+            _measured(number, benchmark, options, kept)
+    rows = [(one.name, list(_results(kept, one, options.cores).values())) for one in problems.HARD]
+    table = convex.report([(name, results) for name, results in rows if results])
+    if options.out:
+        from peers import missing
+
+        options.out.write_text(f"{HEAD}\n{convex.machine()} {' '.join(missing())}\n\n{table}\n")
+    print(table)
+
+
+def _asked(name, case):
+    return name == case[1:] if case.startswith("=") else case in name
+
+
+def _results(kept, benchmark, cores):
+    return kept.get(f"{benchmark.name}, {cores} cores", {})
+
+
+def _measured(number, benchmark, options, kept):
+    """Measure all solvers of a case that are not kept, each in its own process, and keep what they say."""
+    from peers import offered
+
+    results = kept.setdefault(f"{benchmark.name}, {options.cores} cores", {})
+    for solver in offered(benchmark):
+        unwanted = options.solvers and solver not in options.solvers
+        if unwanted or (solver in results and not options.again) or _gave_up(kept, benchmark, solver, options.cores):
+            continue
+        result = convex.run(number, solver, ["--limit", str(options.limit)])
+        if result is None:
+            result = {"solver": solver, "first": None, "warm": None, "gap": None, "limit": options.limit}
+        results[solver] = result
+        print(f"{benchmark.name:45} {solver:14} {result['warm']} s  gap {result['gap']}", flush=True)
+        KEPT.parent.mkdir(exist_ok=True)
+        KEPT.write_text(json.dumps(kept, indent=1))
+
+
+def _gave_up(kept, benchmark, solver, cores):
+    """Whether the solver was not certified at a larger alpha of the same problem."""
+    for other in problems.HARD:
+        same = (other.data, other.loss, other.path) == (benchmark.data, benchmark.loss, benchmark.path)
+        found = _results(kept, other, cores).get(solver)
+        if same and other.ratio < benchmark.ratio and found is not None and not convex.certified(found):
+            return True
+    return False
+
+
+if __name__ == "__main__":
+    main()

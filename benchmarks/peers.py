@@ -150,6 +150,25 @@ def scikit_learn(X, y, benchmark):
     return solve
 
 
+def glmstar(X, y, benchmark):
+    """glmnet's C++ from Python, by its own authors."""
+    from glmnet import GaussNet, LogNet
+    from glmnet.paths.fastnet import FastNetControl
+
+    squared = benchmark.loss == "squared"
+    X, target = _columns(X) if sp.issparse(X) else np.asfortranarray(X, float), y if squared else (y + 1) / 2
+
+    def solve(alphas, tol):
+        control = FastNetControl(thresh=tol, fdev=0.0, devmax=1.0, maxit=10_000_000, mxitnr=1000)
+        kind = GaussNet if squared else LogNet
+        model = kind(
+            lambda_values=np.array(alphas), standardize=False, fit_intercept=benchmark.fit_intercept, control=control
+        ).fit(X, target)
+        return model.coefs_, np.ravel(model.intercepts_)
+
+    return solve
+
+
 def glmnet(X, y, benchmark):
     """R's, by glmnet.R in a process of its own, which reads the matrix from a folder and times the fit alone."""
     folder = Path(tempfile.mkdtemp(prefix="riata-glmnet-"))
@@ -190,6 +209,7 @@ def offered(benchmark) -> dict:
         "celer": squared or wide,
         "skglm": True,
         "adelie": True,
+        "glmstar": True,
         "glum": not wide,
         "scikit-learn": squared,
         "liblinear": not squared and wide and not benchmark.path,
@@ -211,12 +231,13 @@ def _installed(name) -> bool:
         return (
             bool(shutil.which("Rscript")) and subprocess.run(command, capture_output=True, check=False).returncode == 0
         )
-    return find_spec({"scikit-learn": "sklearn", "liblinear": "sklearn"}.get(name, name)) is not None
+    modules = {"scikit-learn": "sklearn", "liblinear": "sklearn", "glmstar": "glmnet"}
+    return find_spec(modules.get(name, name)) is not None
 
 
 SOLVERS = {
     "riata": riata, "celer": celer, "skglm": skglm, "adelie": adelie, "glum": glum, "scikit-learn": scikit_learn,
-    "liblinear": scikit_learn, "glmnet": glmnet,
+    "liblinear": scikit_learn, "glmstar": glmstar, "glmnet": glmnet,
 }  # fmt: skip
 
 

@@ -46,13 +46,13 @@ BENCHMARKS = [
 
 HARD = [
     *(
-        Benchmark(data, loss, ratio)
+        Benchmark(data, loss, ratio, path)
         for data in (
             "AR(.95) 2000 x 10,000", "AR(.95) 20,000 x 2000", "genotypes", "riboflavin", "golub", "digits49",
             "imdb", "imdb scaled", "news20", "news20 scaled", "covtype pairs",
         )
         for loss in ("squared", "logistic")
-        for ratio in (30, 100, 1000)
+        for ratio, path in ((30, False), (100, False), (1000, False), (1000, True))
         if not (data == "riboflavin" and loss == "logistic")
     ),
 ]  # fmt: skip

@@ -155,3 +155,39 @@ def online(a, y, weight, loss, noises, rates, alpha, distinct):
         if loss.logarithms:
             b_z[-1] = b[-1] = 0.0
     return weights(weight.sum(), a)[0], origin + b[:-1]
+
+
+def online_outputs(a, codes, weight, n_classes, noises, rates, alpha, distinct):
+    """The same for softmax: the weights of every lane, classes x features, and the intercepts of lanes x classes."""
+    d, n_lanes, curvature = a.shape[1], len(noises), (n_classes - 1) / n_classes**2
+    z, w = (np.zeros((n_classes, n_lanes, d)) for _ in range(2))
+    hold = np.zeros((n_classes, d))
+    b, b_z, b_hold, squares = (np.zeros((n_classes, n_lanes + 1)) for _ in range(4))
+
+    def weights(T, seen):
+        shares = weight[: len(seen)]
+        variance = np.average(seen**2, axis=0, weights=shares) - np.average(seen, axis=0, weights=shares) ** 2
+        varies = variance > 1e-12
+        level = noises * np.sqrt(squares[:, :-1]) * max(T / distinct, 1.0) ** 0.4 + alpha * T
+        divisor = curvature / rates[:, None] * np.where(varies, variance + hold[:, None], 1.0)
+        v = -soft_threshold(z, np.sqrt(np.abs(variance)) * level[..., None]) / divisor
+        return np.where(varies, v, 0.0), np.sqrt(np.where(varies, variance, 0.0))
+
+    for i, x in enumerate(a):
+        T = weight[:i].sum()
+        w, deviation = weights(T, a[: i + 1])
+        margins = b + np.column_stack([w @ x, np.zeros(n_classes)])
+        u = np.exp(margins - margins.max(axis=0))
+        u = u / u.sum(axis=0) - (np.arange(n_classes) == codes[i])[:, None]
+        cap = np.abs(u[:, -1:]) + (np.sqrt(squares[:, -1:] / T) if T > 0 else 0.0)
+        u = weight[i] * np.clip(u, -cap, cap)
+        squares += u**2
+        rest = np.sqrt(squares[:, -1:] / (T + weight[i]))
+        grown = np.hypot(hold, deviation * x / rest * np.sqrt(np.mean(u[:, :-1] ** 2, axis=1))[:, None])
+        stiffness = curvature / rates[:, None]
+        z += np.where(deviation > 0, u[:, :-1, None] * x - stiffness * (grown - hold)[:, None] * w, 0.0)
+        hold = np.where(deviation > 0, grown, hold)
+        grown_b = np.hypot(b_hold, u / rest)
+        b_z += u / curvature - (grown_b - b_hold) * b
+        b_hold, b = grown_b, -b_z / (1.0 + grown_b)
+    return weights(weight.sum(), a)[0], b[:, :-1].T

@@ -52,6 +52,8 @@ def targets(loss, z, rng):
         return np.where(z + 0.5 * rng.normal(size=len(z)) > 0, 1.0, -1.0)
     if loss.takes(np.array([-1.0]))[0]:
         return z + rng.standard_t(3, size=len(z))
+    if not loss.takes(np.array([2.0]))[0]:  # shares
+        return rng.binomial(4, 1.0 / (1.0 + np.exp(-z))) / 4.0
     mean = np.exp(np.clip(0.5 * z, -3.0, 3.0))
     if loss.takes(np.array([0.0]))[0]:
         return rng.poisson(mean).astype(float)

@@ -146,6 +146,36 @@ def test_softmax_comes_to_the_local_answer(client, monkeypatch):
     assert_allclose(there.objective, here.objective, rtol=1e-6)
 
 
+def test_several_targets_come_to_the_local_answer(client, tmp_path):
+    X, y = problem()
+    Y = np.column_stack([y, y + X[:, 0], 3.0 - y])
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(a=Y[:, 0], b=Y[:, 1], c=Y[:, 2])
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    model = riata.SparseRegressor(alpha_ratio=0.1, tol=TIGHT)
+    here = clone(model).fit(X, Y)
+    chunks = (300, -1)
+    there = clone(model).fit(da.from_array(X, chunks=chunks), da.from_array(Y, chunks=chunks))
+    assert_allclose(there.coef_, here.coef_, atol=1e-9)
+    predicted = there.predict(da.from_array(X, chunks=chunks))
+    assert predicted.shape == Y.shape
+    assert_allclose(predicted.compute(), here.predict(X), atol=1e-8)
+    for source in (dd.from_pandas(frame, npartitions=3), str(tmp_path / "rows.csv")):
+        data = riata.open(source, ["a", "b", "c"], engine=client)
+        found = clone(model).fit(data)
+        assert_allclose(found.coef_, here.coef_, atol=1e-9)
+        assert_allclose(found.score(data), here.score(X, Y))
+
+
+def test_successes_of_trials_come_to_the_local_answer(client):
+    X, y = problem()
+    trials = np.random.default_rng(0).integers(0, 4, len(y))
+    frame = pd.DataFrame(X).rename(columns=str).assign(won=np.where(y > 0, trials, trials // 2), trials=trials)
+    model = riata.SparseRegressor(loss="binomial", alpha_ratio=0.1, tol=TIGHT)
+    here = clone(model).fit(X, frame["won"], trials=trials)
+    data = riata.open(dd.from_pandas(frame, npartitions=3), "won", trials="trials", engine=client)
+    assert_allclose(clone(model).fit(data).coef_, here.coef_, atol=1e-9)
+
+
 def test_quantiles_come_to_the_local_answer(client):
     X, y = problem()
     spec = Spec(loss="quantile:0.8", alpha_ratio=0.1)

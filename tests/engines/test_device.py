@@ -23,7 +23,8 @@ from riata.objective import first_order_part
 from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
 from riata.training.path import path
-from riata.training.selection.fits import fit_selected
+from riata.training.recoding import numbered_or_recoded
+from riata.training.selection.fits import debiased, fit_selected
 from riata.training.selection.search import Search
 from riata.training.spec import Spec
 
@@ -100,6 +101,24 @@ def test_fit_is_that_of_the_cpu(both, loss, strength):
     assert there.result.converged
     np.testing.assert_allclose(there.result.objective, here.result.objective, rtol=1e-6)
     np.testing.assert_array_equal(np.flatnonzero(there.result.coef), np.flatnonzero(here.result.coef))
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("penalty", ["adaptive", "unilasso"])
+def test_first_fits_and_refits_are_those_of_the_cpu(both, loss, penalty):
+    place, kind = both
+    data = rows(kind, loss)
+    spec = Spec(loss=loss, tol=1e-8, alpha_ratio=0.1, penalty=penalty, debias=0.5)
+    here, there = (debiased(fit(one, spec), one).result.coef for one in (data, on_device(data, place)))
+    np.testing.assert_allclose(there, here, atol=1e-6 * np.abs(here).max())
+
+
+def test_groups_that_overlap_are_copied_there(both):
+    place, kind = both
+    data = rows(kind)
+    spec, recoding = numbered_or_recoded(Spec(alpha_ratio=0.1, groups=[["x1", "x4"], ["x4", "x7"]], tol=1e-8), data)
+    here, there = (recoding.back(fit(recoding.of(one), spec)).result.coef for one in (data, on_device(data, place)))
+    np.testing.assert_allclose(there, here, atol=1e-6 * np.abs(here).max())
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "huber"])

@@ -1,16 +1,18 @@
 """Several targets through the doors that people use: estimator, files, model file, selection, scores, refusals."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.parquet
 import pytest
+from click.testing import CliRunner
 from numpy.testing import assert_allclose
 from sklearn.linear_model import MultiTaskLasso
 from sklearn.metrics import r2_score
 
 import riata
+from riata.cli import main
 from riata.data.opening.convert import convert
 from riata.data.out_of_core import OutOfCore
 from riata.errors import DataError, OptionError
@@ -168,7 +170,6 @@ def test_alpha_is_chosen_for_all_targets_at_once(rows, select):
         "k": ({"k": 2}, "k is of one target: take alpha for 3 targets at once"),
         "solver": ({"solver": "online"}, "3 targets at once go with solver 'exact', not with 'online'"),
         "loss": ({"loss": "huber"}, "loss 'huber' is of one target, and there are 3"),
-        "debias": ({"alpha": 0.1, "debias": True}, "debias refits one target"),
         "l2": ({"alpha": 0.1, "l1_ratio": 0.5}, "a shared support has no l1_ratio: leave it at 1, or say"),
     }.values(),
 )
@@ -194,3 +195,32 @@ def test_wrong_targets_get_a_sentence(frame):
         riata.open(frame, NAMES, sample_negatives=0.5)
     with pytest.raises(DataError, match="have 3 targets, and the validation set has 1 target"):
         riata.SparseRegressor(alpha="auto", select="validation").fit(X, Y, validation=(X, Y[:, 0]))
+
+
+def test_the_command_line_names_targets_with_commas(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame.rename(columns={"c": "c, net"}).to_csv("rows.csv", index=False)
+
+    def run(*arguments):
+        done = CliRunner().invoke(main, list(arguments), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done
+
+    target = 'a,b,"c, net"'
+    run("fit", "rows.csv", "--target", target, "--alpha", "0.1", "--drop", "weight", "--report", "page.html", "--quiet")
+    model = riata.load_model("rows.riata.json")
+    assert model.targets == ["a", "b", "c, net"]
+    page = (tmp_path / "page.html").read_text()
+    assert "It predicts 3 targets at once" in page
+    assert "the length of the coefficients of every feature" in page
+    scores = json.loads(run("evaluate", "rows.riata.json", "rows.csv", "--json").stdout)
+    assert list(scores["by_target"]) == model.targets
+    assert_allclose(scores["r2"], np.mean([one["r2"] for one in scores["by_target"].values()]))
+    printed = run("evaluate", "rows.riata.json", "rows.csv").output
+    assert "Scores are means over the 3 targets" in " ".join(printed.split())
+    assert run("predict", "rows.riata.json", "rows.csv").stdout.startswith(
+        '"prediction_a","prediction_b","prediction_c'
+    )
+    run("fit", "rows.csv", "--target", target, "--alpha", "0.1", "--no-shared-support", "--drop", "weight", "--quiet")
+    refused = CliRunner().invoke(main, ["fit", "rows.csv", "--target", target, "--k", "2"])
+    assert refused.exit_code == 2

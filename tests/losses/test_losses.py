@@ -77,7 +77,8 @@ def test_the_compiled_twin_is_the_same(case):
         _each(compiled.code_of(loss), y, z, out)
         curvature = np.zeros(len(y)) if loss.kinked else loss.second_derivative(y, z)
         expected = [loss.value(y, z), loss.derivative(y, z), curvature]
-        assert_allclose(out, [*expected, *expected[:2]], rtol=1e-12, atol=1e-300)
+        rounding = 1e-15 if loss.half_deviance and not loss.labels else 1e-300  # of a difference of larger numbers
+        assert_allclose(out, [*expected, *expected[:2]], rtol=1e-12, atol=rounding)
 
 
 @pytest.mark.parametrize("case", COMPILED, indirect=True)
@@ -89,8 +90,8 @@ def test_margins_that_overflow_stay_finite(case):
 
 
 def test_every_code_has_a_twin_and_no_other_is_taken():
-    assert sorted(LOSSES[name].code for name in COMPILED) == [*compiled.CODES, *compiled.CODES_OF_PAIRS]
-    for code in (None, 9, -1):
+    assert sorted(LOSSES[name].code for name in COMPILED) == sorted([*compiled.CODES, *compiled.CODES_OF_PAIRS])
+    for code in (None, 10, -1):
         with pytest.raises(ValueError, match=f"loss 'softmax' has the code {code}, and no compiled loss has it"):
             compiled.code_of(type("Coded", (Softmax,), {"code": code})())
 

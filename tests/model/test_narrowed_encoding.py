@@ -18,6 +18,7 @@ KINDS = {
     "weighted words": {"features": ["words"], "text": ["words"], "tfidf": True},
     "a cross": {"features": ["level"], "crosses": [("few", "level")]},
     "a hashed cross": {"features": ["few"], "crosses": [("few", "level")], "max_levels": 50, "hash_bits": 10},
+    "a product": {"features": ["length"], "interactions": [("length", "few"), ("length", "level")]},
     "all": {},
 }
 
@@ -29,7 +30,8 @@ def table(rng, n, more=0):
     words = [" ".join(f"w{j}" for j in rng.zipf(1.5, 5) % 200) for _ in range(n)]
     y = (level < 4) * 2.0 + (few == "a") + np.array(["w3 " in text for text in words]) + rng.normal(0, 0.1, n)
     names = pd.Series([f"l{i}" for i in level]).where(rng.random(n) > 0.05)
-    return pd.DataFrame({"level": names, "few": few, "words": words, "y": y})
+    length = rng.normal(size=n)
+    return pd.DataFrame({"level": names, "few": few, "words": words, "length": length, "y": y + length * (few == "a")})
 
 
 @pytest.mark.parametrize("kind", KINDS)

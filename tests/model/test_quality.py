@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import metrics
 
+import riata
 from chunked import Chunked
 from riata.data.columns.histogram import MOST_BINS, histogram_of
 from riata.errors import DataError
@@ -224,3 +225,21 @@ def test_a_histogram_does_not_depend_on_chunks(values, cut):
         assert parts.counts.sum() == len(values)
         assert (parts.exponent, parts.first) == (whole.exponent, whole.first)
         assert_array_equal(parts.counts, whole.counts)
+
+
+@pytest.mark.parametrize("exposed", [False, True])
+def test_means_of_tenths_and_the_lorenz_curve_are_those_of_sorted_rows(exposed):
+    rng = np.random.default_rng(0)
+    X, weight, years = rng.normal(size=(200, 3)), rng.uniform(0.5, 2.0, 200), rng.uniform(0.1, 3.0, 200)
+    years = years if exposed else np.ones(200)
+    y = rng.poisson(years * np.exp(X[:, 0]))
+    beside = {"exposure": years} if exposed else {}
+    fitted = riata.SparseRegressor(loss="poisson", alpha=0.01).fit(X, y, weight, **beside)
+    found = quality(fitted.to_model(), fitted._dataset(X, y, weight, **beside, reset=False)).means
+    order = np.argsort(fitted.predict(X))  # for an exposure of 1
+    rows, whole = (np.append(0.0, np.cumsum(part[order]) / part.sum()) for part in (weight * years, weight * y))
+    assert_allclose(found.lorenz(), [rows, whole], atol=1e-12)
+    tenth = np.floor(10 * rows[:-1]).astype(int)
+    size, sums = (np.bincount(tenth, part[order]) for part in (weight * years, weight * y))
+    assert_allclose(found.groups().observed, sums / size)
+    assert_allclose(np.average(found.groups().predicted, weights=size), np.average(y / years, weights=weight * years))

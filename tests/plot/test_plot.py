@@ -140,3 +140,30 @@ def test_without_matplotlib_it_is_one_sentence(searched, monkeypatch):
     monkeypatch.delattr("matplotlib.pyplot", raising=False)
     with pytest.raises(MissingPackageError, match="pip install 'riata"):
         plot.path(searched)
+
+
+def test_a_lorenz_curve_of_counts(rows, ax):
+    X, _ = rows
+    counts = np.random.default_rng(0).poisson(np.exp(X[:, 0]))
+    model = riata.SparseRegressor(loss="poisson", alpha=0.01).fit(X, counts)
+    display = plot.lorenz(model, (X, counts), ax=ax)
+    order = np.argsort(model.predict(X))
+    assert_allclose(display.line_.get_ydata(), np.append(0.0, np.cumsum(counts[order]) / counts.sum()), atol=1e-12)
+    assert 0.2 < display.gini < 1.0
+    with pytest.raises(OptionError, match="a Lorenz curve is of counts and amounts"):
+        plot.lorenz(riata.SparseRegressor(k=1).fit(X, counts), (X, counts), ax=ax)
+
+
+def test_survival_curves(rows, ax):
+    X, y = rows
+    times = np.rec.fromarrays([y > -1.0, np.exp(y)], names="event, time")
+    model = riata.SparseSurvival(alpha=0.05).fit(X, times)
+    display = plot.survival(model, X[:3], labels="abc", ax=ax)
+    curves = model.predict_survival_function(X[:3], return_array=True)
+    assert_allclose([line.get_ydata()[1:] for line in display.lines_], curves)
+    assert_allclose(plot.survival(model.to_model(), X[:3], ax=ax).survival, curves)
+    for wrong, sentence in (({"X": X}, "120 curves cannot be told apart"), ({"X": X[:2], "labels": "a"}, "1 labels")):
+        with pytest.raises(OptionError, match=sentence):
+            plot.survival(model, **wrong, ax=ax)
+    with pytest.raises(OptionError, match="this is a regression"):
+        plot.survival(riata.SparseRegressor(k=1).fit(X, y), X[:3], ax=ax)

@@ -49,6 +49,9 @@ def test_paths_selection_and_classes_have_them_too(rows):
     X, y, _ = rows
     chosen = riata.SparseRegressor(alpha="auto", groups=GROUPS, cv=3, n_alphas=5).fit(X, y)
     assert chosen.path_.coefs.shape == (5, 6)
+    assert f"({np.count_nonzero(chosen.coef_)} features)" in chosen.selection_.reason  # and not so many copies
+    with pytest.raises(OptionError, match="groups that overlap have several of a feature: take cv"):
+        riata.SparseRegressor(alpha="auto", select="bic", groups=GROUPS).fit(X, y)
     again = riata.SparseRegressor(alpha=chosen.alpha_, groups=GROUPS).fit(X, y)
     assert_allclose(chosen.coef_, again.coef_, atol=1e-4)
     labels = np.digitize(y, [-1, 1])

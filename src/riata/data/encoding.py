@@ -25,9 +25,11 @@ from riata.data.columns.lists import Dense, Sparse
 from riata.data.columns.maps import AnyNames, HashedMap, Map
 from riata.data.columns.names import Joined
 from riata.data.columns.numbers import Number
+from riata.data.columns.products import Product
 from riata.data.columns.texts import HashedText, Text
 from riata.data.offset import Offset
 from riata.data.target import Target, has_target
+from riata.data.trials import check_trials
 from riata.errors import DataError, ModelFileError
 from riata.schema import SchemaError, build
 from riata.scipy_later import sparse as sp
@@ -36,7 +38,7 @@ KINDS: dict[str, Any] = {
     encoder.kind: encoder
     for encoder in (
         Number, Category, HashedCategory, Date, Text, HashedText, Dense, Sparse, Map, HashedMap, Levels, Words,
-        AnyNames, Combination, Cross,
+        AnyNames, Combination, Cross, Product,
     )
 }  # fmt: skip
 MATRICES = (Dense.kind, Sparse.kind)
@@ -136,7 +138,7 @@ class Encoding:
 
     def roles(self, batch: pa.RecordBatch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """For every row: its target, its weight, and whether it is kept."""
-        weight = weights_of(batch, self.weight)
+        weight = weights_of(batch, self.weight, None if self.target is None else self.target.trials)
         keep = weight > 0
         if self.target is None:
             return np.zeros(batch.num_rows), weight, keep
@@ -232,14 +234,23 @@ def _encoder(plain: Any) -> Encoder:
     values = {key: value for key, value in plain.items() if key != "kind"}
     if kind == Cross.kind and "inner" in values:
         values["inner"] = _encoder(values["inner"])
+    if kind == Product.kind and isinstance(values.get("parts"), list):
+        values["parts"] = [_encoder(part) for part in values["parts"]]
     encoder: Encoder = build(KINDS[kind], values, f"column {values.get('column')!r}")
     if (fault := encoder.fault()) is not None:
         raise SchemaError(f"column {encoder.column!r} {fault}")
     return encoder
 
 
-def weights_of(batch: pa.RecordBatch, column: str | None) -> np.ndarray:
-    """The weights of rows, which must be finite and not negative; 1 for every row by default."""
+def weights_of(batch: pa.RecordBatch, column: str | None, trials: str | None = None) -> np.ndarray:
+    """The weights of rows, which must be finite and not negative; 1 for every row by default.
+
+    A row of several trials counts as often; one whose trials are missing has no target, and is left out for that.
+    """
+    if trials is not None:
+        count = as_floats(batch.column(trials), trials)
+        check_trials(count)
+        return weights_of(batch, column) * np.where(np.isnan(count), 1.0, count)
     if column is None:
         return np.ones(batch.num_rows)
     weight = as_floats(batch.column(column), column)

@@ -31,6 +31,7 @@ class Facts:
     marks: "Marks | None" = None  # which rows belong together in folds, where columns say so
 
     targets: tuple[str, ...] | None = None  # the names of several targets at once; the target of a row is then as many
+    trials: bool = False  # whether targets are shares of successes, and weights count trials (`riata.data.trials`)
     survival: bool = False  # whether targets are times to an event, negative without one (`riata.data.survival`)
     offset: "Offset | None" = None  # where the offsets of rows come from; None: they have none
 

@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 
 from riata.data.columns.categories import Category
+from riata.data.columns.column import Encoder
+from riata.data.columns.crosses import Cross
 from riata.data.columns.dates import Date
 from riata.data.columns.numbers import Number
+from riata.data.columns.products import Product
 from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.errors import OptionError
@@ -54,6 +57,36 @@ def groups_listed(groups: Any, data: Dataset) -> list[list[int]] | None:
         listed.append(sorted({j for name in names for j in _found("groups", name, places)}))
     named = set().union(*listed)
     return [*listed, *([j] for j in range(data.n_features) if j not in named)]
+
+
+def groups_by_heredity(heredity: str, data: Dataset) -> list[list[int]]:
+    """Groups of features with which an interaction is in only beside those that it is of (Lim & Hastie, 2015).
+
+    Strong: every interaction has a group with both; weak: one with each of them. Others are groups by themselves.
+    """
+    places, start = _places(data), 0
+    groups: list[list[int]] = []
+    for encoder in data.encoding.encoders if data.encoding else ():
+        factors = encoder.factors() if isinstance(encoder, Product | Cross) else []
+        for j, pair in enumerate(factors, start):
+            mains = [] if pair is None else [_main_of(name, encoder, places) for name in pair]
+            groups += [[*mains, j]] if heredity == "strong" or not mains else [[main, j] for main in mains]
+        start += encoder.width
+    if not groups:
+        raise OptionError(
+            "heredity is about interactions, and there are none: name some (interactions), or leave it out"
+        )
+    interactions = {group[-1] for group in groups}
+    return [*([j] for j in range(data.n_features) if j not in interactions), *groups]
+
+
+def _main_of(name: str, encoder: Encoder, places: dict[str, list[int]]) -> int:
+    """The feature of this name, or that of the number whose value is crossed as a level."""
+    column = next((one for one in encoder.columns if name.startswith(f"{one}=")), name)
+    found = places.get(name) or places.get(column)
+    if found is None:
+        raise OptionError(f"heredity needs {name!r} beside {encoder.column!r}, and it is no feature: do not drop it")
+    return found[0]
 
 
 def orders_of(bounds: Any, data: Dataset) -> list[list[int]]:

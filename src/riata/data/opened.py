@@ -9,6 +9,7 @@ from riata.data.formats.source import Source
 # the options that do not say which columns become which features
 KEPT = (
     "event",
+    "trials",
     "weight",
     "offset",
     "exposure",

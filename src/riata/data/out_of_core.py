@@ -221,5 +221,6 @@ def facts_of(profile: Profile, n_rows: int, memory: int, single_pass: bool = Fal
         single_pass=single_pass,
         offset=encoding.offset,
         survival=encoding.target is not None and encoding.target.survival,
+        trials=encoding.target is not None and encoding.target.trials is not None,
         targets=None if encoding.target is None else encoding.target.several,
     )

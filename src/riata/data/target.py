@@ -16,6 +16,7 @@ from riata.data.columns.explained import Labels
 from riata.data.columns.numbers import NumberLearner
 from riata.data.formats.filesource import is_text
 from riata.data.survival import as_events, check_times
+from riata.data.trials import shares_of
 from riata.errors import DataError
 from riata.schema import SchemaError, build
 
@@ -28,7 +29,7 @@ class Target:
     """Which column, and its labels in order where they are classes; of times, which column says if there was an event.
 
     Times without a column of events are negative where there was none (`riata.data.survival`). Of several targets,
-    which are numbers, there are `others` beside the first.
+    which are numbers, there are `others` beside the first. Of successes, which column has the `trials` of each row.
     """
 
     column: str
@@ -36,6 +37,7 @@ class Target:
     survival: bool = False
     event: str | None = None
     others: tuple[str, ...] = ()
+    trials: str | None = None
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -50,13 +52,13 @@ class Target:
     @property
     def columns(self) -> list[str]:
         """The columns that it is made of."""
-        return [*self.numbers] if self.event is None else [self.column, self.event]
+        return [*self.numbers, *(name for name in (self.event, self.trials) if name is not None)]
 
     def of(self, batch: pa.RecordBatch) -> pa.Array:
         """The column of a batch, which `encode` takes; of several targets, one of lists."""
         if self.others:
             return lists_of(batch, self.numbers)
-        return target_column(batch, self.column, self.event)
+        return target_column(batch, self.column, self.event, self.trials)
 
     def encode(self, column: pa.Array) -> np.ndarray:
         """Numbers as they are, labels as positions among the classes, NaN for missing values.
@@ -102,6 +104,7 @@ class Target:
             "column",
             "classes",
             *(("survival", "event") if self.survival else ()),
+            *(("trials",) if self.trials is not None else ()),
             *(("others",) if self.others else ()),
         )
         return {name: plain[name] for name in known}
@@ -114,7 +117,9 @@ class Target:
         if own.others and (own.survival or own.classes is not None or own.column in own.others):
             raise SchemaError("its several targets are no numbers, or the same twice")
         classes = None if own.classes is None else tuple(own.classes)
-        return cls(own.column, classes, own.survival, own.event, tuple(own.others))
+        if own.trials is not None and (own.survival or classes is not None or own.others):
+            raise SchemaError("its trials are not of successes, which are numbers")
+        return cls(own.column, classes, own.survival, own.event, tuple(own.others), own.trials)
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,7 @@ class _Plain:
     survival: bool = False
     event: str | None = None
     others: list[str] = field(default_factory=list)
+    trials: str | None = None
 
 
 def lists_of(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.Array:
@@ -141,8 +147,13 @@ def has_target(y: np.ndarray) -> np.ndarray:
     return there
 
 
-def target_column(batch: pa.RecordBatch, column: str, event: str | None) -> pa.Array:
-    """The target of some rows: a column, or the times in it with the signs that a column of events gives them."""
+def target_column(batch: pa.RecordBatch, column: str, event: str | None, trials: str | None = None) -> pa.Array:
+    """The target of some rows: a column, or the times in it with the signs that a column of events gives them.
+
+    Of successes, their share among the trials in another column.
+    """
+    if trials is not None:
+        return arrow_of(shares_of(*(as_floats(batch.column(name), name) for name in (column, trials))))
     if event is None:
         return batch.column(column)
     time, happened = as_floats(batch.column(column), column), as_events(batch.column(event), event)
@@ -205,16 +216,25 @@ def check_labels(labels: Collection[Any], column: str) -> None:
 class TargetLearner:
     """Sees the target in the first pass, and decides between classification and regression."""
 
-    def __init__(self, field: pa.Field, task: str, categorical: Sequence[str] = (), event: str | None = None) -> None:
-        self.column, self.event, self.task = field.name, event, "survival" if event is not None else task
-        self.text = self.task != "survival" and (is_text(field.type) or field.name in categorical)
+    def __init__(
+        self,
+        field: pa.Field,
+        task: str,
+        categorical: Sequence[str] = (),
+        event: str | None = None,
+        trials: str | None = None,
+    ) -> None:
+        task = "survival" if event is not None else "regression" if trials is not None else task
+        self.column, self.event, self.trials, self.task = field.name, event, trials, task
+        number = task == "survival" or trials is not None
+        self.text = not number and (is_text(field.type) or field.name in categorical)
         self.boolean = pa.types.is_boolean(field.type)
         self.labels: set[Any] = set()
         self.numbers = NumberLearner(field.name)
 
     def of(self, batch: pa.RecordBatch) -> pa.Array:
         """The target of some rows, which `add` takes."""
-        return target_column(batch, self.column, self.event)
+        return target_column(batch, self.column, self.event, self.trials)
 
     def there(self, batch: pa.RecordBatch) -> np.ndarray:
         """Which rows have a target."""
@@ -268,7 +288,7 @@ class TargetLearner:
             return Target(self.column, survival=True, event=self.event)
         classes = self.task == "classification" or self.text or self.boolean or len(self.labels) == 2
         if self.task == "regression" or not classes:
-            return Target(self.column)
+            return Target(self.column, trials=self.trials)
         check_labels(self.labels, self.column)
         ordered = sorted(self.labels)
         if self.boolean:

@@ -15,7 +15,7 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.opened import opened_with
 from riata.data.opening import open as local
-from riata.data.opening.column_options import ColumnOptions, as_crosses
+from riata.data.opening.column_options import ColumnOptions, as_crosses, as_interactions
 from riata.data.row_marks import ROLES
 from riata.errors import OptionError
 
@@ -26,7 +26,7 @@ ENGINE = """    engine : Dask client, address or "dask", optional
         alike, stays on its workers, with or without an engine.
     """
 
-OF_ROWS = ("target", "event", "weight", "offset", "exposure")
+OF_ROWS = ("target", "event", "trials", "weight", "offset", "exposure")
 # options about columns
 COLUMNS = [field.name for field in fields(ColumnOptions) if field.name not in OF_ROWS]
 
@@ -111,6 +111,8 @@ def _on_dask(client: Any, source: Any, target: Any, options: dict[str, Any]) -> 
             raise OptionError(f"{role} of a Dask collection are one of its columns, given by its name")
     if "crosses" in about_columns:
         about_columns["crosses"] = as_crosses(about_columns["crosses"])
+    if "interactions" in about_columns:
+        about_columns["interactions"] = as_interactions(about_columns["interactions"])
     memory = parse_memory(options.get("memory"))
     roles = {role: options.get(role) for role in OF_ROWS} | {"target": target}
     return open_collection(client, source, roles, about_columns, options.get("encoding"), memory)

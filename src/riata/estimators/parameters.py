@@ -28,6 +28,7 @@ class Parameters(BaseEstimator):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
+        heredity: str | None = None,
         shared_support: bool | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
@@ -72,6 +73,7 @@ class Parameters(BaseEstimator):
         self.penalty_factors = penalty_factors
         self.groups = groups
         self.group_ratio = group_ratio
+        self.heredity = heredity
         self.shared_support = shared_support
         self.nonnegative = nonnegative
         self.bounds = bounds

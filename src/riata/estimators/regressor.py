@@ -1,7 +1,7 @@
 """Regression."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,14 @@ from sklearn.utils.validation import _check_sample_weight
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.data.target_names import names_of_targets
+from riata.data.trials import given_shares
 from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear, learns_online
 from riata.estimators.columns import plain_target
 from riata.estimators.input_checks import check_no_offset, check_values
 from riata.losses import USUAL
+from riata.training.checks import check_shares
 from riata.training.streams import Learner
 from riata.training.trained import Trained
 
@@ -62,15 +64,18 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     shared_support : bool, optional
         Where ``y`` has several columns: whether a feature is in the model for all targets or for none (a group Lasso
         over the targets; `group_ratio` below 1 adds L1 within features). It is, unless False is given.
+    heredity : {"strong", "weak"}, optional
+        Whether interactions (`riata.open`) are in the model only beside both of the features that they are of, or
+        beside one: groups that overlap, beside ``alpha``.
     nonnegative : bool, default=False
         Whether only models without negative coefficients are looked at.
     bounds : dict or sequence of n_features pairs, optional
         Between which numbers coefficients lie, in the units of X: {feature or column: (least, most)}, or such a pair
         for each feature. None is no bound; 0 must be possible. Of a column of levels also their order, such as
         "low<mid<high", "increasing" or "decreasing", in which their coefficients rise. With solver "exact".
-    loss : {"squared", "huber", "quantile", "poisson", "negative-binomial", "gamma", "tweedie"} or riata.losses.Loss
+    loss : {"squared", "huber", "quantile", "binomial", "poisson", "negative-binomial", "gamma", "tweedie"} or Loss
         Least squares, its robust cousin (bent at 1.35), a quantile such as "quantile:0.95", or half the deviance of
-        counts of mean exp(X @ w + b).
+        successes among ``trials``, or of counts and amounts of mean exp(X @ w + b). Or a `riata.losses.Loss`.
     solver : str, default="auto"
         A key of ``riata.SOLVERS``: "cd", "subgradient", "fobos", "l0-sgd", ...
     fit_intercept : bool, default=True
@@ -179,14 +184,64 @@ class SparseRegressor(RegressorMixin, SparseLinear):
             raise DataError("the target holds classes, not numbers: use SparseClassifier, or task 'regression'")
         return data
 
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        trials: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
+        groups: Any = None,
+        time: Any = None,
+        validation: Any = None,
+    ) -> Self:
+        """Fit to arrays, to a frame with columns of any kind, or to a `Dataset` that brings its own target.
+
+        `y` may have several columns, all of which are then predicted at once. With loss "binomial" it is the share of
+        successes of each row or, beside `trials`, their number.
+
+        Columns of a frame that are no complete numbers become features as those of files do: see `riata.open`, which
+        also takes choices about columns. So do those of an array with gaps or strings, called x0, x1, ...
+
+        `offset` is a number for each row that is added to its margin, `exposure` one whose logarithm is (of a loss with
+        a logarithmic link): the rows of a `Dataset` bring their own. To predict needs them, too.
+
+        `groups` (a label for each row, such as its customer) and `time` (a number or a date for each row) say which
+        rows folds keep together, or in order; the parameter `groups` is of features. `validation` is another dataset,
+        or (X, y), or a path or a table beside a `Dataset`, whose encoding it then gets.
+        """
+        if trials is not None:
+            y, sample_weight = self._shares(X, y, trials, sample_weight)
+        return super().fit(
+            X, y, sample_weight, offset=offset, exposure=exposure, groups=groups, time=time, validation=validation
+        )
+
+    def _shares(self, X: Any, y: Any, trials: Any, sample_weight: Any) -> tuple[Any, Any]:
+        """The shares of successes among trials, and weights that count trials."""
+        if isinstance(X, Dataset | str | Path):
+            raise OptionError("a Dataset brings its own trials: name them to riata.open (trials)")
+        check_shares(self._spec_of_task.loss_function, of_trials=True)
+        return given_shares(plain_target(y), plain_target(trials), plain_target(sample_weight))
+
     @available_if(learns_online)
     def partial_fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        trials: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
     ) -> "SparseRegressor":
         """Learn from these rows, in order, keeping what was learnt before.
 
-        An `offset`, or an `exposure`, is one number for each row, as in `fit`: all rows have one, or none.
+        `trials`, `offset` and `exposure` are one number for each row, as in `fit`: all rows have one, or none.
         """
+        if trials is not None:
+            y, sample_weight = self._shares(X, y, trials, sample_weight)
         if names_of_targets(y) is not None:
             raise OptionError("partial_fit learns one target: give it a y of one column, or fit all rows at once")
         first = self._begin_stream(X)
@@ -223,13 +278,22 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         return self.trained_.spec.loss_function.mean(z[:, 0] if z.shape[1] == 1 else z)
 
     def score(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None, exposure: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        trials: Any = None,
+        offset: Any = None,
+        exposure: Any = None,
     ) -> float:
         """R2, on arrays, or in one pass on a path, a table or a `Dataset`, which bring their own target.
 
-        Of several targets it is the mean of theirs, of several quantiles that of the shares of the pinball loss that
-        they explain.
+        Of several targets it is the mean of theirs, beside `trials` that of shares, of several quantiles that of the
+        shares of the pinball loss that they explain.
         """
+        if trials is not None:
+            y, sample_weight = self._shares(X, y, trials, sample_weight)
         if y is not None and not isinstance(X, Dataset | str | Path):
             predicted = self.predict(X, offset=offset, exposure=exposure)
             if levels := self.trained_.spec.loss_function.levels:

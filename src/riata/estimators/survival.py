@@ -12,6 +12,7 @@ from riata.data.survival import from_structured
 from riata.engines.open import is_distributed, lazily
 from riata.errors import DataError, OptionError
 from riata.estimators.base import Predictions, SparseLinear
+from riata.estimators.input_checks import check_no_offset
 from riata.losses import Loss
 from riata.model.concordance import concordance
 from riata.model.hazard import BaselineHazard, StepFunction
@@ -66,6 +67,7 @@ class SparseSurvival(SparseLinear):
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
         group_ratio: float = 1.0,
+        heredity: str | None = None,
         nonnegative: bool = False,
         bounds: Mapping[str, tuple[float | None, float | None]] | Sequence[Any] | np.ndarray | None = None,
         loss: str | Loss = "cox",
@@ -90,12 +92,13 @@ class SparseSurvival(SparseLinear):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
-    def fit(  # type: ignore[override]  # there are no offsets
+    def fit(  # type: ignore[override]  # there is no exposure
         self,
         X: Any,
         y: Any = None,
         sample_weight: Any = None,
         *,
+        offset: Any = None,
         strata: Any = None,
         entry: Any = None,
         groups: Any = None,
@@ -105,13 +108,14 @@ class SparseSurvival(SparseLinear):
         """Fit to arrays or to a frame with columns of any kind, or to a `Dataset` that brings its own target.
 
         `y` is a structured array with a field of booleans (whether the event happened) and one of numbers (when, or how
-        long nothing had happened), as scikit-survival has it. `strata`, a label for each row, have baseline hazards of
+        long nothing had happened), as scikit-survival has it. `offset` is a number for each row that is added to the
+        logarithm of its hazard. `strata`, a label for each row, have baseline hazards of
         their own; `entry` is when a row came under observation. Rows of a `Dataset` bring theirs (`riata.open`).
         `groups`, `time` and `validation` are those of `SparseRegressor.fit`: they say which rows folds keep together,
         or choose ``alpha``.
         """
         marks = {"strata": strata, "entry": entry, "groups": groups, "time": time}
-        return self._fit(X, y, sample_weight, {}, marks, validation)
+        return self._fit(X, y, sample_weight, {"offset": offset}, marks, validation)
 
     def _dataset(self, X: Any, y: Any = None, sample_weight: Any = None, **more: Any) -> Dataset:
         return super()._dataset(X, y if y is None or is_distributed(X) else from_structured(y), sample_weight, **more)
@@ -133,42 +137,45 @@ class SparseSurvival(SparseLinear):
         assert trained.hazard is not None
         self.unique_times_, self.cum_baseline_hazard_ = trained.hazard.times, trained.hazard.cumulative
 
-    def predict(self, X: Any) -> Predictions:
+    def predict(self, X: Any, *, offset: Any = None) -> Predictions:
         """The logarithm of the hazard of rows, relative to the average row's: more is sooner.
 
         X may also be a frame, a `Dataset` or a path: the model's own encoding makes features of their columns.
         """
         if is_distributed(X):
+            check_no_offset(offset, None)
             return lazily(self.predict, X, np.float64)
-        return self._margins(X)[:, 0]
+        return self._margins(X, offset)[:, 0]
 
-    def predict_cumulative_hazard_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+    def predict_cumulative_hazard_function(
+        self, X: Any, return_array: bool = False, *, offset: Any = None
+    ) -> np.ndarray:
         """The cumulative hazard of each row: step functions of time, or an array over `unique_times_`."""
-        z = self._risks(X)
+        z = self._risks(X, offset)
         return _functions(self.unique_times_, self._baseline.of_rows(z), 0.0, return_array)
 
-    def predict_survival_function(self, X: Any, return_array: bool = False) -> np.ndarray:
+    def predict_survival_function(self, X: Any, return_array: bool = False, *, offset: Any = None) -> np.ndarray:
         """The probability of each row that nothing has happened yet: functions of time, or over `unique_times_`."""
-        z = self._risks(X)
+        z = self._risks(X, offset)
         return _functions(self.unique_times_, self._baseline.survival(z), 1.0, return_array)
 
     @property
     def _baseline(self) -> BaselineHazard:
         return BaselineHazard(self.unique_times_, self.cum_baseline_hazard_)
 
-    def _risks(self, X: Any) -> np.ndarray:
+    def _risks(self, X: Any, offset: Any) -> np.ndarray:
         if is_distributed(X):
             raise OptionError("curves of a Dask collection are not there: predict it, or give curves some of its rows")
-        return np.asarray(self.predict(X))
+        return np.asarray(self.predict(X, offset=offset))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, offset: Any = None) -> float:
         """The concordance index (Harrell's C): of two rows, how often the one of higher risk had its event first."""
         if y is not None and not isinstance(X, Dataset | str | Path):
-            times, risk = from_structured(y), np.asarray(self.predict(X))
+            times, risk = from_structured(y), np.asarray(self.predict(X, offset=offset))
             check_consistent_length(risk, times)
             weight = _check_sample_weight(sample_weight, times, dtype=np.float64, ensure_non_negative=True)
             return concordance(times, risk, weight)
-        return self.to_model().score(X, y, sample_weight)
+        return self.to_model().score(X, y, sample_weight, offset=offset)
 
 
 def _functions(times: np.ndarray, values: np.ndarray, first: float, as_array: bool) -> np.ndarray:

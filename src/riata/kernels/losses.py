@@ -26,7 +26,7 @@ from riata.kernels.rows import FAST
 from riata.losses import Loss
 from riata.losses.huber import HUBER_BEND
 
-CODES = range(5)  # of the losses below
+CODES = (0, 1, 2, 3, 4, 9)  # of the losses below
 CODES_OF_PAIRS = (GAMMA, TWEEDIE, NEGATIVE_BINOMIAL, QUANTILE)
 Coded = int | tuple[int, float]  # a loss, as compiled loops take it
 
@@ -80,6 +80,10 @@ def _derivative(code: int, y: float, z: float) -> float:
         return -y * max(1.0 - y * z, 0.0)
     if code == 3:
         return min(max(z - y, -HUBER_BEND), HUBER_BEND)
+    if code == 9:
+        e = math.exp(-abs(z))
+        up, down = (1.0, e) if z > 0.0 else (e, 1.0)
+        return ((1.0 - y) * up - y * down) / (1.0 + e)
     return math.exp(min(z, 700.0)) - y
 
 
@@ -94,7 +98,7 @@ def second_derivative(loss: Coded, target: Any, margin: float) -> float:
 def _second_derivative(code: int, y: float, z: float) -> float:
     if code == 0:
         return 1.0
-    if code == 1:
+    if code == 1 or code == 9:
         e = math.exp(-abs(z))
         return e / (1.0 + e) ** 2
     if code == 2:
@@ -124,6 +128,9 @@ def _value(code: int, y: float, z: float) -> float:
         r = abs(y - z)
         near = min(r, HUBER_BEND)
         return near * (r - 0.5 * near)
+    if code == 9:
+        entropy = (y * math.log(y) if y > 0.0 else 0.0) + ((1.0 - y) * math.log(1.0 - y) if y < 1.0 else 0.0)
+        return math.log1p(math.exp(-abs(z))) + ((1.0 - y) * z if z > 0.0 else -y * z) + entropy
     return math.exp(min(z, 700.0)) - y * z + (y * math.log(y) - y if y > 0.0 else 0.0)
 
 

@@ -1,5 +1,6 @@
 """Losses: what a row costs, by its target and its margin. `Loss` says what each of them knows about itself."""
 
+from riata.losses.binomial import Binomial
 from riata.losses.catalogue import AUTO, EVERY, LOSSES, USUAL, known_loss, loss_for, loss_of, recalled_loss
 from riata.losses.coupled import CoupledLoss, SettledLoss
 from riata.losses.link import LINKS, Link, against_rest, probabilities
@@ -16,6 +17,7 @@ __all__ = [
     "LINKS",
     "LOSSES",
     "USUAL",
+    "Binomial",
     "CoupledLoss",
     "Link",
     "Loss",

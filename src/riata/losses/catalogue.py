@@ -6,6 +6,7 @@ A loss with a parameter is named with it, such as `tweedie:1.7`; its name alone 
 import re
 
 from riata.errors import OptionError
+from riata.losses.binomial import Binomial
 from riata.losses.cox import Cox, Efron
 from riata.losses.gamma import Gamma
 from riata.losses.huber import Huber
@@ -30,6 +31,7 @@ LOSSES: dict[str, Loss] = {  # those that are a sum over rows, each of which has
         SquaredHinge(),
         Huber(),
         Quantile(),
+        Binomial(),
         Poisson(),
         NegativeBinomial(),
         Gamma(),

@@ -3,8 +3,8 @@
 Time is divided into slots that end with an event each, in order; slot 0 is before the first one. A row is at risk in
 the slots after that of its entry, up to that of its own time. Its target is a code: the slot of its time if nothing had
 happened by then (it is censored), or `n_slots` more if that is its event. Where rows enter late, y has the slot of the
-entry beside the code, in its last axis; strata lie one after the other on one line of slots, and rows enter each
-with its own.
+entry beside the code, in its last axis, and behind that the offset, where they have one; strata lie one after the other
+on one line of slots, and rows enter each with its own.
 
 The loss is minus the log partial likelihood, above that of a model that knows the order of all events:
 
@@ -29,7 +29,8 @@ import numpy as np
 from riata.arrays import Array, to_host
 from riata.losses.coupled import CoupledLoss, SettledLoss
 
-TERMS = 32  # into which the curvature is divided: nearly that of as many terms as there are events
+TERMS = 32  # into which the curvature is divided, at least: nearly that of as many terms as there are events
+OF_ROWS = 1 << 19  # rows x terms, up to which there are more: where risks tell nearly all of the order, they matter
 
 
 class RiskSums(NamedTuple):
@@ -41,6 +42,7 @@ class RiskSums(NamedTuple):
     dying: np.ndarray  # of s exp(z) of the events of a slot
     deaths: np.ndarray  # of s of the events
     counts: np.ndarray  # the number of events
+    n_rows: int
 
 
 class Cox(CoupledLoss):
@@ -74,7 +76,7 @@ class Cox(CoupledLoss):
         code, entry = _codes(y)
         event = code >= self.n_slots
         slot = code - self.n_slots * event
-        z, weight = to_host(z), to_host(weight)
+        z, weight = _moved(y, to_host(z)), to_host(weight)
         with np.errstate(over="ignore"):
             mass = weight * np.exp(z)
         risk = self._by_slot(slot, mass)
@@ -88,6 +90,7 @@ class Cox(CoupledLoss):
             self._by_slot(at, mass[event]),
             self._by_slot(at, weight[event]),
             self._by_slot(at, np.ones(len(at))),
+            len(weight),
         )
 
     def _by_slot(self, slot: np.ndarray, numbers: np.ndarray) -> np.ndarray:
@@ -98,14 +101,14 @@ class Cox(CoupledLoss):
 
     def settled(self, sums: RiskSums) -> "GivenHazard":
         hazards = self._hazards(sums)
-        return GivenHazard(self, hazards, sums.deaths)
+        return GivenHazard(self, hazards, sums)
 
     def _hazards(self, sums: RiskSums) -> "Hazards":
         with np.errstate(all="ignore"):  # margins may be beyond floating point, on the way to others
             at_risk = np.maximum(np.cumsum(sums.risk[::-1])[::-1], sums.dying)
             on = sums.deaths > 0.0
             hazards = _efron if self.efron else _breslow
-            return Hazards(*(_spread(on, found) for found in hazards(at_risk[on], *(part[on] for part in sums[3:]))))
+            return Hazards(*(_spread(on, found) for found in hazards(at_risk[on], *(part[on] for part in sums[3:6]))))
 
 
 class Efron(Cox):
@@ -129,24 +132,32 @@ class GivenHazard(SettledLoss):
 
     tasks = Cox.tasks
 
-    def __init__(self, of: Cox, hazards: Hazards, deaths: np.ndarray) -> None:
+    def __init__(self, of: Cox, hazards: Hazards, sums: RiskSums) -> None:
         self.name, self._n_slots = of.name, of.n_slots
         self.cumulative = np.cumsum(hazards.of_rows)  # up to the end of each slot
         dying = self.cumulative - hazards.of_rows + hazards.of_dying
         self._hazard = np.concatenate([self.cumulative, dying])  # by the code of a row
         self._log = np.concatenate([np.zeros(of.n_slots), 1.0 + hazards.log])
-        self._edges = np.unique(np.concatenate([[0.0], self.cumulative[_ends_of_terms(deaths)], self.cumulative[-1:]]))
+        self._edges = np.unique(
+            np.concatenate(
+                [
+                    [0.0],
+                    self.cumulative[_ends_of_terms(sums.deaths, max(TERMS, OF_ROWS // max(sums.n_rows, 1)))],
+                    self.cumulative[-1:],
+                ]
+            )
+        )
 
     def value(self, y: Array, z: Array) -> Array:
         code, _ = _codes(y)
-        event = code >= self._n_slots
+        event, z = code >= self._n_slots, _moved(y, z)
         return np.exp(z) * self._exposure(y) - np.where(event, z, 0.0) - self._log[code]
 
     def derivative(self, y: Array, z: Array) -> Array:
-        return np.exp(z) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)
+        return np.exp(_moved(y, z)) * self._exposure(y) - (_codes(y)[0] >= self._n_slots)
 
     def second_derivative(self, y: Array, z: Array) -> Array:
-        return np.exp(z) * self._exposure(y)
+        return np.exp(_moved(y, z)) * self._exposure(y)
 
     def shares(self, y: Array, z: Array) -> Array:
         start, end = self._interval(y)
@@ -155,7 +166,7 @@ class GivenHazard(SettledLoss):
             within -= self._edges[:-1]
         else:
             within -= np.clip(start[:, None], self._edges[:-1], self._edges[1:])
-        return np.exp(z)[:, None] * within
+        return np.exp(_moved(y, z))[:, None] * within
 
     def _exposure(self, y: Array) -> np.ndarray:
         """The hazard that a row of margin 0 has been through."""
@@ -177,17 +188,29 @@ def codes_of(signed: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 def _codes(y: Array) -> tuple[np.ndarray, np.ndarray | None]:
     """The codes of rows, and the slots after which they enter, where they do not all enter before the first."""
-    whole = to_host(y).astype(np.int64)
+    y = to_host(y)
+    whole = (y if y.ndim == 1 else y[:, :2]).astype(np.int64)
     return (whole, None) if whole.ndim == 1 else (whole[:, 0], whole[:, 1])
 
 
-def _ends_of_terms(deaths: np.ndarray) -> np.ndarray:
+def _moved(y: Array, z: Array) -> Array:
+    """Margins with the offsets of their rows, where they have any."""
+    return z if y.ndim == 1 or y.shape[1] == 2 else z + to_host(y)[:, 2]
+
+
+def with_offsets(codes: np.ndarray, offset: np.ndarray) -> np.ndarray:
+    """Codes, with entries or without, and the offsets of their rows."""
+    entered = codes if codes.ndim == 2 else np.column_stack([codes, np.zeros(len(codes))])
+    return np.column_stack([entered, offset])
+
+
+def _ends_of_terms(deaths: np.ndarray, n_terms: int) -> np.ndarray:
     """The last slots of the terms: every slot with an event, or some, with about as many events between any two."""
     slots = np.flatnonzero(deaths)
-    if len(slots) <= TERMS:
+    if len(slots) <= n_terms:
         return slots
     share = np.cumsum(deaths) / deaths.sum()
-    return np.searchsorted(share, np.arange(1, TERMS) / TERMS)
+    return np.searchsorted(share, np.arange(1, n_terms) / n_terms)
 
 
 def _breslow(at_risk: np.ndarray, dying: np.ndarray, deaths: np.ndarray, counts: np.ndarray) -> Hazards:

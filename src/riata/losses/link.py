@@ -36,6 +36,12 @@ def _log_odds(mean_y: Array) -> Array:
     return np.log1p(mean_y) - np.log1p(-mean_y)
 
 
+def _log_odds_of_share(share: Any) -> Any:
+    """The margin whose share is `share`; as sure as numbers allow where it is 0 or 1."""
+    share = np.clip(share, 1e-15, 1.0 - 1e-15)
+    return np.log(share) - np.log1p(-share)
+
+
 def softmax(z: Array) -> Array:
     """exp(z) as shares of their sum, over the last axis."""
     xp = namespace(z)
@@ -48,6 +54,7 @@ EXP = Link("exp", np.exp, _log, "the logarithm of the prediction", "the score")
 LOGISTIC = Link(
     "logistic", expit, _log_odds, "the logarithm of the odds", "the logarithm of the odds", probabilities=True
 )
+SHARE = Link("share", expit, _log_odds_of_share, "the logarithm of the odds", "the score")
 SOFTMAX = Link(
     "softmax",
     softmax,
@@ -57,7 +64,7 @@ SOFTMAX = Link(
     probabilities=True,
     sums_to_one=True,
 )
-LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC, SOFTMAX)}
+LINKS: dict[str, Link] = {link.name: link for link in (IDENTITY, EXP, LOGISTIC, SHARE, SOFTMAX)}
 
 
 def against_rest(link: Link, z: np.ndarray) -> np.ndarray:

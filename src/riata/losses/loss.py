@@ -36,6 +36,7 @@ class Loss(ABC):
     relative: bool = False  # whether it is a function of y - z, so that a constant may be taken from all targets
     refusal: str = "the target has values that the loss cannot take"  # the error message for such targets
 
+    of_shares: bool = False  # whether targets are shares of successes, each of which may stand for several trials
     logarithms: bool = False  # whether margins are logarithms of means: y in other units moves them all alike
 
     # Its shape.
@@ -45,6 +46,7 @@ class Loss(ABC):
     least_curvature: float = 0.0  # replaces smaller second derivatives in Newton steps, where they are 0 on an interval
     stiff: bool = False  # whether curvatures of rows differ by many orders, so that descent along columns is slow
     n_outputs: int = 1  # margins of a row; with several, z and the derivative are rows x outputs
+    steps_of_classes: bool = False  # whether solver 'online' has a sweep of all its margins
     couples_rows: bool = False  # whether the loss is no sum over rows: see `riata.losses.coupled`
 
     # The usual name and unit of its mean over rows.
@@ -169,6 +171,7 @@ class Loss(ABC):
             "conjugate": own.conjugate is not Loss.conjugate,
             "bounded curvature": bool(np.isfinite(self.curvature)),
             "compiled": self.code is not None,
+            "steps of classes": self.steps_of_classes,
             "one margin a row": self.n_outputs == 1,
             "sum over rows": not self.couples_rows,
         }

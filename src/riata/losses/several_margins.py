@@ -39,6 +39,7 @@ class Balanced(NamedTuple):
 class SeveralMargins(Loss):
     """z and the derivative have an entry for each output in their last axis."""
 
+    unit_curvature: bool = False  # whether second derivatives are 1 in every margin, and 0 between them, everywhere
     least_share: float = 0.0  # of a slope: less curvature is replaced by it in Newton steps, which end within reach
 
     @abstractmethod

@@ -21,6 +21,7 @@ class Softmax(SeveralMargins):
     link = SOFTMAX
     tasks = ("classification",)
     curvature = 0.5
+    steps_of_classes = True
     least_share = 0.01  # a row far on the wrong side has a slope of 1, and hardly any curvature
     score = "log_loss"
     half_deviance = True

@@ -16,6 +16,7 @@ class SquaredTargets(SeveralMargins):
 
     name = "squared"
     relative = True
+    unit_curvature = True
     curvature = 1.0
     score = "mse"
     summed = " summed over targets"

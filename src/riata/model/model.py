@@ -240,11 +240,13 @@ class Model:
         labels: np.ndarray = np.asarray(self.classes)[self.decide(z)]
         return labels
 
-    def survival(self, X: Any, times: Any, feature_names: Sequence[str] | None = None) -> np.ndarray:
+    def survival(
+        self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None
+    ) -> np.ndarray:
         """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
         if self.hazard is None:
             raise OptionError(f"survival is of times to an event, and this is a {self.task}")
-        return self.hazard.survival(self.margins(X, feature_names), times)
+        return self.hazard.survival(self.margins(X, feature_names, offset=offset), times)
 
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""

@@ -15,7 +15,7 @@ class PathModel:
     n_selected: int  # features
     debias: float | None = None  # how far it was moved towards a fit without the penalty
     ridge: float = 0.0  # beside k
-    chosen_under: float | None = None  # a stronger ridge that its features were chosen under
+    chosen_under: float | None = None  # the ridge that its features were chosen under
 
 
 class ScoredOn(Enum):

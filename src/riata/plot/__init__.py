@@ -6,27 +6,33 @@ again, with `plot(ax=...)`. Where scikit-learn has a display it is used; those h
 
 from riata.plot.coefficients_display import CoefficientsDisplay
 from riata.plot.convergence_display import ConvergenceDisplay
+from riata.plot.lorenz_display import LorenzDisplay
 from riata.plot.path_display import PathDisplay
 from riata.plot.selection_display import SelectionDisplay
 from riata.plot.stability_display import StabilityDisplay
+from riata.plot.survival_display import SurvivalDisplay
 from riata.plot.tested import calibration, confusion, precision_recall, residuals, roc
 
 __all__ = [
     "CoefficientsDisplay",
     "ConvergenceDisplay",
+    "LorenzDisplay",
     "PathDisplay",
     "SelectionDisplay",
     "StabilityDisplay",
+    "SurvivalDisplay",
     "calibration",
     "coefficients",
     "confusion",
     "convergence",
+    "lorenz",
     "path",
     "precision_recall",
     "residuals",
     "roc",
     "selection",
     "stability",
+    "survival",
 ]
 
 path = PathDisplay.from_estimator
@@ -34,3 +40,5 @@ selection = SelectionDisplay.from_estimator
 convergence = ConvergenceDisplay.from_estimator
 coefficients = CoefficientsDisplay.from_estimator
 stability = StabilityDisplay.from_stability
+survival = SurvivalDisplay.from_estimator
+lorenz = LorenzDisplay.from_estimator

@@ -17,6 +17,11 @@ def what_it_predicts(
     return f"knows the {offset.role} of a row alone" + ("" if mean is None else f", and predicts {shown(mean)} at {at}")
 
 
+def unit_of(model: Model, target: str) -> str:
+    """What those scores are in."""
+    return f"shares, of successes ({target}) among trials" if model.loss_function.of_shares else f"the unit of {target}"
+
+
 def errors_of(model: Model) -> str:
     """The scores that are in the unit of the target."""
     return "RMSE and MAE" if model.loss_function.level is None else "The pinball loss and MAE"

@@ -21,6 +21,8 @@ Of a loss (`Loss.has`):
     "sum over rows"        a loss that is one: all solvers but 'exact' need it
     "one margin a row"     one margin for each row: all solvers but 'exact' need it
 
+    "steps of classes"     a compiled sweep of all its margins, for solver 'online'
+
 A need may be met in one of two ways: "strengths or cardinality".
 """
 
@@ -40,6 +42,8 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not; take "
     "alpha and solver 'exact'",
+    "one margin a row or steps of classes": "solver {solver!r} takes one margin for each row, or softmax, and loss "
+    "{loss!r} is neither; take alpha and solver 'exact'",
     "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",
     "kinks by strengths": "loss {loss!r} has a kink, and goes with the elastic net and its bounds, not with {penalty}",
     "sum over rows": "solver {solver!r} takes losses of single rows, and {loss!r} is one of rows together; take alpha "
@@ -49,6 +53,8 @@ SENTENCES = {
     "bounded curvature": "solver {solver!r} needs a bound on the curvature, and {loss!r} has none; take solver 'exact'",
     "no kink": "loss {loss!r} has a kink, which solver {solver!r} does not take: take solver 'exact' or 'online'",
     "compiled": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver 'exact' or 'best-k'",
+    "compiled or steps of classes": "solver {solver!r} needs a compiled loss, which {loss!r} is not; take solver "
+    "'exact' or 'best-k'",
 }
 
 

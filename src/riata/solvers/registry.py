@@ -20,6 +20,10 @@ LASSO = ELASTIC_NET | {"no l2 part"}
 BOUNDED = frozenset({"bounded curvature"})
 WORKING_SET = frozenset({"separable step or block step", "second derivative or smoothing", "kinks by strengths"})
 SWEEPS = frozenset({"compiled", "no kink"})  # over single rows or columns
+ONLINE = frozenset(
+    {"uniform", "no bounds", "sum over rows", "strengths or cardinality", "no l2 part", "no groups"}
+    | {"one margin a row or steps of classes", "compiled or steps of classes"}
+)
 BEST_K = ALIKE | {"cardinality", "second derivative"}
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
 
@@ -78,7 +82,7 @@ SOLVERS = {
     "online": Solver(
         at("online.online:online"),
         "alpha or k",
-        ALIKE | {"strengths or cardinality", "no l2 part", "no groups", "compiled"},
+        ONLINE,
         1,
         stochastic=True,
         finds_alpha=True,

@@ -90,7 +90,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.max_steps is not None and spec.max_steps < 1, f"max_steps must be at least 1, not {spec.max_steps}"),
         *_certify_checks(spec),
         (not _share_or_auto(spec.debias),
-         f"debias must be True, False, a share of the way between 0 and 1, or 'auto', not {spec.debias!r}"),
+         f"debias must be a share of the way between 0 and 1, or 'auto', not {spec.debias!r}"),
         (not 0 <= spec.tol < np.inf, f"tol must be zero or more, not {spec.tol}"),
         (spec.half_life is not None and not solver.finds_alpha, "a half_life is for solvers 'online' and 'sketch'"),
         (n_features > WIDEST and not solver.width_free,
@@ -308,6 +308,15 @@ def check_marks(data: Dataset) -> None:
     given = [] if data.facts.marks is None else [role for role in (STRATA, ENTRY) if role in data.facts.marks]
     if given and data.task != "survival":
         raise OptionError(f"{given[0]} goes with times to events: name the column of events (event), or leave it out")
+
+
+def check_shares(loss: Loss, of_trials: bool) -> None:
+    """Refuse successes of trials for a loss that is not of shares."""
+    if of_trials and not loss.of_shares:
+        raise OptionError(
+            f"trials are of successes, whose shares loss 'binomial' takes, and not {loss.name!r}: take that, or leave "
+            "trials out"
+        )
 
 
 def check_exposure(loss: Loss, exposed: bool) -> None:

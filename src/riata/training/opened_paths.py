@@ -13,7 +13,7 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import loss_for
 from riata.training import path as along
-from riata.training.checks import check_exposure, check_rows
+from riata.training.checks import check_exposure, check_rows, check_shares
 from riata.training.offsets import with_offsets
 from riata.training.path import ALPHA_REACH, LENGTH, ModelPath
 from riata.training.preparing import rows_or_statistics, rows_seen
@@ -66,6 +66,7 @@ def _one_margin(data: Dataset, spec: Spec) -> tuple[Dataset, Spec, Recoding | No
     spec = with_usual_loss(spec, data.task, data)
     if loss_for(data.task, spec.loss).levels:
         raise OptionError("a path is of one quantile: give one level, such as quantile:0.9")
+    check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, offset is not None and offset.exposure)
     if data.task == "survival":
         check_risks(data, spec)

@@ -131,6 +131,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("event", None, Section.COLUMNS, Kind.TEXT,
               "Column of 1 and 0: whether an event happened at the time that is the target, or had not by then.",
               metavar="COLUMN", commands=ANY_DATA),
+    Parameter("trials", None, Section.COLUMNS, Kind.TEXT,
+              "Column of numbers of trials, among which the target counts successes: --loss binomial.",
+              metavar="COLUMN", commands=ANY_DATA),
     Parameter("weight", None, Section.COLUMNS, Kind.TEXT, "Column of weights.", commands=ANY_DATA),
     Parameter("offset", None, Section.COLUMNS, Kind.TEXT, "Column of numbers that are added to the margins of rows.",
               metavar="COLUMN", commands=ANY_ROWS),
@@ -161,6 +164,10 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("crosses", (), Section.COLUMNS, Kind.CROSSES,
               "Columns whose levels are features in combination, too; may be repeated.", option="--cross",
               metavar="COLUMN,COLUMN", commands=ANY_DATA),
+    Parameter("interactions", (), Section.COLUMNS, Kind.CROSSES,
+              "Columns whose products are features, too: numbers with numbers or with levels; of several all pairs, of "
+              "all those of all columns; may be repeated.", option="--interaction", metavar="all|COLUMN,COLUMN",
+              commands=ANY_DATA),
     Parameter("ngrams", 1, Section.COLUMNS, Kind.WHOLE, "Count runs of so many neighbouring words in text, too.",
               commands=ANY_DATA),
     Parameter("stop_words", (), Section.COLUMNS, Kind.NAMES, "Words of text that do not count; english is a list.",
@@ -233,6 +240,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     Parameter("group_ratio", 1.0, Section.STRENGTH, Kind.NUMBER,
               "Share of the group Lasso beside --groups and --alpha; the rest is L1 within groups.",
               commands=SEARCHES),
+    Parameter("heredity", None, Section.STRENGTH, Kind.TEXT,
+              "Interactions only beside both (strong) or one (weak) of the features that they are of.",
+              choices=("strong", "weak"), commands=SEARCHES),
     Parameter("shared_support", None, Section.STRENGTH, Kind.SWITCH,
               "Whether a feature is in the model for all targets (as it is by default), or classes of --loss softmax, "
               "or for none.", commands=SEARCHES),
@@ -244,8 +254,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               option="--bound", metavar="NAME=LEAST..MOST", commands=SEARCHES),
     # What is minimised.
     Parameter("loss", "squared", Section.MODEL, Kind.TEXT,
-              "squared, huber, quantile, poisson, negative-binomial, gamma, tweedie; logistic, softmax, squared-hinge; "
-              "cox.",
+              "squared, huber, quantile, binomial, poisson, negative-binomial, gamma, tweedie; logistic, softmax, "
+              "squared-hinge; cox.",
               option_default=None, commands=FITS),
     Parameter("class_weight", None, Section.MODEL, Kind.WEIGHTS,
               "Weight of the rows of a class, or balanced; may be given several times.", commands=FITS),

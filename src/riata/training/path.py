@@ -56,7 +56,7 @@ class ModelPath:
     n_outputs: int = 1  # margins that the models have, where they are fitted at once
     debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
     ridge: float = 0.0  # along k: of all models
-    chosen_under: float | None = None  # a stronger ridge that their features were chosen under
+    chosen_under: float | None = None  # the ridge that their features were chosen under
 
     @property
     def converged(self) -> bool:
@@ -65,7 +65,8 @@ class ModelPath:
     @property
     def reason(self) -> str:
         """Why it ended there, in words."""
-        return why(self.stop) if self.ended is None else f"{why(self.stop)}; {self.ended.sentence}"
+        said = f"{why(self.stop)}{', before debias' if self.debias else ''}"
+        return said if self.ended is None else f"{said}; {self.ended.sentence}"
 
     @property
     def certified(self) -> bool:
@@ -95,6 +96,12 @@ class ModelPath:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def of_sizes(self, sizes: Sequence[int]) -> "ModelPath":
+        """Of a path along every k the empty model, and those of these sizes."""
+        kept = [0, *sizes]
+        arrays = {name: getattr(self, name)[kept] for name in ("values", "coefs", "intercepts", "losses", "objectives")}
+        return replace(self, **arrays, bounds=None if self.bounds is None else [self.bounds[k] for k in kept])
 
     def named(self, i: int) -> str:
         """A model of the path, in words."""
@@ -269,9 +276,9 @@ def rough_k_path(data: Dataset, spec: Spec, sizes: Sequence[int], made: Made = u
 
 
 def supports_under_ridge(data: Dataset, spec: Spec, sizes: Sequence[int], base: np.ndarray) -> list[np.ndarray]:
-    """Features for each of these sizes, chosen under the strong ridge of a spec; sizes beyond the base's go on from it.
+    """Features for each of these sizes, chosen under the ridge of a spec; sizes beyond the base's go on from it.
 
-    So strong a ridge keeps margins small, where the local quadratic of the empty model is the loss.
+    A ridge keeps margins small, where the local quadratic of the empty model is near the loss.
     """
     problem, _ = make_problem(data, replace(spec, k=int(sizes[-1])))
     return proposed_supports(problem, sizes, 2.0 * MIN_GAIN * gap_unit(problem), base)
@@ -284,6 +291,7 @@ def fitted_k_path(data: Dataset, spec: Spec, supports: Mapping[int, np.ndarray],
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
     found = refitted_in_turn(problem, list(supports.values()), solver_options(spec))
+    found += found[-1:] * (len(supports) - len(found))
     path = _along_k(
         problem, spec, [0, *supports], [_empty(problem), *found], Stop.proved(RefittedSupports(1))
     )  # fmt: skip

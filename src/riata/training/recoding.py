@@ -3,7 +3,8 @@
 Two things that are asked of features become simple for others:
 
 - Groups that overlap (the latent group Lasso; Jacob, Obozinski & Vert, 2009): every group has copies of its features,
-  and a coefficient is the sum of those of its copies. So a model has all features of some groups, whole.
+  and a coefficient is the sum of those of its copies. So a model has all features of some groups, whole. With groups
+  of interactions and the features that they are of, none is in the model without these (heredity).
 - Coefficients in order, such as those of the levels low < mid < high: the features are "mid or more" and "high", whose
   coefficients are the steps from one level to the next, and none of them is negative.
 """
@@ -16,16 +17,24 @@ import numpy as np
 from riata.arrays import namespace
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
-from riata.data.features import groups_listed, orders_of
+from riata.data.features import groups_by_heredity, groups_listed, orders_of
 from riata.errors import OptionError
 from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
+from riata.outcome.choices import PathModel, WithinOneStandardError
 from riata.scipy_later import sparse as sp
 from riata.training.fitting import Fit
 from riata.training.named_features import with_features_numbered
 from riata.training.path import ModelPath
 from riata.training.selection.fits import SelectedFit
+from riata.training.selection.scoring import CRITERIA
+from riata.training.selection.search import Selection
 from riata.training.spec import Spec
+
+BY_HEREDITY = {
+    "strong": ", an interaction in groups with the two features that it is of, their coefficients added up",
+    "weak": ", an interaction in a group with each of the features that it is of, their coefficients added up",
+}
 
 
 @dataclass(frozen=True)
@@ -58,7 +67,8 @@ class Recoding:
             fitted, result=replace(result, coef=self._of_features(result.coef, n_outputs)), note=self.words
         )
         if isinstance(fitted, SelectedFit):
-            fitted = replace(fitted, path=self.path_back(fitted.path))
+            path = self.path_back(fitted.path)
+            fitted = replace(fitted, path=path, selection=_counted_again(fitted.selection, path))
         return fitted
 
     def path_back(self, path: ModelPath) -> ModelPath:
@@ -70,31 +80,69 @@ class Recoding:
         return of_features
 
 
+def _counted_again(selection: Selection, path: ModelPath) -> Selection:
+    """The choice with the numbers of features of a path, in place of those of copies."""
+
+    def counted(model: PathModel) -> PathModel:
+        place = int(np.flatnonzero(path.values == model.value)[0])
+        return replace(model, n_selected=path.model(place).n_selected)
+
+    choice = replace(selection.choice, model=counted(selection.choice.model))
+    if isinstance(choice, WithinOneStandardError):
+        choice = replace(choice, least_model=counted(choice.least_model))
+    return replace(selection, choice=choice)
+
+
 def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | None]:
     """The spec with arrays over features, and the recoding whose new features these are, if there must be one."""
+    if spec.heredity is not None:
+        _check_heredity(spec)
+        _check_rows(data)
+        return _with_copies(spec, data, groups_by_heredity(spec.heredity, data), BY_HEREDITY[spec.heredity])
     listed, orders = groups_listed(spec.groups, data), orders_of(spec.bounds, data)
     overlaps = listed is not None and len(set().union(*listed)) < sum(map(len, listed))
     if not orders and not overlaps:
         return with_features_numbered(spec, data), None
-    if data.is_summary or data.single_pass:
-        raise OptionError(
-            "groups that overlap and coefficients in order need rows that are kept, not statistics of them"
-        )
+    _check_rows(data)
     if overlaps:
         if spec.k is not None:
             raise OptionError("k counts groups that do not overlap: take alpha, or give every feature to one group")
         assert listed is not None
-        return _with_copies(spec, data, listed)
+        return _with_copies(spec, data, listed, ", a coefficient the sum of one for each group of its feature")
     return _with_steps(spec, data, orders)
 
 
-def _with_copies(spec: Spec, data: Dataset, groups: list[list[int]]) -> tuple[Spec, Recoding]:
+def _check_rows(data: Dataset) -> None:
+    """Refuse rows that are gone, or known by their sums."""
+    if data.is_summary or data.single_pass:
+        raise OptionError(
+            "groups that overlap and coefficients in order need rows that are kept, not statistics of them"
+        )
+
+
+def _check_heredity(spec: Spec) -> None:
+    """Refuse what groups of interactions with their features do not go with."""
+    if spec.heredity not in BY_HEREDITY:
+        raise OptionError(f"heredity must be 'strong' or 'weak', not {spec.heredity!r}")
+    if spec.k is not None:
+        raise OptionError("heredity goes with alpha, not with k")
+    beside = [name for name, given in {
+        "groups": spec.groups is not None, "bounds": spec.bounds is not None, "nonnegative": spec.nonnegative,
+        "l1_ratio": spec.l1_ratio < 1, "penalty": spec.penalty is not None}.items() if given]  # fmt: skip
+    if beside:
+        raise OptionError(f"heredity makes groups of its own, and does not go with {' and '.join(beside)}")
+
+
+def _with_copies(spec: Spec, data: Dataset, groups: list[list[int]], words: str) -> tuple[Spec, Recoding]:
     """A copy of every feature for each of its groups."""
+    if spec.alpha == "auto" and spec.select in CRITERIA:
+        raise OptionError(
+            f"select={spec.select!r} counts coefficients, and groups that overlap have several of a feature: take cv"
+        )
     features = np.concatenate(groups)
     labels = np.repeat(np.arange(len(groups)), list(map(len, groups)))
     plain = with_features_numbered(replace(spec, groups=None), data)
     factors = None if plain.penalty_factors is None else np.asarray(plain.penalty_factors)[features]
-    words = ", a coefficient the sum of one for each group of its feature"
     return replace(plain, groups=labels, penalty_factors=factors), _recoding(
         data, features, np.arange(len(features)), words
     )

@@ -13,7 +13,7 @@ from riata.data.folds import ByPosition
 from riata.data.remote import Remote
 from riata.data.row_marks import ENTRY, STRATA, Mark, Marks
 from riata.errors import DataError, OptionError
-from riata.losses.cox import Cox, GivenHazard, codes_of
+from riata.losses.cox import Cox, GivenHazard, codes_of, with_offsets
 from riata.model.hazard import BaselineHazard
 from riata.training.fitting import Fit
 from riata.training.selection.fits import SelectedFit
@@ -44,7 +44,11 @@ class RiskSets:
 
     def rows(self, data: Dataset) -> Dataset:
         """The rows with the codes of their slots for a target."""
-        return self.coded(data).sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
+        seen = self.coded(data)
+        if data.facts.offset is not None:
+            seen = seen.map(_with_offset)
+            seen.facts = seen.facts.but(offset=None)
+        return seen.sharing_moments(lambda of_target: data.target_moments if of_target else data.moments)
 
     def baseline(self, data: Dataset, w: np.ndarray, b: float) -> BaselineHazard:
         """The cumulative hazard of a row of margin 0, by a model of these coefficients: one pass.
@@ -57,12 +61,14 @@ class RiskSets:
         return BaselineHazard.of(self.times, settled.cumulative[1:])
 
 
+def _with_offset(chunk: Chunk) -> Chunk:
+    return chunk._replace(y=with_offsets(to_host(chunk.y), to_host(chunk.offset)), offset=None)
+
+
 def check_risks(data: Dataset, spec: Spec) -> None:
     """Refuse what is not there for losses of risk sets."""
     if spec.device is not None:
         raise OptionError(f"loss {spec.loss_function.name!r} is not there on a GPU: leave device out")
-    if data.facts.offset is not None:
-        raise OptionError(f"loss {spec.loss_function.name!r} has no offset yet: make it a feature, or leave it out")
 
 
 def risk_sets(data: Dataset, spec: Spec, marks: Marks | None = None, validation: Dataset | None = None) -> RiskSets:

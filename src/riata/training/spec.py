@@ -29,6 +29,7 @@ class Spec:
     penalty_factors: Any = None  # one number per feature, 0 is always in; or {feature or column: number}
     groups: Any = None  # a label for every feature, or "columns"; k then counts groups, and alpha is of a group Lasso
     group_ratio: float = 1.0
+    heredity: str | None = None  # "strong" or "weak": interactions only beside the features that they are of
     shared_support: bool | None = None  # None: of several targets it is, of softmax it is not
     nonnegative: bool = False
     bounds: Any = None  # {feature or column: (least, most)}, or such a pair for every feature; None is no bound

@@ -24,6 +24,7 @@ from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
+from riata.solvers.online.online import of_outputs
 from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Learnt, Stream, mirrored
@@ -61,6 +62,8 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
     if solver.method is None:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
     method: Any = solver.method(penalty)
+    if loss.n_outputs > 1:
+        method = of_outputs(method, loss.n_outputs)
     if solver.finds_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
     if solver.width_free and spec.memory_bytes is not None:
@@ -78,6 +81,7 @@ class Margins:
     progressive: ProgressiveValidation = field(default_factory=ProgressiveValidation)
     offsets: bool = False  # whether rows have an offset, which the first ones tell
     scores: ScoresSoFar = field(default_factory=ScoresSoFar)  # of probabilities, while there is one margin
+    n_classes: int = 0  # whose margins are learnt together, by softmax; 0: each by itself
 
     def learn(self, chunk: Chunk, targets: list[np.ndarray]) -> None:
         """Learn rows that have one target per margin; how they were predicted is added to `progressive`."""
@@ -92,7 +96,7 @@ class Margins:
             rows = list(map(offset_rule(self.spec.loss_function), rows))
         learnt = [stream.learn(its) for stream, its in zip(self.streams, rows, strict=True)]
         self.progressive = self.progressive.plus(self._validated(learnt))
-        if len(learnt) == 1 and self._seen.loss_function.link.probabilities:
+        if len(learnt) == 1 and not self.n_classes and self._seen.loss_function.link.probabilities:
             y, z, weight = learnt[0]
             loss = self._seen.loss_function
             self.scores.add(loss.targets(y), loss.whole_margins(y, z), weight)
@@ -101,6 +105,9 @@ class Margins:
     def _seen(self) -> Spec:
         """What is asked for, of a loss that sees the offsets of rows."""
         loss = self.spec.loss_function
+        if self.n_classes:
+            loss = loss.of_classes(self.n_classes)
+            return replace(self.spec, loss=loss_with_offset(loss) if self.offsets else loss)
         return replace(self.spec, loss=loss_with_offset(loss)) if self.offsets else self.spec
 
     def _validated(self, learnt: list[Any]) -> ProgressiveValidation:
@@ -116,7 +123,7 @@ class Margins:
 
     def for_classes(self, n_classes: int) -> None:
         """Make room for new labels."""
-        if not self.streams or n_classes < 3:
+        if not self.streams or n_classes < 3 or self.n_classes:
             return
         if len(self.streams) == 1:
             if self.offsets:
@@ -156,7 +163,17 @@ class Learner:
             raise OptionError("penalty_factors, bounds and groups are for 'exact' and 'best-k', not for streams")
         if spec.loss_function.levels:
             raise OptionError("a stream learns one quantile: give one level, such as quantile:0.9, to each of several")
-        self.margins, self.classes, self._all_known = Margins(spec), classes, all_classes_known
+        n_together = 0
+        if classes is not None and spec.loss_function.n_outputs > 1:
+            if not all_classes_known:
+                raise OptionError(
+                    f"loss {spec.loss_function.name!r} learns rows as they come where all classes are named at first: "
+                    "give partial_fit classes, or take loss 'logistic'"
+                )
+            of_classes = spec.loss_function.of_classes(len(classes))
+            n_together = of_classes.n_outputs if of_classes.n_outputs > 1 else 0
+            spec = spec if n_together else replace(spec, loss=of_classes.name)
+        self.margins, self.classes, self._all_known = Margins(spec, n_classes=n_together), classes, all_classes_known
         self.offset: Offset | None = None  # where the offsets of rows come from
         self.order = LabelOrder()
 
@@ -197,7 +214,8 @@ class Learner:
             self.order.add(codes)
             weights = np.array([by_label.get(label, 1.0) for label in known])[codes]
             part = chunk.rows(rows)
-            self.margins.learn(part._replace(weight=part.weight * weights), targets_of(codes, len(known)))
+            targets = [codes.astype(np.float64)] if self.margins.n_classes else targets_of(codes, len(known))
+            self.margins.learn(part._replace(weight=part.weight * weights), targets)
 
     def n_chosen(self, n_features: int) -> int:
         """How many features the model has as of now."""
@@ -207,7 +225,7 @@ class Learner:
     @property
     def scores(self) -> ProgressiveScores | None:
         """How good probabilities were before their rows were learnt; None where there are none, or several classes."""
-        if len(self.margins.streams) != 1 or self.classes is None:
+        if len(self.margins.streams) != 1 or self.classes is None or self.margins.n_classes:
             return None
         return self.margins.scores.scores(swapped=self._swapped)
 
@@ -227,7 +245,7 @@ class Learner:
             self.spec,
             self.spec.solver,
             coefficients(models, n_features),
-            np.array([model.intercept for model in models]),
+            np.concatenate([np.atleast_1d(model.intercept) for model in models]),
             self.steps,
             classes,
             feature_names=feature_names,
@@ -241,7 +259,7 @@ class Learner:
 
         Offsets were those of a margin between two, and keep its sides.
         """
-        if self.classes is None or len(self.classes) < 2 or self.margins.offsets:
+        if self.classes is None or len(self.classes) < 2 or self.margins.offsets or self.margins.n_classes:
             return models, self.classes
         order = sorted(range(len(self.classes)), key=self.classes.tolist().__getitem__)
         if len(models) == 1 and order != [0, 1]:

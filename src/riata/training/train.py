@@ -22,6 +22,7 @@ from riata.training.checks import (
     check_request,
     check_same_features,
     check_same_offsets,
+    check_shares,
     check_target_varies,
     check_width,
 )
@@ -89,6 +90,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     check_request(spec, data.task)
     check_marks(data)
     check_width(data, spec)
+    check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
     if spec.polish:
         if validation is not None:
@@ -333,7 +335,7 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed or outputs else [mean_of_empty_model(data, spec)],
+        baseline=None if hashed or outputs or spec.loss_function.couples_rows else [mean_of_empty_model(data, spec)],
         offset=offset,
         leads=results[0].leads if len(results) == 1 else None,
     )

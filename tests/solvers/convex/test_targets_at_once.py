@@ -13,7 +13,9 @@ from riata.engines.cuda.transfers import Host
 from riata.losses import SquaredTargets
 from riata.objective import Problem, duality_gap, empty_start, first_order, objective
 from riata.penalties import ElasticNet, GroupLasso
+from riata.solvers.convex import targets_curvature
 from riata.training.fitting import fit
+from riata.training.path import path
 from riata.training.spec import Spec
 
 K = 3
@@ -40,12 +42,18 @@ PENALTIES = {
         {"alpha": 0.2, "shared_support": True, "group_ratio": 0.6},
         lambda d: GroupLasso(np.repeat(np.arange(d), K), 0.6, alpha=0.2, weights=np.ones(d)),
     ),
+    "pairs of features": (
+        {"alpha": 0.2, "groups": np.arange(10) // 2},
+        lambda d: GroupLasso(np.repeat(np.arange(d) // 2, K), alpha=0.2, weights=np.full(d // 2, 2**0.5)),
+    ),
 }
 
 
+@pytest.mark.parametrize("few", [0, 512])  # coefficients up to which the curvature is one matrix of all of them
 @pytest.mark.parametrize("name", PENALTIES)
 @pytest.mark.parametrize("fit_intercept", [True, False])
-def test_the_minimum_is_that_of_proximal_gradient(name, fit_intercept):
+def test_the_minimum_is_that_of_proximal_gradient(name, fit_intercept, few, monkeypatch):
+    monkeypatch.setattr(targets_curvature, "FEW", few)
     X, Y, weight = make()
     X = (X - np.average(X, axis=0, weights=weight)) / X.std(axis=0)
     options, penalty = PENALTIES[name]
@@ -81,3 +89,15 @@ def test_the_model_is_the_same_wherever_the_rows_lie(place):
         assert there.converged
         assert_allclose(there.objective, here.objective, rtol=1e-9)
         assert_allclose(there.coef, here.coef, rtol=1e-3, atol=1e-4 * abs(here.coef).max())
+
+
+@pytest.mark.parametrize("rows", [InMemory, Chunks])
+def test_a_path_has_the_minimum_of_every_alpha(rows, monkeypatch):
+    monkeypatch.setattr(targets_curvature, "FEW", 12)
+    X, Y, weight = make()
+    spec = Spec(loss=SquaredTargets(K), shared_support=True)
+    found = path(rows(X, Y, weight), spec, length=6, reach=0.02)
+    assert found.converged
+    for i in (2, 5):
+        alone = fit(InMemory(X, Y, weight), Spec(loss=SquaredTargets(K), alpha=found.alphas[i], shared_support=True))
+        assert_allclose(found.objectives[i], alone.result.objective, rtol=2e-6)

@@ -85,6 +85,7 @@ def test_screening_keeps_every_feature_of_an_optimal_model(part, monkeypatch):
 def test_more_columns_than_rows_are_searched_by_candidates(monkeypatch):
     """Of which there are few at the start, so that parts want others."""
     monkeypatch.setattr(module, "ROUNDS", 0)
+    monkeypatch.setattr(module, "WIDE", 0)
     monkeypatch.setattr(best_k_module, "first_count", lambda k: 2 * k)
     n_parts = 0
     for seed in range(12):
@@ -181,6 +182,7 @@ def test_an_interrupt_leaves_the_best_so_far_with_its_gap(rng):
 def test_a_search_that_was_cut_off_goes_on_from_its_checkpoint(loss, n, tmp_path, monkeypatch):
     """With few rows it is one of candidates."""
     rng = np.random.default_rng(5)
+    monkeypatch.setattr(module, "WIDE", 0)
     X, y = correlated(rng, n=n, d=30)
     y = np.sign(y) if loss == "logistic" else y
     spec = Spec(k=4, loss=loss, ridge=0.05, certify=True)

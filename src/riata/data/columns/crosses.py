@@ -59,6 +59,13 @@ class Cross(Encoder):
         stripped = ((name, name.removeprefix(own)) for name in self.inner.names)
         return [level if level.startswith(first) else name for name, level in stripped]
 
+    def factors(self) -> list[tuple[str, str] | None]:
+        """Of every feature of two columns, the names of the two that it combines; None for rare levels."""
+        first, second = self.crossed[:2]
+        return [
+            _taken_apart(name, f"{first}=", f"{second}=") if len(self.crossed) == 2 else None for name in self.names
+        ]
+
     def narrowed(self, names: Collection[str]) -> "Cross":
         own = f"{self.column}="
         return replace(self, inner=self.inner.narrowed({*names, *(own + name for name in names)}))
@@ -93,6 +100,12 @@ class Cross(Encoder):
             "numeric": list(self.numeric),
             "inner": self.inner.to_json(),
         }
+
+
+def _taken_apart(name: str, first: str, second: str) -> tuple[str, str] | None:
+    """The two names that a combination is made of, if they can be told apart."""
+    left, joint, right = name.partition(f"^{second}")
+    return (left, f"{second}{right}") if joint and left.startswith(first) else None
 
 
 def combined(names: Sequence[str], numeric: Sequence[bool], columns: Sequence[pa.Array]) -> pa.Array:

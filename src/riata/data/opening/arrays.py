@@ -18,6 +18,7 @@ from riata.data.opening.sources import Reading, role_values
 from riata.data.row_marks import MarksGiven
 from riata.data.target import TargetLearner, target_column
 from riata.data.target_names import names_of_targets, split_names
+from riata.data.trials import given_shares
 from riata.errors import DataError
 from riata.scipy_later import is_sparse
 
@@ -74,7 +75,7 @@ def open_array(
         data = InMemory(X, np.zeros(n_rows), weights, names, offset=offset)
         return _with_role(data, role)
     if (called := names_of_targets(target)) is not None:
-        if beside.get("event") is not None or task not in ("auto", "regression"):
+        if beside.get("event") is not None or beside.get("trials") is not None or task not in ("auto", "regression"):
             raise DataError(f"the target has {len(called)} columns, which are numbers to predict: give one column")
         columns = [_complete_column(np.asarray(target)[:, k], "target", reading, n_rows) for k in range(len(called))]
         y = np.column_stack([as_floats(one, name) for one, name in zip(columns, called, strict=True)])
@@ -82,6 +83,9 @@ def open_array(
         data.facts = data.facts.but(targets=called)
         return _with_marks(data, marks, reading)
     column = _complete_column(target, "target", reading, n_rows)
+    if (trials := numbers("trials")) is not None:
+        column, task = pa.array(given_shares(as_floats(column, "target"), trials, None)[0]), "regression"
+        weights = trials if weights is None else weights * trials
     if (events := numbers("event")) is not None:
         column, task = _with_events(column, events), "survival"
     learner = TargetLearner(pa.field(TARGET, column.type), task)
@@ -94,7 +98,7 @@ def open_array(
     if labels is not None and not learner.text:
         labels = labels.astype(column.type.to_pandas_dtype())  # labels keep the type of the array
     data = _with_role(InMemory(X, found.encode(column), weights, names, labels, offset=offset), role)
-    data.facts = data.facts.but(survival=found.survival)
+    data.facts = data.facts.but(survival=found.survival, trials=trials is not None)
     return _with_marks(data, marks, reading)
 
 

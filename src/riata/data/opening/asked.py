@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 from riata.data.budget import words_counted
 from riata.data.columns.crosses import Cross
 from riata.data.columns.numbers import Number
+from riata.data.columns.products import Product
 from riata.data.encoding import Encoding
 from riata.data.formats.csv_options import csv_options
 from riata.data.formats.sampled_negatives import as_share
 from riata.data.offset import one_of
-from riata.data.opening.column_options import ColumnOptions, as_crosses, as_names
+from riata.data.opening.column_options import ColumnOptions, as_crosses, as_interactions, as_names
 from riata.data.opening.sources import Reading
 from riata.data.target import TASKS
 from riata.errors import OptionError
@@ -25,6 +26,7 @@ class NamedColumns(NamedTuple):
     categorical: Sequence[str]
     text: Sequence[str]
     crosses: Sequence[Sequence[str]]
+    interactions: Sequence[Sequence[str]] | str
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Asked:
 
     target: Any
     event: Any
+    trials: Any
     weight: Any
     offset: Any
     exposure: Any
@@ -60,10 +63,13 @@ class Asked:
         one_of(self.offset, self.exposure)
         if self.sample_negatives is not None:
             as_share(self.sample_negatives)
-            if self.event is not None:
+            if self.event is not None or self.trials is not None:
+                what = "times" if self.trials is None else "shares of trials"
                 raise OptionError(
-                    "sample_negatives is for rows of which some are positive, not for times: leave it out"
+                    f"sample_negatives is for rows of which some are positive, not for {what}: leave it out"
                 )
+        if self.trials is not None and (self.event is not None or self.task not in ("auto", "regression")):
+            raise OptionError("trials go with successes, whose share is a number: leave event and task out")
         if self.event is not None and self.task not in ("auto", "survival"):
             raise OptionError(f"events go with times to them, which are no {self.task}: leave event or task out")
 
@@ -75,7 +81,8 @@ class Asked:
     @property
     def beside(self) -> dict[str, Any]:
         """What is given for every row beside its features and its target."""
-        return {"event": self.event, "weight": self.weight, "offset": self.offset, "exposure": self.exposure}
+        names = ("event", "trials", "weight", "offset", "exposure")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def growing(self) -> dict[str, Any]:
@@ -109,10 +116,11 @@ class Asked:
 
     def column_options(self, roles: Mapping[str, str | None]) -> ColumnOptions:
         """What is said about columns, where it is known which of them have the roles."""
-        features, drop, categorical, text, crosses = self.columns
+        features, drop, categorical, text, crosses, interactions = self.columns
         return ColumnOptions(
             features=None if features is None else as_names(features),
             drop=as_names(drop), categorical=as_names(categorical), text=as_names(text), crosses=as_crosses(crosses),
+            interactions=as_interactions(interactions),
             task=self.task, on_error=self.on_error, words_counted=words_counted(self.memory),
             **{**self.column_rules, **roles},
         )  # fmt: skip
@@ -134,7 +142,9 @@ def text_columns(encoding: Encoding) -> tuple[str, ...]:
     """Columns of a model whose values are text, whatever they look like."""
     target = encoding.target
     labels = [target.column] if target and target.classes and isinstance(target.classes[0], str) else []
-    levels = [e.column for e in encoding.encoders if e.kind not in ("number", "dense", "sparse", "date", "cross")]
+    multiplied = [part for e in encoding.encoders if isinstance(e, Product) for part in e.parts]
+    no_levels = ("number", "dense", "sparse", "date", "cross", "product")
+    levels = [e.column for e in (*encoding.encoders, *multiplied) if e.kind not in no_levels]
     crosses = [e for e in encoding.encoders if isinstance(e, Cross)]
     crossed = [c for e in crosses for c, number in zip(e.crossed, e.numeric, strict=True) if not number]
     return (*levels, *crossed, *labels)

@@ -7,6 +7,7 @@ from riata.data.dataset import Dataset
 from riata.data.encoding import Encoding
 from riata.data.formats.source import TARGET
 from riata.data.offset import Offset
+from riata.data.opening.column_options import as_interactions, pairs_of
 from riata.data.row_marks import ROLES
 from riata.data.target_names import named_targets
 from riata.errors import DataError, OptionError
@@ -63,6 +64,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         if encoding.target is not None and encoding.target.others:
             return named_targets(value, encoding.target.numbers) == encoding.target.numbers
         return value == column or column == TARGET  # a target without a name was given as a number or a file
+    if name == "trials":
+        return encoding.target is not None and value == encoding.target.trials
     if name == "event":
         return encoding.target is not None and value == encoding.target.event
     if name == "weight":
@@ -78,5 +81,8 @@ def _agrees(name: str, value: Any, encoding: Encoding | None) -> bool:
         return columns == set(value)
     if name == "crosses":
         return {tuple(cross) for cross in value} <= {e.columns for e in encoding.encoders if e.kind == "cross"}
+    if name == "interactions":
+        known = {frozenset(e.columns) for e in encoding.encoders if e.kind in ("cross", "product")}
+        return {frozenset(pair) for pair in pairs_of(as_interactions(value))} <= known
     kinds = {"categorical": CATEGORIES, "text": TEXTS}[name]
     return set(value) <= {e.columns[0] for e in encoding.encoders if e.kind in kinds}

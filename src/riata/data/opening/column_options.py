@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from riata.data.offset import Offset, one_of
 from riata.data.row_marks import ROLES
 from riata.errors import DataError, OptionError
 
+ALL_PAIRS = (("all",),)  # of all columns that are features
 LEVEL_BITS, NAME_BITS = 16, 20  # of hash buckets
 FROM_MEMORY = {"words_counted", "more_targets"}  # options that follow from others: nobody is asked for them
 
@@ -29,6 +31,7 @@ class ColumnOptions:
     target: str | None = None
     more_targets: tuple[str, ...] = ()  # beside the first, where there are several
     event: str | None = None  # of times, whether they are those of an event
+    trials: str | None = None  # of successes, among how many
     weight: str | None = None
     offset: str | None = None
     exposure: str | None = None  # of which the logarithm is the offset
@@ -51,6 +54,7 @@ class ColumnOptions:
     hash_bits: int | None = None  # None: LEVEL_BITS of a column, NAME_BITS of rows of named features
     hash_text: bool = False
     crosses: tuple[tuple[str, ...], ...] = ()
+    interactions: tuple[tuple[str, ...], ...] = ()  # each of them all pairs of some columns; see ALL_PAIRS
     words_counted: int = MOST_WORDS_COUNTED  # at a time, see `riata.data.budget.words_counted`
     hashed: bool = False  # no vocabulary: features are numbered by hashes of their names
     on_error: str = "raise"
@@ -84,8 +88,8 @@ class ColumnOptions:
 
     @property
     def roles(self) -> dict[str, str]:
-        """The columns of target, event, weight and offset, by what they are."""
-        given = {role: getattr(self, role) for role in ("target", "event", "weight", "offset", "exposure")}
+        """The columns of target, event, trials, weight and offset, by what they are."""
+        given = {role: getattr(self, role) for role in ("target", "event", "trials", "weight", "offset", "exposure")}
         several = {f"target {i}": name for i, name in enumerate(self.more_targets, start=2)}
         return {role: name for role, name in given.items() if name is not None} | several
 
@@ -111,14 +115,18 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
         *options.categorical,
         *options.text,
     ]
-    named += [name for cross in options.crosses for name in cross]
+    named += [name for some in (*options.crosses, *named_interactions(options)) for name in some]
     for name in named:
         if name is not None and name not in schema.names:
             raise DataError(no_column(name, schema.names))
-    for cross in options.crosses:
-        if known := {role: name for role, name in options.roles.items() if name in cross}:
+    for some, what in (*((one, "a cross") for one in options.crosses),
+                       *((one, "an interaction") for one in named_interactions(options))):  # fmt: skip
+        if known := {role: name for role, name in options.roles.items() if name in some}:
             role, name = known.popitem()
-            raise DataError(f"{name!r} is the {role}, which cannot be part of a cross")
+            raise DataError(f"{name!r} is the {role}, which cannot be part of {what}")
+    for pair in pairs_of(named_interactions(options)):
+        if any(set(pair) == set(cross) for cross in options.crosses):
+            raise OptionError(f"{pair[0]!r} and {pair[1]!r} are in crosses and in interactions: leave one of them out")
     for role, name in options.marks.items():
         if name in options.roles.values():
             taken = next(other for other, column in options.roles.items() if column == name)
@@ -168,7 +176,7 @@ def columns_read(source: Source, options: ColumnOptions) -> list[str]:
     """The columns that the first pass reads, without repetition."""
     roles = list(options.roles.values())
     roles += options.marks.values()  # read later, from what a stream has stored by then
-    crossed = [name for cross in options.crosses for name in cross]
+    crossed = [name for some in (*options.crosses, *named_interactions(options)) for name in some]
     return list(dict.fromkeys(feature_columns(source, options) + crossed + roles))
 
 
@@ -183,6 +191,28 @@ def as_crosses(crosses: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
         if isinstance(cross, str) or len(set(cross)) < 2 or len(set(cross)) < len(cross):
             raise OptionError(f"a cross is of two columns or more, such as ('carrier', 'dest'), not {cross!r}")
     return tuple(as_names(cross) for cross in crosses)
+
+
+def as_interactions(interactions: Any) -> tuple[tuple[str, ...], ...]:
+    """Each as the names of two columns or more, all pairs of which are meant; "all" is all pairs of features."""
+    given = [[interactions]] if isinstance(interactions, str) else interactions
+    for one in given:
+        if isinstance(one, str) or (tuple(one) not in ALL_PAIRS and not 2 <= len(set(one)) == len(one)):
+            raise OptionError(
+                f"interactions are of two columns or more, such as ('price', 'size'), or 'all', not {one!r}"
+            )
+    return tuple(as_names(one) for one in given)
+
+
+def named_interactions(options: ColumnOptions) -> list[tuple[str, ...]]:
+    """Those that name their columns."""
+    return [one for one in options.interactions if one not in ALL_PAIRS]
+
+
+def pairs_of(several: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """All pairs of columns that are named together, each once."""
+    pairs = {frozenset(pair): pair for columns in several for pair in combinations(columns, 2)}
+    return list(pairs.values())
 
 
 def is_index(column: str) -> bool:

@@ -1,6 +1,6 @@
 """The first pass over the rows of a source: what kind each column is, and how it becomes features."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -18,6 +18,7 @@ from riata.data.columns.hashed import LevelsLearner, WordsLearner
 from riata.data.columns.lists import DenseLearner, Sparse, SparseLearner, stem
 from riata.data.columns.maps import AnyNamesLearner, MapLearner
 from riata.data.columns.numbers import NumberLearner
+from riata.data.columns.products import TIMES, ProductLearner
 from riata.data.columns.texts import TextLearner, look_like_prose
 from riata.data.columns.unfit import leak, unfit, without_values
 from riata.data.encoding import MATRICES, Encoding, offsets_of, weights_of
@@ -25,6 +26,7 @@ from riata.data.formats.filesource import is_text
 from riata.data.formats.parts import RowRange
 from riata.data.formats.source import Source, skipped_note
 from riata.data.opening.column_options import (
+    ALL_PAIRS,
     ColumnOptions,
     check_cells,
     check_columns,
@@ -32,6 +34,7 @@ from riata.data.opening.column_options import (
     columns_read,
     feature_columns,
     is_index,
+    pairs_of,
 )
 from riata.data.opening.decoded_batches import DecodedBatches
 from riata.data.opening.profile import Profile, has_names
@@ -43,6 +46,7 @@ from riata.errors import DataError
 LOOKING = "looking at the columns"
 MOST_LEVELS_OF_FIRST_ROWS = 1000  # of a stream: a column with more of them is hashed
 ROWS_THAT_TELL = 100  # such as whether strings are free text: some formats begin with a few rows
+MOST_PAIRS = 10_000  # of all columns: each takes two learners
 MOST_LEAKS = 5  # columns that give the target away of which each has its own note
 
 
@@ -88,7 +92,7 @@ class FirstPass:
             self.target = TargetsLearner([source.schema.field(name) for name in options.targets])
         elif options.target is not None:
             self.target = TargetLearner(
-                source.schema.field(options.target), options.task, options.categorical, options.event
+                source.schema.field(options.target), options.task, options.categorical, options.event, options.trials
             )
         self.n_read = self.n_rows = self.without_target = self.zero_weight = self.n_bytes = self.skipped = 0
 
@@ -118,7 +122,7 @@ class FirstPass:
     def _add(self, batch: pa.RecordBatch) -> None:
         keep = np.ones(batch.num_rows, dtype=bool)
         try:
-            weight = weights_of(batch, self.options.weight)
+            weight = weights_of(batch, self.options.weight, self.options.trials)
             keep, has_target = weight > 0, self._has_target(batch)
             self.zero_weight += int((~keep).sum())
             self.without_target += int((keep & ~has_target).sum())
@@ -141,18 +145,20 @@ class FirstPass:
 
     def _learners(self, batch: pa.RecordBatch) -> Iterator[tuple[tuple[str, ...], Learner]]:
         """A learner for every column, pair of list columns and cross that becomes features."""
-        pairs = paired(batch.schema, self.features)
+        pairs, known = paired(batch.schema, self.features), dict[str, Learner | None]()
         for name in self.features:
             if name in pairs:
                 yield (name, pairs[name]), self._sparse(name, pairs[name])
             elif name not in pairs.values():
-                learner = self._learner(name, batch.column(name))
+                learner = known[name] = self._learner(name, batch.column(name))
                 if learner is None:
                     self.notes.append(no_feature(name, batch.column(name).type))
                 else:
                     yield (name,), learner
         for cross in self.options.crosses:
             yield cross, self._cross(cross, batch)
+        for pair in self._interacting(known):
+            yield pair, self._interaction(pair, known, batch)
 
     def _sparse(self, indices: str, values: str) -> SparseLearner:
         width, names = self.source.width, self.source.feature_names
@@ -183,6 +189,36 @@ class FirstPass:
     def _cross(self, cross: tuple[str, ...], batch: pa.RecordBatch) -> Learner:
         numeric = tuple(is_number(batch.column(name).type) for name in cross)
         return CrossLearner(cross, numeric, self._categories("^".join(cross)))
+
+    def _interacting(self, known: Mapping[str, Learner | None]) -> list[tuple[str, str]]:
+        """The pairs of columns whose interactions are features; the learners of single columns are known."""
+        several: list[Sequence[str]] = [one for one in self.options.interactions if one not in ALL_PAIRS]
+        if self._all_pairs:
+            several.append([name for name, one in known.items() if isinstance(one, NumberLearner | CategoryLearner)])
+        pairs = pairs_of(several)
+        if self._all_pairs and len(pairs) > MOST_PAIRS:
+            raise DataError(
+                f"there are {len(pairs):,} pairs of columns, more than {MOST_PAIRS:,}: name those that may interact"
+            )
+        return [pair for pair in pairs if not any(set(pair) == set(cross) for cross in self.options.crosses)]
+
+    @property
+    def _all_pairs(self) -> bool:
+        return any(one in ALL_PAIRS for one in self.options.interactions)
+
+    def _interaction(
+        self, pair: tuple[str, str], known: Mapping[str, Learner | None], batch: pa.RecordBatch
+    ) -> Learner:
+        """Of levels their combinations, of numbers with numbers or levels their products."""
+        parts: list[Learner] = []
+        for name in pair:
+            alone = known[name] if name in known else self._learner(name, batch.column(name))
+            if not isinstance(alone, NumberLearner | CategoryLearner):
+                raise DataError(f"column {name!r} has neither numbers nor levels, and cannot be part of an interaction")
+            parts.append(NumberLearner(name) if isinstance(alone, NumberLearner) else self._categories(name))
+        if not any(isinstance(part, NumberLearner) for part in parts):
+            return self._cross(pair, batch)
+        return ProductLearner(pair, tuple(parts))
 
     def _learner(self, name: str, column: pa.Array) -> Learner | None:
         kind, options = column.type, self.options
@@ -256,14 +292,20 @@ class FirstPass:
         options = self.options
         named = {*(options.features or ()), *options.categorical, *options.text}
         as_they_are = self.source.partial or self.source.width is not None  # how many there are is given, by a model
+        left_out: set[str] = set()
         for of, learner in self.learners.items():
             name = _called(of, learner)
+            if self._all_pairs and isinstance(learner, ProductLearner | CrossLearner) and of not in options.crosses:
+                too_many = isinstance(learner, ProductLearner) and learner.too_many_levels
+                if too_many or not left_out.isdisjoint(of):
+                    continue  # what is no feature has no interactions, unless they are named
             encoder = learner.encoder(self.n_rows)
             judged = None if name in named or as_they_are else unfit(name, columns[name], self.n_rows)
-            if judged is not None and not isinstance(learner, CrossLearner):
+            if judged is not None and not isinstance(learner, CrossLearner | ProductLearner):
                 stray = self.source.strays.get(name) if judged.left_out else None
                 self.notes.append(f"{stray}; until then it is left out" if stray else judged.sentence)
                 if judged.left_out:
+                    left_out.add(name)
                     yield from without_values(encoder, columns[name])
                     continue
             yield encoder
@@ -272,7 +314,11 @@ class FirstPass:
         """Notes for the user: guesses that were made, rows left out, and columns that give the target away."""
         said_before = tuple(self.notes)
         yield from (note for note in self.source.notes if not any(said.startswith(note) for said in said_before))
-        if target is not None and self.options.task == "auto" and not target.survival and not target.others:
+        if (
+            target is not None
+            and self.options.task == "auto"
+            and not (target.survival or target.others or target.trials)
+        ):
             what = "a number" if target.classes is None else f"one of {len(target.classes)} classes"
             decide = "task='classification' or task='regression' decides it"
             yield f"the target {target.column!r} is taken for {what} ({decide})"
@@ -329,6 +375,8 @@ def _differ_in_case(target: Target) -> Iterator[str]:
 
 def _called(columns: tuple[str, ...], learner: Learner) -> str:
     """The name of what a learner sees: a column, the first of a pair, or a cross."""
+    if isinstance(learner, ProductLearner):
+        return TIMES.join(columns)
     return "^".join(columns) if isinstance(learner, CrossLearner) else columns[0]
 
 

@@ -40,6 +40,7 @@ def open_data(
     target: Any = None,
     *,
     event: Any = None,
+    trials: Any = None,
     weight: Any = None,
     offset: Any = None,
     exposure: Any = None,
@@ -53,6 +54,7 @@ def open_data(
     categorical: Sequence[str] = (),
     text: Sequence[str] = (),
     crosses: Sequence[Sequence[str]] = (),
+    interactions: Sequence[Sequence[str]] | str = (),
     task: str = "auto",
     memory: int | str | None = None,
     cache: bool | str = True,
@@ -81,6 +83,8 @@ def open_data(
     event : str, array or path
         Where the target is a time: 1 in rows whose event happened then, 0 in those of which no more is known than that
         it had not happened by then. The task is then "survival".
+    trials : str, array or path
+        Where the target counts successes: the number of trials of each row, among which they are (loss "binomial").
     offset : str, array or path
         Numbers known in advance that are added to the margins of rows, whatever the features. A model that was fitted
         with them needs them for every row it predicts.
@@ -100,6 +104,9 @@ def open_data(
         Columns whose values are levels, even if they are numbers, and columns of free text.
     crosses : sequence of sequences of columns
         Columns whose levels are also features in combination, such as ("carrier", "dest").
+    interactions : sequence of sequences of columns, or "all"
+        Columns whose products are features, too, such as ("price", "size"): of two numbers, of a number with each level
+        of the other, and combinations of levels. Of more than two columns, and of "all", these are all pairs.
     task : {"auto", "classification", "regression", "survival"}
         What the target is; for "survival" without `event`, times that are negative where no event happened. "auto":
         classes if it is text or boolean, or has exactly two values.
@@ -152,9 +159,9 @@ def open_data(
         target, task = from_structured(target), "survival"
     marks = {"groups": groups, "time": time, "folds": folds, "strata": strata, "entry": entry}
     asked = Asked(
-        target=target, event=event, weight=weight, offset=offset, exposure=exposure,
+        target=target, event=event, trials=trials, weight=weight, offset=offset, exposure=exposure,
         marks={role: given for role, given in marks.items() if given is not None},
-        columns=NamedColumns(features, drop, categorical, text, crosses), column_rules=options, task=task,
+        columns=NamedColumns(features, drop, categorical, text, crosses, interactions), column_rules=options, task=task,
         memory=parse_memory(memory), cache=False if follow or one_pass else cache, follow=follow, one_pass=one_pass,
         on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
         need_target=need_target, sample_negatives=sample_negatives,

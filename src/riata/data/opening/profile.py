@@ -95,6 +95,8 @@ def known_encoding(source: Source, encoding: Encoding, targets: tuple[str, ...])
             raise DataError(
                 no_column(learnt.event, names, f"{source.place()}: it says which times are those of events")
             )
+        if learnt.trials is not None and learnt.trials not in names:
+            raise DataError(no_column(learnt.trials, names, f"{source.place()}: it has the trials of the successes"))
         classes = None if learnt.classes is None else tuple(learnt.classes)
         known = replace(learnt, column=targets[0], classes=classes, others=targets[1:])
     return replace(encoding, target=known, weight=weight)

@@ -74,7 +74,10 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
         _check_answers(rows, source, asked.target)
     rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
     if roles.get("more_targets"):
-        refuse_given(asked.sampling | {"event": asked.event}, "it is for one target, and there are several")
+        refuse_given(
+            asked.sampling | {"event": asked.event, "trials": asked.trials},
+            "it is for one target, and there are several",
+        )
     if asked.sample_negatives is not None and roles["target"] is not None:
         rows = SampledNegatives(rows, roles["target"], roles["weight"], as_share(asked.sample_negatives))
         roles["weight"] = rows.weight
@@ -124,6 +127,8 @@ def _ready(rows: Source, roles: Mapping[str, Any], asked: Asked) -> ReadyRows:
     encoding = asked.encoding
     if encoding is not None and encoding.target is not None and roles["event"] is not None:
         encoding = replace(encoding, target=replace(encoding.target, event=roles["event"], survival=True))
+    if encoding is not None and encoding.target is not None and roles["trials"] is not None:
+        encoding = replace(encoding, target=replace(encoding.target, trials=roles["trials"]))
     if encoding is not None and roles["weight"] is not None:
         encoding = replace(encoding, weight=roles["weight"])
     if encoding is not None and options.offset_role is not None:

@@ -17,6 +17,7 @@ from riata.data.formats.streams import batches_of
 from riata.data.formats.tables import Table, column_table, to_table
 from riata.data.opening.column_options import ColumnOptions
 from riata.data.opening.first_pass import FirstPass
+from riata.data.target_names import named_targets, names_of_targets
 from riata.engines.dask.cluster import Client, Future, result_of, submit
 from riata.errors import DataError
 
@@ -40,9 +41,15 @@ class Block(Table):
 
 def blocks_of(client: Client, rows: Any, given: dict[str, Any]) -> tuple[list[Future], dict[str, Any]]:
     """A future of a `Block` for every block of a collection, and the names of the columns by their roles."""
-    roles, beside = {}, {}
+    roles: dict[str, Any] = {}
+    beside: dict[str | tuple[str, ...], Any] = {}
     for role, its in given.items():
         name = TARGET if role == "target" else role
+        if role == "target" and (several := _several(its, rows)) is not None:
+            roles |= {"target": several[0], "more_targets": several[1:]}
+            if names_of_targets(its) is not None:
+                beside[several] = _delayed(_aligned(its, rows))
+            continue
         roles[role] = name if _is_column(its) else its
         if _is_column(its):
             beside[name] = _delayed(_aligned(its, rows))
@@ -54,6 +61,11 @@ def blocks_of(client: Client, rows: Any, given: dict[str, Any]) -> tuple[list[Fu
         )
     make, names = dask.delayed(_block, pure=False), list(beside)
     return client.compute([make(names, *pieces) for pieces in zip(blocks, *beside.values(), strict=True)]), roles
+
+
+def _several(target: Any, rows: Any) -> tuple[str, ...] | None:
+    """The names of several targets: columns of a frame, or those of a collection of its own; None where it is one."""
+    return named_targets(target, list(getattr(rows, "columns", ()))) or names_of_targets(target)
 
 
 def _is_column(given: Any) -> bool:
@@ -82,9 +94,14 @@ def _delayed(collection: Any) -> list[Any]:
     return list(np.ravel(collection.to_delayed()))
 
 
-def _block(names: list[str], rows: Any, *columns: Any) -> Block:
-    """The rows of a block, joined with columns of these names (target, weight)."""
-    beside = dict(zip(names, columns, strict=True))
+def _block(names: list[str | tuple[str, ...]], rows: Any, *columns: Any) -> Block:
+    """The rows of a block, joined with columns of these names (target, weight); a tuple is of several targets."""
+    beside: dict[str, Any] = {}
+    for its, values in zip(names, columns, strict=True):
+        if isinstance(its, str):
+            beside[its] = values
+        else:
+            beside |= dict(zip(its, np.asarray(values).T, strict=True))
     if (table := to_table(rows)) is not None:
         for name, values in beside.items():
             if name in table.column_names:

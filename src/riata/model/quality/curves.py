@@ -12,17 +12,17 @@ KEPT = 200_000
 MANTISSA = 10  # bits of a rounded score: a part in two thousand
 
 
-class ScoreTable:
-    """The weight of negative and of positive rows at every score, the lowest score first."""
+class SumsByScore:
+    """Sums over the rows of every score, the lowest score first."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[np.ndarray, np.ndarray]] = []
         self._rounding: Callable[[np.ndarray], np.ndarray] = np.asarray
         self._together = False  # whether there is one part, in order
 
-    def add(self, z: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
-        """Add the scores of some rows."""
-        self._parts.append((z, np.where([~positive, positive], weight, 0.0)))
+    def add_sums(self, z: np.ndarray, summed: np.ndarray) -> None:
+        """Add the scores of some rows, and what is summed of them, each in a row."""
+        self._parts.append((z, summed))
         self._together = False
         if sum(len(z) for z, _ in self._parts) > KEPT:
             self._put_together()
@@ -32,17 +32,30 @@ class ScoreTable:
 
     def _put_together(self) -> None:
         z = self._rounding(np.concatenate([z for z, _ in self._parts]))
-        weights = np.concatenate([weights for _, weights in self._parts], axis=1)
+        summed = np.concatenate([summed for _, summed in self._parts], axis=1)
         scores, places = np.unique(z, return_inverse=True)
-        self._parts = [(scores, np.array([np.bincount(places, w, len(scores)) for w in weights]))]
+        self._parts = [(scores, np.array([np.bincount(places, w, len(scores)) for w in summed]))]
         self._together = True
+
+    @property
+    def sums(self) -> np.ndarray:
+        """By score."""
+        if not self._together:
+            self._put_together()
+        return self._parts[0][1]
+
+
+class ScoreTable(SumsByScore):
+    """The weight of negative and of positive rows at every score, the lowest score first."""
+
+    def add(self, z: np.ndarray, positive: np.ndarray, weight: np.ndarray) -> None:
+        """Add the scores of some rows."""
+        self.add_sums(z, np.where([~positive, positive], weight, 0.0))
 
     @property
     def weights(self) -> np.ndarray:
         """Of the negative rows, and of the positive ones, by score."""
-        if not self._together:
-            self._put_together()
-        return self._parts[0][1]
+        return self.sums
 
     @property
     def both(self) -> bool:

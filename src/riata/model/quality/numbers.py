@@ -10,6 +10,7 @@ from riata.data.columns.histogram import Histogram, histogram_of
 from riata.data.dataset import Dataset
 from riata.errors import DataError
 from riata.losses import Link, Loss
+from riata.model.quality.means import MeansTable
 
 if TYPE_CHECKING:
     from riata.model.model import Model
@@ -30,6 +31,7 @@ class NumberQuality:
     residuals: Histogram  # target minus prediction
     sample: np.ndarray  # rows x (target, prediction)
     baseline: dict[str, float | None] = field(default_factory=dict)  # scores of a constant prediction
+    means: MeansTable | None = None  # of counts and amounts
 
 
 def number_quality(model: "Model", data: Dataset) -> NumberQuality:
@@ -54,6 +56,7 @@ class NumberSums:
     def __init__(self, model: "Model", mean: float | None) -> None:
         self._model, self._mean, self._sample = model, mean, Sample()
         self._pinballs = Pinballs(model.loss_function) if model.loss_function.level is not None else None
+        self._means = MeansTable() if model.loss_function.logarithms else None
         self._residuals: Histogram | None = None
         self._origin = 0.0
         self._sums, self._of_mean, self._deviances = np.zeros(5), np.zeros(2), np.zeros(2)
@@ -74,6 +77,9 @@ class NumberSums:
             without = chunk.y - link.mean(alone)
             self._of_mean += chunk.weight @ np.column_stack([without**2, np.abs(without)])
             self._deviances += _deviances(self._model.loss_function, chunk.y, z, alone, chunk.weight)
+        if self._means is not None:
+            exposure = 1.0 if chunk.offset is None else np.exp(chunk.offset)
+            self._means.add(chunk.y, predicted, chunk.weight, exposure)
         seen = histogram_of(r, chunk.weight, RESIDUAL_BINS)
         self._residuals = seen if self._residuals is None else self._residuals + seen
         self._sample.add(np.column_stack([chunk.y, predicted]))
@@ -96,7 +102,8 @@ class NumberSums:
             scores, baseline = (
                 {**own, "mae": its["mae"]} for own, its in zip(self._pinballs.scores(), (scores, baseline), strict=True)
             )
-        return NumberQuality(self._sample.n_seen, scores, self._residuals, self._sample.rows, baseline)
+        means = self._means if self._sums[1] + weight * self._origin > 0 else None  # nothing to share out
+        return NumberQuality(self._sample.n_seen, scores, self._residuals, self._sample.rows, baseline, means)
 
 
 def _errors(mse: float, mae: float | None, variance: float) -> dict[str, float | None]:

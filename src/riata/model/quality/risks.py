@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
 from riata.errors import DataError
 from riata.losses.cox import Cox, codes_of
@@ -51,27 +52,34 @@ def risk_quality(model: "Model", data: Dataset) -> RiskQuality:
             "the model predicts times to an event, and the target of the data has no events: name their column "
             "(event='...')"
         )
-    parts = [(z, chunk.y, chunk.weight) for z, chunk in model.visit(data)]
+    parts = [(z, chunk.y, chunk.weight, _offsets(chunk)) for z, chunk in model.visit(data)]
     if not parts:
         raise DataError("there are no rows to score the model on")
-    z, y, weight = (np.concatenate(part) for part in zip(*parts, strict=True))
+    z, y, weight, offset = (np.concatenate(part) for part in zip(*parts, strict=True))
     c = concordance(y, z, weight)
     scores = {
         "concordance": None if np.isnan(c) else c,
-        "deviance_explained": _explained(model.loss_function, y, z, weight),
+        "deviance_explained": _explained(model.loss_function, y, z, weight, offset),
     }
-    baseline: dict[str, float | None] = {"concordance": 0.5, "deviance_explained": 0.0}
+    alone = concordance(y, offset, weight) if offset.any() else 0.5
+    baseline: dict[str, float | None] = {"concordance": None if np.isnan(alone) else alone, "deviance_explained": 0.0}
     assert model.hazard is not None  # which its file was checked to have
     return RiskQuality(len(y), scores, _curves(model.hazard, y, z, weight), int(np.sum(y > 0)), baseline)
 
 
-def _explained(loss: object, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> float | None:
-    """The share of the partial likelihood's deviance that a model explains; None without an event to explain."""
+def _offsets(chunk: Chunk) -> np.ndarray:
+    """What is known of rows in advance; 0 where nothing is."""
+    return np.zeros(chunk.n_rows) if chunk.offset is None else np.asarray(chunk.offset)
+
+
+def _explained(loss: object, y: np.ndarray, z: np.ndarray, weight: np.ndarray, offset: np.ndarray) -> float | None:
+    """The share of the partial likelihood's deviance that a model explains, beside what offsets do; None without an
+    event to explain."""
     times = np.unique(y[y > 0])
     assert isinstance(loss, Cox)
     own = type(loss)(len(times) + 1)
     code = codes_of(y, times)
-    of_model, of_none = (own.total(own.sums(code, at, weight)) for at in (z - np.average(z, weights=weight), 0.0 * z))
+    of_model, of_none = (own.total(own.sums(code, at - np.average(at, weights=weight), weight)) for at in (z, offset))
     return 1.0 - of_model / of_none if of_none > 0.0 and np.isfinite(of_model) else None
 
 

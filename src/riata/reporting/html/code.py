@@ -13,6 +13,7 @@ ESTIMATORS = {"regression": "SparseRegressor", "classification": "SparseClassifi
 OF_ALL_ROWS = (
     "target",
     "event",
+    "trials",
     "task",
 )  # what is said of any rows beside how they are read; columns are the encoding's
 

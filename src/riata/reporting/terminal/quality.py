@@ -8,7 +8,7 @@ from riata.model import Model
 from riata.model.quality import ClassQuality, Quality, RiskQuality, TargetsQuality
 from riata.model.quality.classes import ClassScore
 from riata.outcome.score_names import score_name
-from riata.reporting.baseline import errors_of, what_it_predicts
+from riata.reporting.baseline import errors_of, unit_of, what_it_predicts
 from riata.reporting.terminal.aligned import aligned
 from riata.reporting.terminal.user_text import escape
 
@@ -75,7 +75,7 @@ def explained(found: Mapping[str, Quality], model: Model) -> str:
     does = what_it_predicts(
         None if baseline is None else baseline[0], model.offset, "{:.4g}".format, model.loss_function.constant_words
     )
-    return f"The baseline {does}. {errors_of(model)} are in the unit of {model.target or 'the target'}."
+    return f"The baseline {does}. {errors_of(model)} are in {unit_of(model, model.target or 'the target')}."
 
 
 def class_table(found: Mapping[str, Quality]) -> Table | None:

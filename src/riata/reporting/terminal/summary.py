@@ -136,6 +136,8 @@ def _target(model: Model) -> str:
         return f"{name}: {len(model.targets)} numbers, in one model" + (" of the same features" if shared else "")
     if model.levels:
         return f"{name}, a number: {len(model.levels)} quantiles of it"
+    if model.loss_function.of_shares:
+        return f"{name}, as a share of trials"
     if model.classes is None:
         return f"{name}, a number"
     shares: Sequence[float | None] = model.training.baseline or [None] * len(model.classes)

@@ -187,7 +187,7 @@ def _model(problem: Problem, state: WorkingSetState, memory: int | None) -> Inne
     columns = without_curvature(problem, state.features, many_minima=True)
     if columns is not None:
         return columns
-    if problem.loss.quadratic or not len(state.curvature.features):
+    if problem.loss.quadratic or not state.curvature.is_local or not len(state.curvature.features):
         second = read(problem, state, first=False, second=True, memory=memory)[1]
         state.curvature = second or state.curvature
     return state.curvature

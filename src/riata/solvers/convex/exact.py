@@ -55,9 +55,11 @@ def exact(problem: Problem, options: Options) -> Generator[Iterate, None, StopRe
         for point in islice(steps, SAMPLE_STEPS):
             if judge.near(point, F):
                 break
-        if problem.loss.quadratic:
+        if problem.loss.quadratic or not state.curvature.is_local:
             state.curvature = NOTHING  # that of all rows is read once and kept for all further steps
-        if problem.loss.n_outputs > 1:  # products of coefficients of all pairs of outputs: many times a pass for slopes
+        elif (
+            problem.loss.n_outputs > 1
+        ):  # products of coefficients of all pairs of outputs: many times a pass for slopes
             state.sample = on_sample
         if not problem.data.cheap_passes:
             state.features = _near_sample_minimum(on_sample, state)

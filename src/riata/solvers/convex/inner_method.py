@@ -6,12 +6,14 @@
 | `GatheredColumns`  | the columns, sparse ones as they are | the entries of m columns, twice those of k            |
 | `ColumnCopy`       | a dense copy of a few columns        | little: for losses that are not quadratic             |
 
-Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways.
+Where rows have several margins, `OutputsCurvature` and `OutputColumns` are the same two ways; several targets have
+`TargetsCurvature`, the curvature of the columns alone.
 """
 
 import numpy as np
 
 from riata.data.in_memory import InMemory
+from riata.losses import SeveralMargins
 from riata.objective import Problem
 from riata.solvers.convex.column_copy import ColumnCopy, column_copy
 from riata.solvers.convex.columns import FASTER
@@ -19,8 +21,9 @@ from riata.solvers.convex.curvature import Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.outputs_columns import OutputColumns, output_columns
 from riata.solvers.convex.outputs_curvature import OutputsCurvature
+from riata.solvers.convex.targets_curvature import TargetsCurvature
 
-InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature
+InnerModel = ColumnCopy | GatheredColumns | OutputColumns | Curvature | OutputsCurvature | TargetsCurvature
 
 FEW_FEATURES = 128  # up to which the curvature is small whatever the rows are
 ROUNDS, SWEEPS = 10, 8  # of sweeps and a Newton step, that a minimum takes: guesses, the same for both methods
@@ -34,6 +37,8 @@ def without_curvature(
     data = problem.data
     if problem.loss.couples_rows or problem.loss.stiff:
         return None
+    if isinstance(problem.loss, SeveralMargins) and problem.loss.unit_curvature:
+        return None  # that of the columns serves for all targets
     if problem.loss.n_outputs > 1:
         return output_columns(problem, features) if problem.penalty.convex else None
     if "strengths" not in problem.penalty.has or not isinstance(data, InMemory):

@@ -21,6 +21,7 @@ from riata.objective import FirstOrder, Problem, first_order_part, pulls, summar
 from riata.solvers.convex.curvature import NOTHING, Curvature, Point
 from riata.solvers.convex.outputs_curvature import OutputsCurvature, diagonal_part, outputs_products_part
 from riata.solvers.convex.restricted import F_ROUNDING
+from riata.solvers.convex.targets_curvature import TargetsCurvature
 from riata.solvers.convex.term_products import TermProducts, term_products, within_terms
 from riata.solvers.iterate import Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
@@ -39,7 +40,7 @@ CUTS = 3  # of one step: they leave less of it than rounding
 COPIES_OF_CURVATURE = 4  # H, a sum of parts of it, and two copies in a factorisation
 
 
-AnyCurvature = Curvature | OutputsCurvature
+AnyCurvature = Curvature | OutputsCurvature | TargetsCurvature
 
 
 @dataclass
@@ -133,6 +134,8 @@ def read(
     problem: Problem, state: WorkingSetState, *, first: bool, second: bool, memory: int | None = None
 ) -> tuple[FirstOrder | None, AnyCurvature | None]:
     """One pass for the first-order means, for the curvature of the working set (None if it is known), or for both."""
+    if isinstance(problem.loss, SeveralMargins) and problem.loss.unit_curvature:
+        return _read_columns(problem, state, first, second, memory)
     features, known = state.features, _still_known(problem.loss, state.curvature)
     left = features[len(known.features) :]
     second = second and len(left) > 0
@@ -155,6 +158,30 @@ def read(
     sums = problem.data.sum(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None
+
+
+def _read_columns(
+    problem: Problem, state: WorkingSetState, first: bool, second: bool, memory: int | None
+) -> tuple[FirstOrder | None, TargetsCurvature | None]:
+    """The same for several targets, whose curvature is that of the columns: of new ones a pass tells it."""
+    known = state.curvature.of_columns if isinstance(state.curvature, TargetsCurvature) else NOTHING
+    wanted = np.unique(state.features // problem.loss.n_outputs) if second else NOTHING.features
+    new = np.setdiff1d(wanted, known.features)
+    columns = np.concatenate([known.features, new])
+    slopes = first_order_part(problem.loss, state.w, state.b) if first else None
+    if len(new):
+        check_memory(len(columns), problem.data.n_features, memory)
+
+    def part(chunk: Chunk) -> tuple[Any, ...]:
+        right = new if len(new) == len(columns) else columns
+        products = (chunk.X.products(chunk.weight, new, right),) if len(new) else ()
+        return *((slopes(chunk),) if slopes else ()), *products
+
+    sums = problem.data.sum(part) if first or len(new) else ()
+    at = summarise(sums[0], state.w, state.b) if first else None
+    if len(new):
+        known = known.grown(columns, sums[-1], problem.data.total_weight)
+    return at, TargetsCurvature(state.features, known) if second and len(state.features) else None
 
 
 def _read_by_sample(

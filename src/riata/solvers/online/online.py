@@ -340,14 +340,22 @@ def online_method(penalty: Cardinality | ElasticNet) -> Online:
     return Online(alpha=float(penalty.l1) or None)
 
 
+def of_outputs(method: Online, n_outputs: int) -> Online:
+    """The method for several margins a row."""
+    from riata.solvers.online.online_outputs import OnlineOutputs  # which is made of this one
+
+    return OnlineOutputs(method.alpha, method.k, n_outputs=n_outputs)
+
+
 def online(problem: Problem, options: Options) -> Iterator[Iterate]:
     """The method on data that may be read several times."""
     penalty = problem.penalty
     if not isinstance(penalty, Cardinality):
         penalty = ElasticNet(problem.standardised_strengths[0])
     standardize = np.ndim(problem.scale) > 0
+    n_outputs = problem.loss.n_outputs
     method = replace(
-        online_method(penalty),
+        online_method(penalty) if n_outputs == 1 else of_outputs(online_method(penalty), n_outputs),
         standardize=standardize,
         distinct=float(problem.data.n_rows),
         half_life=options.half_life,

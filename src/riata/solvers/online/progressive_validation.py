@@ -41,9 +41,17 @@ class ProgressiveValidation(NamedTuple):
 
 def progressive_validation(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> ProgressiveValidation:
     """The sums over rows with these targets, and the margins they had before they were learnt."""
+    if loss.n_outputs > 1:
+        return _of_classes(loss, y, z, weight)
     with np.errstate(over="ignore", invalid="ignore"):  # where a method diverges, the driver reports it
         values, z, y = loss.value(y, z), loss.whole_margins(y, z), loss.targets(y)
         errors = values, (z > 0) == (y > 0), np.abs(y) == 1.0, np.square(y - loss.mean(z))
         # not by BLAS, whose threads would take many times as long as these sums
         parts = (np.sum(weight), *(np.sum(weight * part) for part in (*errors, y, y * y)))
         return ProgressiveValidation(len(y), *map(float, parts))
+
+
+def _of_classes(loss: Loss, y: np.ndarray, z: np.ndarray, weight: np.ndarray) -> ProgressiveValidation:
+    """The same where targets are classes, each of which has a margin."""
+    total, right = float(np.sum(weight)), float(np.sum(weight * (z.argmax(axis=1) == y)))
+    return ProgressiveValidation(len(y), total, float(np.sum(weight * loss.value(y, z))), right, labelled=total)

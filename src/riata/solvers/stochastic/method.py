@@ -140,7 +140,7 @@ class Stepper:
         # Poisson's curvature has no bound: take that at margin 0. Should a fit diverge, the driver notices.
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = self.method.rows(chunk.X, self.scale)
-        margins = np.empty(len(visits))
+        margins = np.empty(len(visits) if self.loss.n_outputs == 1 else (len(visits), self.loss.n_outputs))
         plain = bool((rows.shrink == 1.0).all())
         sweep = Sweep(
             rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names, plain
@@ -218,8 +218,10 @@ def resumed_run_state(saved: Saved, method: Method, data: Dataset) -> RunState:
 def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[Iterate]:
     """One iterate after every chunk, until max_steps; `end_of_pass` says whether it ends a pass."""
     data = problem.data
+    scale = problem.scale  # of columns: coefficients of one column, for several outputs, share theirs
+    scale = scale[:: problem.loss.n_outputs] if isinstance(scale, np.ndarray) else scale
     stepper = make_stepper(
-        method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, problem.scale
+        method, problem.loss, options.step, batch_rows(problem, options), problem.fit_intercept, scale
     )
     order = ORDERS[options.order or method.order]
     run = (

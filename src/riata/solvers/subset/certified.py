@@ -37,6 +37,7 @@ from riata.solvers.subset.true_subsets import TrueSubsets
 MORE = 128  # candidates that are added at a time
 PRODUCT_COPIES = 6  # of the products of all columns that are searched, while they are made and used
 ROUNDS = 20  # of candidates that the relaxation wants
+WIDE = 1000  # columns: as many as rows, and as this, are searched by their products, the others by candidates
 SHRINKS = 0.9  # of the columns: screening goes on while no more of them are left
 SHARE_OF_MEMORY = 0.5  # for parts of the search that are left
 
@@ -159,7 +160,7 @@ def certified(
     left = known.left
     rows_fit = quadratic or 16 * problem.data.n_rows * len(left) <= memory
     subsets: Subsets
-    by_candidates = len(left) > min(most, problem.data.n_rows) and problem.data.cheap_passes
+    by_candidates = len(left) > min(most, max(problem.data.n_rows, WIDE)) and problem.data.cheap_passes
     by_candidates = by_candidates and model is not None and ridge
     if by_candidates:
         assert model is not None
@@ -314,7 +315,7 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
         if price and len(wanted) == 0:
             return
         columns = np.union1d(columns, wanted)
-        w[columns], b, price = relaxed_point(cut_to(problem, columns), k, w[columns], b, price)
+        w[columns], b, price = relaxed_point(cut_to(problem, columns), k, (w[columns], b), fit.objective, price)
 
 
 def _quadratic_subsets(

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riata.objective import Problem, empty_intercept, empty_loss
+from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.solvers.iterate import Options
-from riata.solvers.subset.best_k_refits import largest_gains, next_count
-from riata.solvers.subset.candidates import first_count
+from riata.solvers.subset.best_k_refits import largest_gains
+from riata.solvers.subset.candidates import first_count, next_count
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
-from riata.solvers.subset.refit import Fitted, Refits
+from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold
 from riata.threads import one_blas_thread
 
@@ -70,6 +70,8 @@ def _by_refits(
 ) -> list[Fitted]:
     """These supports and those that the local quadratic at the largest of them proposes, fitted to the true loss."""
     [top] = refitted_in_turn(problem, at_empty[-1:], options)
+    if top.objective <= SEPARATED * gap_unit(problem):  # there is no curvature left to search on
+        return [*refitted_in_turn(problem, at_empty[:-1], options, made), top]
     at_top = _supports(_local_quadratic(problem, top), sizes, top.support, min_gain)
     known = {support.tobytes(): support for support in [*at_empty[:-1], *at_top]}
     known.pop(top.support.tobytes(), None)
@@ -79,7 +81,10 @@ def _by_refits(
 def refitted_in_turn(
     problem: Problem, supports: Sequence[np.ndarray], options: Options, made: Made = untold
 ) -> list[Fitted]:
-    """Supports of rising size fitted to the true loss; in memory each from the one before, most of which it has."""
+    """Supports of rising size fitted to the true loss, in memory each from the one before, most of which it has.
+
+    They end with the first whose classes are separated.
+    """
     if not supports:
         return []
     columns = np.unique(np.concatenate(supports))
@@ -91,10 +96,13 @@ def refitted_in_turn(
             supports, [(w[support], b) for support in supports], made=lambda done: made(done, len(supports))
         )
     found: list[Fitted] = []
+    separated = SEPARATED * gap_unit(problem)
     for support in supports:
         [fit] = refits.fit([support], [(w[support], b)])
         found.append(fit)
         made(len(found), len(supports))
+        if fit.objective <= separated:  # so are classes with more features, and coefficients would grow without end
+            break
         w[:], b = 0.0, fit.intercept
         w[support] = fit.coef
     return found

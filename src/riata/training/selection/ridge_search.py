@@ -3,9 +3,8 @@
 Without a ridge a model of many features is over-confident, and without end where classes can be separated: its log loss
 turns after a few features, and the choice would be far too sparse. Where there are many more features than rows can
 tell apart, the best ones without a ridge are not the best for other rows, either. So features are also chosen under a
-strong ridge, and their coefficients then fitted with a weaker one. Ridges are shares of the curvature of a typical
-feature; those of fits rise until the least score does. Where it is that of one of the largest models, and nobody said
-where to end, there are larger ones.
+ridge, and their coefficients then fitted with another. Ridges are shares of the curvature of a typical feature. Where
+the least score is that of one of the largest models, and nobody said where to end, there are larger ones.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +27,7 @@ from riata.training.path import ModelPath, fitted_k_path, rough_k_path, supports
 from riata.training.selection.scoring import HeldOut
 from riata.training.spec import Spec
 
-CHOOSING = (0.3, 3.0)  # ridges that features are chosen under, as shares of the curvature of a typical feature
+CHOOSING = (0.1, 1.0, 10.0)  # ridges that features are chosen under, as shares of the curvature of a typical feature
 FITTING = (0.01, 0.1, 1.0)  # and those that they are fitted with
 TYPICAL = 50  # features of largest slope, whose median curvature that is
 ALL_SIZES = 20  # sizes up to there are all tried,
@@ -131,23 +130,25 @@ class RidgeSearch:
 
         Models have up to k_max features, or up to k_most where the largest ones are the best.
         """
-        all_sizes, sizes = list(range(1, k_max + 1)), sizes_to(k_max)
-        plain = self._scored(0.0, 0.0, all_sizes, lambda fold: fold.without_ridge(all_sizes))
-        best = plain
+        sizes = sizes_to(k_max)
+        plain = self._scored(0.0, 0.0, sizes, lambda fold: fold.without_ridge(sizes))
+        each = []  # the best fit of every ridge that features are chosen under
         for choosing in CHOOSING:
-            last = np.inf
-            for fitting in FITTING:
-                one = self._with_ridge(choosing * unit, fitting * unit, sizes)
-                best = min(best, one, key=lambda scored: scored.least)
-                if one.least >= last:
-                    break
-                last = one.least
+            fits = [self._with_ridge(choosing * unit, fitting * unit, sizes) for fitting in FITTING]
+            each.append(_best(fits))
+        best = _best([plain, *each])
         while best is not plain and best.ends_too_early and best.sizes[-1] < k_most:
-            more = [size for size in sizes_to(min(2 * best.sizes[-1], k_most)) if size > best.sizes[-1]]
-            end = self._with_ridge(best.choosing, best.fitting, more)
-            by_fold = np.hstack([best.by_fold, end.by_fold[:, 1:]])
-            best = replace(best, sizes=best.sizes + more, by_fold=by_fold)
+            # the more features, the stronger the ridge that chooses them well
+            each = [self._grown(one, min(2 * best.sizes[-1], k_most)) for one in each if one.choosing >= best.choosing]
+            best = _best(each)
         return best if best is plain or best.clearly_better_than(plain) else plain
+
+    def _grown(self, scored: Scored, k_max: int) -> Scored:
+        """With the scores of larger models."""
+        more = [size for size in sizes_to(k_max) if size > scored.sizes[-1]]
+        end = self._with_ridge(scored.choosing, scored.fitting, more)
+        by_fold = np.hstack([scored.by_fold, end.by_fold[:, 1:]])
+        return replace(scored, sizes=scored.sizes + more, by_fold=by_fold)
 
     def _with_ridge(self, choosing: float, fitting: float, sizes: list[int]) -> Scored:
         return self._scored(choosing, fitting, sizes, lambda fold: fold.with_ridge(choosing, fitting, sizes))
@@ -163,6 +164,10 @@ class RidgeSearch:
                 model_made(self._n_made, max(self._n_made, usual))
         by_fold, weights = np.array([part.scores for part in parts]), np.array([part.weight for part in parts])
         return Scored(choosing, fitting, sizes, by_fold, weights)
+
+
+def _best(some: Sequence[Scored]) -> Scored:
+    return min(some, key=lambda scored: scored.least)
 
 
 def _call(task: Callable[[], HeldOut]) -> HeldOut:

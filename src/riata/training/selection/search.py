@@ -173,7 +173,7 @@ def _with_ridge(
     if progress is not None:
         progress(1, 2, "of all rows")
     if best.choosing == 0.0:
-        path = k_path(everything, replace(spec, ridge=0.0), k_max)
+        path = k_path(everything, replace(spec, ridge=0.0), k_max).of_sizes(best.sizes)
     else:
         chosen = supports_under_ridge(everything, replace(spec, ridge=best.choosing), best.sizes, NOTHING)
         supports = dict(zip(best.sizes, chosen, strict=True))

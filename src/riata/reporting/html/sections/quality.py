@@ -8,7 +8,8 @@ from markupsafe import Markup
 
 from riata.data.columns.histogram import Histogram
 from riata.model.quality import ClassQuality, NumberQuality, RiskQuality, TargetsQuality
-from riata.reporting.baseline import errors_of, what_it_predicts
+from riata.model.quality.means import MeansTable
+from riata.reporting.baseline import errors_of, unit_of, what_it_predicts
 from riata.reporting.html.charts import Series, histogram, xy_chart
 from riata.reporting.html.facts import Facts
 from riata.reporting.html.numbers import count, label, short
@@ -36,7 +37,8 @@ def quality_section(facts: Facts) -> Section | None:
     if isinstance(found, ClassQuality):
         charts, confusion = _of_classes(found)
     elif isinstance(found, TargetsQuality):
-        charts = [chart for name, one in list(found.by_target.items())[:MOST_DRAWN] for chart in _of_numbers(one, name)]
+        each = list(found.by_target.items())[:MOST_DRAWN]
+        charts = [chart for name, one in each for chart in _of_numbers(one, _titled(found, name))]
     else:
         charts = _of_numbers(found) if isinstance(found, NumberQuality) else [_survival(found, facts.target)]
     body = rendered(
@@ -47,6 +49,7 @@ def quality_section(facts: Facts) -> Section | None:
         baseline=_baseline(facts),
         classes=_by_class(found) if isinstance(found, ClassQuality) else None,
         targets=_by_target(found) if isinstance(found, TargetsQuality) else None,
+        each=f"{found.of.capitalize()}s" if isinstance(found, TargetsQuality) else "",
         charts=charts,
         confusion=confusion,
     )
@@ -121,7 +124,7 @@ def _baseline(facts: Facts) -> str:
         what = facts.model.loss_function.constant_words
         does = what_it_predicts(None if known is None else known[0], facts.model.offset, short, what)
         errors = errors_of(facts.model)
-        return f"The baseline {does}, whatever the features. {errors} are in the unit of {facts.target}."
+        return f"The baseline {does}, whatever the features. {errors} are in {unit_of(facts.model, facts.target)}."
     rows = "these rows" if known is None else "the training rows"
     most = "" if known is None else f", {label(classes[int(np.argmax(known))])}"
     positive = f" The positive class is {label(classes[1])}." if len(classes) == 2 else ""
@@ -147,11 +150,16 @@ def _by_class(found: ClassQuality) -> Markup:
     return data_table("classes", columns, rows)
 
 
+def _titled(found: TargetsQuality, name: str) -> str:
+    """What charts are of, behind their titles."""
+    return f"of {name}" if found.of == "target" else f"at level {name}"
+
+
 def _by_target(found: TargetsQuality) -> Markup:
     """Scores of every target, or quantile, and one of its constant alone."""
     names, alone = found.listed, found.listed[0]
     columns = [Column(found.of), *(Column(SCORES[name], True) for name in names)]
-    columns.append(Column(f"{SCORES[alone]}{' of' if alone == 'r2' else ', by'} the baseline", True))
+    columns.append(Column("by the baseline" if found.of == "level" else f"{SCORES[alone]} of the baseline", True))
     rows = [
         [label(target), *(_cell(name, one.scores[name]) for name in names), _cell(alone, one.baseline.get(alone))]
         for target, one in found.by_target.items()
@@ -170,12 +178,25 @@ def _of_numbers(found: NumberQuality, target: str = "") -> list[Markup]:
     edges, counts, outside = _middle(found.residuals, bars)
     note = f"all {count(found.n_rows, 'row')}"
     note += f"; {outside:.2%} of them lie outside the picture" if outside > 1e-9 else ""
-    return [
-        scatter,
-        histogram(
-            f"Residuals{' of' + of if of else ''}", edges, counts, "true minus predicted", note=note, kind="residuals"
-        ),
-    ]
+    title = f"Residuals{of}"
+    charts = [scatter, histogram(title, edges, counts, "true minus predicted", note=note, kind="residuals")]
+    return charts if found.means is None else [_means(found.means), _lorenz(found.means), *charts]
+
+
+def _means(found: MeansTable) -> Markup:
+    """Means by tenths of the rows, in the order of their predictions."""
+    points = [Series("", *found.groups(), dots=True)]
+    note = "means of tenths of the rows, by exposure where they have one, from the lowest to the highest prediction"
+    x, y = Axis("predicted"), Axis("true")
+    return xy_chart("Calibration", points, x, y, note=note, diagonal=True, kind="calibration")
+
+
+def _lorenz(found: MeansTable) -> Markup:
+    """How much of the whole the rows of lowest prediction have."""
+    note = f"the dotted line is chance; Gini {found.gini:.4f}"
+    lines = [Series("", *_thinned(*found.lorenz()))]
+    x, y = _share("share of the rows, the lowest prediction first"), _share("their share of the whole")
+    return xy_chart("Lorenz curve", lines, x, y, note=note, diagonal=True, square=True, kind="lorenz")
 
 
 def _survival(found: RiskQuality, target: str) -> Markup:
