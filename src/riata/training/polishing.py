@@ -1,9 +1,9 @@
 """Polishing: an online solver finds candidates in its pass, and an exact one solves over them, with a certificate.
 
-The candidates are the features that any setting of the online solver has, at most 100,000. The strength of the L1 penalty
-is the one that was asked for, or else the one that the online solver leaves, several times the noise of slopes. Rows that
-were to be read once are read again, with the candidates' features alone. A last pass over all features tells which of the
-others would enter: their slopes exceed the penalty.
+The candidates are the features that any setting of the online solver has, at most 100,000. The strength of the L1
+penalty is the one that was asked for, or else the one that the online solver leaves, several times the noise of slopes.
+Rows that were to be read once are read again, with the candidates' features alone. A last pass over all features tells
+which of the others would enter: their slopes exceed the penalty.
 """
 
 from collections.abc import Callable
@@ -42,13 +42,13 @@ def check_polish(spec: Spec, data: Dataset) -> None:
         (solver.method is None or solver.width_free,
          f"polish follows a pass of solver 'online', not of {spec.solver_name!r}: take that, or leave polish out"),
         (several or bool(spec.loss_function.levels), "polish is for one margin: a number, or two classes"),
-        (spec.normalize is not None, "rows of unit norm need all features, and polish reads some: leave one of them out"),
+        (spec.normalize is not None, "rows of unit norm need all features, and polish reads some: leave one out"),
         (spec.half_life is not None, "in an exact fit all rows count alike: leave polish out, or half_life"),
         (spec.checkpoint is not None, "polish has no checkpoints: leave one of them out"),
         (spec.k is not None or spec.alpha == "auto" or bool(spec.debias),
          "polish is a fit with one L1 penalty: leave out k and debias, and give alpha a number or leave it out"),
         (data.single_pass and data.opened is None,
-         "polish reads rows again, and this stream can be read only once: give it a file, or keep the stream (cache=True)"),
+         "polish reads rows again, and this stream can be read only once: give it a file, or cache=True"),
     ]  # fmt: skip
     for wrong, sentence in refusals:
         if wrong:
@@ -99,8 +99,8 @@ def _checked(rows: Dataset, found: Trained) -> Dataset:
     n_rows = None if found.course is None else found.course.n_rows
     if rows.n_rows and n_rows is not None and rows.n_rows != n_rows:
         raise DataError(
-            f"the first pass found {n_rows:,} rows, and now there are {rows.n_rows:,}: polish when the data has come to "
-            "rest"
+            f"the first pass found {n_rows:,} rows, and now there are {rows.n_rows:,}: polish when the data has come "
+            "to rest"
         )
     return rows
 
