@@ -97,7 +97,7 @@ def a9a():
     path = problems.SHARED / "a9a.npz"
     with np.load(path) as arrays:
         y = arrays["y"]
-    return sp.csr_array(sp.load_npz(path), dtype=np.float64), y
+    return sp.load_npz(path).toarray().astype(float), y
 
 
 def flights():

@@ -12,8 +12,10 @@ from riata.errors import OptionError
 from riata.kernels.products import narrow_products
 from riata.losses import LOSSES
 from riata.outcome.proofs import SwapOptimal, ZeroLoss
-from riata.solvers.subset.candidates import ROW_COPIES
-from riata.training.fitting import fit
+from riata.solvers.iterate import Options
+from riata.solvers.subset.candidates import ROW_COPIES, room_for
+from riata.solvers.subset.local_quadratic import LocalQuadratic
+from riata.training.fitting import fit, make_problem
 from riata.training.spec import Spec
 from subset_problems import SmallSubset, every_optimum
 
@@ -231,3 +233,29 @@ def test_searches_from_nothing_leave_supports_that_no_swap_improves(loss, k, rid
         y = np.where(y > np.median(y), 1.0, -1.0) if loss == "logistic" else y
         case = SmallSubset(X, y, np.ones(40), Spec(k=k, loss=loss, ridge=ridge))
         assert fit(case.data(), case.spec).result.objective <= every_optimum(case)[0] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_an_outlook_in_blocks_of_columns_is_the_same(rng, in_memory):
+    X, y = correlated(rng, d=50)
+    data = InMemory(X, labels(rng, y)) if in_memory else Chunked(X, labels(rng, y), 31)
+    problem, _ = make_problem(data, Spec(k=4, loss="logistic", ridge=0.1))
+    w = np.zeros(50)
+    w[[3, 8]] = 0.1, -0.2
+    for support, candidates in ((np.array([2, 3, 8, 40]), np.arange(45)), (np.array([3, 8]), np.arange(0))):
+        whole, blocks = (LocalQuadratic(problem, w, 0.3, candidates, at_once=n).outlook(support, 4) for n in (None, 7))
+        outside = np.setdiff1d(np.arange(50), support)
+        assert_allclose(blocks.gains[outside], whole.gains[outside], atol=1e-7)  # without the damping
+        assert (blocks.partners[outside] == whole.partners[outside]).all()
+        assert_allclose(blocks.weights, whole.weights, atol=1e-7)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_fit_that_has_no_room_for_all_products_is_swap_optimal_too(rng, loss):
+    """There is room for a few candidates, and for the products of a support with some columns at a time."""
+    X, y = correlated(rng, d=3000)
+    y = labels(rng, y) if loss == "logistic" else y
+    whole, tight = (fitted(InMemory(X, y), 5, loss=loss, memory=memory) for memory in (None, 400_000))
+    assert room_for(5, 3000, Options(1, memory=400_000)).at_once < 3000
+    assert tight.stop.reason == whole.stop.reason
+    assert tight.objective < 1.2 * whole.objective

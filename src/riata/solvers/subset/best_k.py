@@ -22,8 +22,8 @@ from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_set, restoring
 from riata.solvers.subset.best_groups import best_groups
-from riata.solvers.subset.best_k_refits import by_refits, largest_gains, next_count
-from riata.solvers.subset.candidates import first_count, make_room, row_limit
+from riata.solvers.subset.best_k_refits import by_refits, largest_gains
+from riata.solvers.subset.candidates import Room, first_count, make_room, next_count, room_for, row_limit
 from riata.solvers.subset.certified import certified_iterates, resumed_iterates
 from riata.solvers.subset.global_bound import Size, quadratic_bounds
 from riata.solvers.subset.local_quadratic import LocalQuadratic, Outlook
@@ -45,11 +45,13 @@ def best_k(problem: Problem, options: Options) -> Iterates:
     if resume is not None and not problem.loss.quadratic:
         return (yield from by_refits(problem, options))
     start: tuple[np.ndarray, Outlook, int] | None = None
+    # a search for a proof needs the products of supports with all features
+    room = room_for(k, d, options) if options.certify is None else Room(row_limit(k, d, options))
     if resume is None:
-        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
+        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), at_once=room.at_once)
     else:
-        model, start = _resumed(problem, resume)
-    rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), row_limit(k, d, options), start)
+        model, start = _resumed(problem, resume, room)
+    rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), room.candidates, start)
     if problem.loss.quadratic:
         done = 0 if start is None else start[2]
         return (yield from _quadratic_iterates(model, k, rounds, done, options))
@@ -90,11 +92,11 @@ def _saved(model: LocalQuadratic, arrays: dict[str, np.ndarray], **facts: Any) -
 
 
 @restoring()
-def _resumed(problem: Problem, saved: Saved) -> tuple[LocalQuadratic, tuple[np.ndarray, Outlook, int]]:
+def _resumed(problem: Problem, saved: Saved, room: Room) -> tuple[LocalQuadratic, tuple[np.ndarray, Outlook, int]]:
     """The quadratic, and the support, the outlook and the number of rounds, as they were saved."""
     arrays, facts = saved
     d = problem.data.n_features
-    model = LocalQuadratic.resumed(problem, arrays)
+    model = LocalQuadratic.resumed(problem, arrays, room.at_once)
     support = check_array(arrays, "support", np.int64, (None,))
     check_set(support, "support", model.candidates)
     check_facts(facts, {"rounds": int, "reduction": float})
@@ -115,7 +117,7 @@ def candidate_rounds(
     """
     count = min(first_count(k), limit)
     final, t, data = False, 0, model.problem.data
-    pursue = data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
+    pursue = model.keeps_rows and data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
     if start is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)

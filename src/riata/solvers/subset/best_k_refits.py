@@ -16,6 +16,7 @@ from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
 from riata.solvers.saved_checks import check_array, check_facts, check_indices, restoring
+from riata.solvers.subset.candidates import next_count, room_for
 from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
@@ -55,7 +56,7 @@ def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.nd
             fit = copied.improved(fit)
             yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
         yielded = False
-        better, proof, gains, bound = _checked(problem, fit, copied, options.memory, unit)
+        better, proof, gains, bound = _checked(problem, fit, copied, options, unit)
         if better is None:
             if options.certify is not None:
                 return (yield from certified_iterates(problem, fit, options, None, t + 1, proof, bound))
@@ -73,17 +74,17 @@ def _iterate(problem: Problem, fit: Fitted, t: int, **more: Any) -> Iterate:
 Checked = tuple[Fitted | None, Proof, np.ndarray, Callable[[], Bound]]
 
 
-def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, memory: int | None, unit: float) -> Checked:
+def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, options: Options, unit: float) -> Checked:
     """A better fit one swap away, if found; what is proved otherwise; the gains of all features; and the bound."""
     k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
         return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k)
     w = np.zeros(d)
     w[fit.support] = fit.coef
-    model = LocalQuadratic(problem, w, fit.intercept)
+    model = LocalQuadratic(problem, w, fit.intercept, at_once=room_for(k, d, options).at_once)
     gains = model.outlook(fit.support, k).gains
     best = largest_gains(np.where(gains > 2.0 * MIN_GAIN * unit, gains, -np.inf), NOTHING, CHECKED)
-    search = SupportSearch(problem, np.union1d(fit.support, best), memory, unit)
+    search = SupportSearch(problem, np.union1d(fit.support, best), options.memory, unit)
     better, n_refitted = search.better_by_one_swap(fit, REFITS)
     slopes = -model.pulls(fit.support, fit.coef * model.unit[fit.support]) * model.unit
     near = copied or search
@@ -125,8 +126,3 @@ def largest_gains(gains: np.ndarray, known: np.ndarray, count: int) -> np.ndarra
     gains[known] = -np.inf
     order = np.argsort(-gains, kind="stable")[:count]
     return order[gains[order] > -np.inf]
-
-
-def next_count(k: int) -> int:
-    """How many candidates to add at a time: fewer would cost a pass as well."""
-    return max(k, 64)

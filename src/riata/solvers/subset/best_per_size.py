@@ -17,8 +17,8 @@ from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.penalties import GroupCardinality
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_groups import check_memory, refitted, searched
-from riata.solvers.subset.best_k_refits import largest_gains, next_count
-from riata.solvers.subset.candidates import first_count, make_room, row_limit
+from riata.solvers.subset.best_k_refits import largest_gains
+from riata.solvers.subset.candidates import first_count, make_room, next_count, room_for
 from riata.solvers.subset.global_bound import Bounded, Size, quadratic_bounds, true_bounds
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.planes import Costs
@@ -76,14 +76,15 @@ def _features_per_size(problem: Problem, k_max: int, options: Options, made: Mad
     """Sweeps over sizes by the local quadratic, refitted where that is not the loss itself."""
     d = problem.data.n_features
     min_gain = 2.0 * MIN_GAIN * gap_unit(problem)
-    if not problem.loss.quadratic:
+    limit, at_once = room_for(k_max, d, options)
+    if not problem.loss.quadratic or at_once is not None:
         sizes = range(1, k_max + 1)
         found = rough_per_size(problem, sizes, options, min_gain, made)
         n_help = max((size for size, one in zip(sizes, found, strict=True) if len(one.support) == size), default=1)
         models = found[:n_help]
         columns = np.unique(np.concatenate([one.support for one in models]))
-        return BestPerSize(models, RefittedSupports(2), _true(problem, models, k_max, columns))
-    limit = row_limit(k_max, d, options)
+        proof = RefittedSupports(1 if problem.loss.quadratic else 2)
+        return BestPerSize(models, proof, _true(problem, models, k_max, columns))
     model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     supports = _support_per_size(model, k_max, min_gain, limit, made)
     models = [_fitted(model, support) for support in supports]

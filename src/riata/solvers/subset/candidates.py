@@ -1,5 +1,7 @@
 """How many candidates a search begins with, and how many there is room for."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from riata.errors import OptionError
@@ -8,6 +10,8 @@ from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.memory_untold import budget_for
 from riata.units import whole_megabytes
 
+FEWEST_AT_ONCE = 256  # columns whose products with a support are made at a time: fewer would take too many passes
+CANDIDATE_COPIES = 8  # of the products among candidates, with those of a search
 ROW_COPIES = 5  # of the rows of H: those of two chunks and their sum while they are computed, and as much for the rest
 
 
@@ -21,17 +25,46 @@ def make_room(model: LocalQuadratic, support: np.ndarray, gains: np.ndarray, n_m
     model.keep(model.candidates[np.argsort(-gains, kind="stable")[:n_kept]])
 
 
+class Room(NamedTuple):
+    """What the memory has room for."""
+
+    candidates: int
+    at_once: int | None = None  # columns whose products with a support are made at a time; None: all, and they are kept
+
+
+def room_for(k: int, d: int, options: Options) -> Room:
+    """The rows of H of a support and its candidates or, where those are too many, blocks of them: a pass for each."""
+    need, row = min(2 * k, d), ROW_COPIES * 8 * d
+    memory = budget_for(row * need, options.memory)
+    if memory // row >= need:
+        return Room(max(memory // row // 2, need))
+    n_candidates, at_once = int(np.sqrt(memory / (8 * CANDIDATE_COPIES))), memory // (2 * ROW_COPIES * 8 * k)
+    if n_candidates < need + next_count(k) or at_once < min(d, FEWEST_AT_ONCE):
+        raise _too_little(k, d, memory)
+    return Room(n_candidates, at_once)
+
+
 def row_limit(k: int, d: int, options: Options) -> int:
     """How many rows of H fit into half of the memory, which chunks of data share; an error if all is too little."""
     need, row = min(2 * k, d), ROW_COPIES * 8 * d
     memory = budget_for(row * need, options.memory)
     limit = memory // row
     if limit < need:
-        raise OptionError(
-            f"best k = {k} of {d} features needs about {whole_megabytes(row * need)}, more than memory="
-            f"{memory / 1e6:.0f} MB; give it more, ask for a smaller k, or take solver 'l0-sgd'"
-        )
+        raise _too_little(k, d, memory)
     return max(limit // 2, need)
+
+
+def _too_little(k: int, d: int, memory: int) -> OptionError:
+    need = ROW_COPIES * 8 * d * min(2 * k, d)
+    return OptionError(
+        f"best k = {k} of {d} features needs about {whole_megabytes(need)}, more than memory="
+        f"{memory / 1e6:.0f} MB; give it more, ask for a smaller k, or take solver 'l0-sgd'"
+    )
+
+
+def next_count(k: int) -> int:
+    """How many candidates to add at a time: fewer would cost a pass as well."""
+    return max(k, 64)
 
 
 def first_count(k: int) -> int:

@@ -7,7 +7,8 @@ For the squared loss this is the loss itself. H is d x d and never computed comp
 their products with each other; the rows of H of a support give, exactly and for all d features, the gain of every
 change of that support. Either costs one pass for any number of columns. In memory, where a pass is cheap and
 multiplying is not, only the rows of supports are computed; from disk, those of all candidates in the pass that adds
-them, unless `rows_ahead` is false: where slopes are all that is asked for, no row is held.
+them, unless `rows_ahead` is false: where slopes are all that is asked for, no row is held. Where the memory has no room
+for the rows of a support they are made for `at_once` columns at a time, a pass each, and not kept.
 
 Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model
 predicts with near certainty have hardly any curvature, and the others may be fewer than the features of a support.
@@ -68,16 +69,18 @@ class LocalQuadratic:
         b: float,
         candidates: np.ndarray = NOTHING,
         rows_ahead: bool | None = None,
+        at_once: int | None = None,
     ):
         data, d = problem.data, problem.data.n_features
         self.problem, self.w, self.b = problem, w, b
-        self._rows_ahead = not data.cheap_passes if rows_ahead is None else rows_ahead
+        self._at_once = at_once
+        self._rows_ahead = not data.cheap_passes and at_once is None if rows_ahead is None else rows_ahead
         mean = data.moments.mean
         self._shift = mean if problem.fit_intercept else np.zeros(d)
         support = np.flatnonzero(w)
         some = not self._rows_ahead and len(candidates) < d
-        at_once = NOTHING if some else np.union1d(support, candidates)
-        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, at_once))
+        with_rows = NOTHING if some else np.union1d(support, candidates)
+        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, with_rows))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
         self._by_d = by_d  # sum of D (x - shift)
@@ -95,7 +98,7 @@ class LocalQuadratic:
             np.full(d, -1),
             np.empty((0, d)),
         )  # rows of H, and each column's place in them (-1: none)
-        self._store(at_once, products)
+        self._store(with_rows, products)
         gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
         self.h = self._times_H(support, (w * self._unit)[support]) - gradient / self._unit
         self.candidates, self._among = NOTHING, np.empty((0, 0))
@@ -110,14 +113,15 @@ class LocalQuadratic:
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All its attributes but the problem and the way it makes rows, for checkpoints."""
-        names = vars(self).keys() - {"problem", "_rows_ahead"}
+        names = vars(self).keys() - {"problem", "_rows_ahead", "_at_once"}
         return {f"model.{name}": np.asarray(getattr(self, name)) for name in names}
 
     @classmethod
-    def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray]) -> "LocalQuadratic":
+    def resumed(cls, problem: Problem, arrays: dict[str, np.ndarray], at_once: int | None = None) -> "LocalQuadratic":
         """The quadratic that had these `arrays`, if they are as a quadratic has them: no pass."""
         model = cls.__new__(cls)
-        model.problem, model._rows_ahead = problem, not problem.data.cheap_passes
+        model.problem, model._at_once = problem, at_once
+        model._rows_ahead = not problem.data.cheap_passes and at_once is None
         for name, (kind, shape) in _shapes(arrays, problem.data.n_features).items():
             value = check_array(arrays, f"model.{name}", kind, shape)
             setattr(model, name, value.copy() if value.ndim else value.item())
@@ -129,6 +133,11 @@ class LocalQuadratic:
     def n_rows(self) -> int:
         """How many rows of H are in memory."""
         return len(self._rows)
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether the rows of H of a support are kept, once they are made."""
+        return self._at_once is None
 
     @property
     def products(self) -> np.ndarray:
@@ -204,19 +213,47 @@ class LocalQuadratic:
 
     def outlook(self, support: np.ndarray, k: int) -> Outlook:
         """The best weights on the support, and the gain of every feature outside: a pass if rows of H are missing."""
-        rows = self._rows_of(support)
-        with one_blas_thread():
-            A = solved(rows[:, support], np.eye(len(support)))
-            W = A @ rows
+        d = len(self.w)
+        A = solved(self._among_support(support), np.eye(len(support)))
         weights = A @ self.h[support]
-        c = self.h - weights @ rows
-        v = self._diagonal - np.einsum("sj,sj->j", rows, W)
-        gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
-        swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR, gains, partners)
-        if len(support) < k:
-            gains, partners = np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
+        gains, partners = np.full(d, -np.inf), np.full(d, -1)
+        step = d if self._at_once is None or len(support) == 0 else self._at_once
+        for start in range(0, d, max(1, step)):
+            of = slice(start, min(start + step, d))
+            gains[of], partners[of] = self._swap_gains(support, A, weights, of, len(support) < k)
         gains[support] = -np.inf
         return Outlook(weights, float(weights @ self.h[support]), gains, partners)
+
+    def _among_support(self, support: np.ndarray) -> np.ndarray:
+        """H among the features of a support: from its rows, from the candidates, or by a pass."""
+        if self._at_once is None:
+            return self._rows_of(support)[:, support]
+        places = self.places(support)
+        if np.all(places >= 0):
+            among: np.ndarray = self._among[np.ix_(places, places)]
+            return among
+        among = self._scaled(support, support, self._multiplied(support, support))
+        np.fill_diagonal(among, self._diagonal[support])
+        return among
+
+    def _swap_gains(
+        self, support: np.ndarray, A: np.ndarray, weights: np.ndarray, of: slice, may_grow: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The gains of some features, and the places in the support of those that leave for them."""
+        if self._at_once is None or len(support) == 0:
+            rows = self._rows_of(support)[:, of]
+        else:
+            columns = np.arange(of.start, of.stop)
+            rows = self._scaled(support, columns, self._multiplied(support, columns))
+        with one_blas_thread():
+            W = A @ rows
+        c = self.h[of] - weights @ rows
+        v = self._diagonal[of] - np.einsum("sj,sj->j", rows, W)
+        if may_grow:
+            return np.where(v > COLLINEAR, c**2 / np.maximum(v, COLLINEAR), -np.inf), np.full(len(v), -1)
+        gains, partners = np.full(len(c), -np.inf), np.zeros(len(c), dtype=np.int64)
+        swap_gains(W, A.diagonal().copy(), weights, c, v, COLLINEAR, gains, partners)
+        return gains, partners
 
     def rough_outlook(self, support: np.ndarray, weights: np.ndarray) -> Outlook:
         """An outlook from slopes alone, given the best weights: gains are those of additions, as if the support were

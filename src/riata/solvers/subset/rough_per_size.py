@@ -12,8 +12,8 @@ import numpy as np
 
 from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.solvers.iterate import Options
-from riata.solvers.subset.best_k_refits import largest_gains, next_count
-from riata.solvers.subset.candidates import first_count
+from riata.solvers.subset.best_k_refits import largest_gains
+from riata.solvers.subset.candidates import first_count, next_count
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold
