@@ -27,7 +27,7 @@ from riata.solvers.registry import SOLVERS
 from riata.training.offsets import with_offsets
 from riata.training.several_classes import class_weights, one_against_rest
 from riata.training.spec import Spec
-from riata.training.trained import Course, Trained
+from riata.training.trained import Course, Known, Trained
 
 ROOM_FOR_REST = 0.25  # of the budget, for the sums over all features
 SUMS = 8  # numbers for every feature in these sums, with those of a chunk on its way
@@ -121,7 +121,7 @@ def widened(
     """The model of the candidates as one of all features, with what the online pass told."""
     coef = np.zeros((len(second.coef), found.n_features))
     coef[:, features] = second.coef
-    known = {}
+    known: Known = {}
     if all_ is None and second.scale is not None:
         known = {int(j): (None, float(s)) for j, s in zip(features, second.scale, strict=True)}
     return replace(
