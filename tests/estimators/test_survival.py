@@ -105,6 +105,18 @@ def test_strata_and_late_entries_reach_the_minimum(loss, given, tmp_path):
     assert np.isfinite(chosen.selection_.scores).all()
 
 
+@pytest.mark.parametrize("loss", ["cox", "cox-efron"])
+def test_times_that_risks_tell_almost_wholly_are_certified(loss):
+    rng = np.random.default_rng(0)
+    X, noise = rng.normal(size=(120, 5)), rng.normal(size=120)
+    y = np.rec.fromarrays(
+        [np.ones(120, bool), np.exp(2.0 * X[:, 1] - 3.0 * X[:, 0] + 0.02 * noise)], names="event, time"
+    )
+    model = riata.SparseSurvival(alpha=1e-3, loss=loss).fit(X, y)
+    assert model.gap_ <= 1e-6
+    assert len(model.history_) < 30
+
+
 def test_weights_are_copies_of_rows_and_order_does_not_count():
     rows = make(80, 6)
     times = np.random.default_rng(0).integers(0, 4, 80)

@@ -12,7 +12,7 @@ CLASSES = {type(loss).__name__ for loss in EVERY.values()}
 ALLOWED = {
     "training/parameters.py": {"squared"},  # the default of the parameter, declared where all are
     "reproduce/algorithms.py": {"squared"},  # the paper's experiment is about this one
-    "training/usual_loss.py": {"Softmax"},  # the default of several classes depends on what else is asked
+    "training/usual_loss.py": {"Softmax", "Binomial"},  # the default depends on the target and what else is asked
     "training/risk_sets.py": {"Cox"},  # risk sets are what its targets are made of,
     "model/quality/risks.py": {"Cox"},  # and what its deviance is of
 }

@@ -29,7 +29,8 @@ import numpy as np
 from riata.arrays import Array, to_host
 from riata.losses.coupled import CoupledLoss, SettledLoss
 
-TERMS = 32  # into which the curvature is divided: nearly that of as many terms as there are events
+TERMS = 32  # into which the curvature is divided, at least: nearly that of as many terms as there are events
+OF_ROWS = 1 << 19  # rows x terms, up to which there are more: where risks tell nearly all of the order, they matter
 
 
 class RiskSums(NamedTuple):
@@ -41,6 +42,7 @@ class RiskSums(NamedTuple):
     dying: np.ndarray  # of s exp(z) of the events of a slot
     deaths: np.ndarray  # of s of the events
     counts: np.ndarray  # the number of events
+    n_rows: int
 
 
 class Cox(CoupledLoss):
@@ -88,6 +90,7 @@ class Cox(CoupledLoss):
             self._by_slot(at, mass[event]),
             self._by_slot(at, weight[event]),
             self._by_slot(at, np.ones(len(at))),
+            len(weight),
         )
 
     def _by_slot(self, slot: np.ndarray, numbers: np.ndarray) -> np.ndarray:
@@ -98,14 +101,14 @@ class Cox(CoupledLoss):
 
     def settled(self, sums: RiskSums) -> "GivenHazard":
         hazards = self._hazards(sums)
-        return GivenHazard(self, hazards, sums.deaths)
+        return GivenHazard(self, hazards, sums)
 
     def _hazards(self, sums: RiskSums) -> "Hazards":
         with np.errstate(all="ignore"):  # margins may be beyond floating point, on the way to others
             at_risk = np.maximum(np.cumsum(sums.risk[::-1])[::-1], sums.dying)
             on = sums.deaths > 0.0
             hazards = _efron if self.efron else _breslow
-            return Hazards(*(_spread(on, found) for found in hazards(at_risk[on], *(part[on] for part in sums[3:]))))
+            return Hazards(*(_spread(on, found) for found in hazards(at_risk[on], *(part[on] for part in sums[3:6]))))
 
 
 class Efron(Cox):
@@ -129,13 +132,21 @@ class GivenHazard(SettledLoss):
 
     tasks = Cox.tasks
 
-    def __init__(self, of: Cox, hazards: Hazards, deaths: np.ndarray) -> None:
+    def __init__(self, of: Cox, hazards: Hazards, sums: RiskSums) -> None:
         self.name, self._n_slots = of.name, of.n_slots
         self.cumulative = np.cumsum(hazards.of_rows)  # up to the end of each slot
         dying = self.cumulative - hazards.of_rows + hazards.of_dying
         self._hazard = np.concatenate([self.cumulative, dying])  # by the code of a row
         self._log = np.concatenate([np.zeros(of.n_slots), 1.0 + hazards.log])
-        self._edges = np.unique(np.concatenate([[0.0], self.cumulative[_ends_of_terms(deaths)], self.cumulative[-1:]]))
+        self._edges = np.unique(
+            np.concatenate(
+                [
+                    [0.0],
+                    self.cumulative[_ends_of_terms(sums.deaths, max(TERMS, OF_ROWS // max(sums.n_rows, 1)))],
+                    self.cumulative[-1:],
+                ]
+            )
+        )
 
     def value(self, y: Array, z: Array) -> Array:
         code, _ = _codes(y)
@@ -193,13 +204,13 @@ def with_offsets(codes: np.ndarray, offset: np.ndarray) -> np.ndarray:
     return np.column_stack([entered, offset])
 
 
-def _ends_of_terms(deaths: np.ndarray) -> np.ndarray:
+def _ends_of_terms(deaths: np.ndarray, n_terms: int) -> np.ndarray:
     """The last slots of the terms: every slot with an event, or some, with about as many events between any two."""
     slots = np.flatnonzero(deaths)
-    if len(slots) <= TERMS:
+    if len(slots) <= n_terms:
         return slots
     share = np.cumsum(deaths) / deaths.sum()
-    return np.searchsorted(share, np.arange(1, TERMS) / TERMS)
+    return np.searchsorted(share, np.arange(1, n_terms) / n_terms)
 
 
 def _breslow(at_risk: np.ndarray, dying: np.ndarray, deaths: np.ndarray, counts: np.ndarray) -> Hazards:
