@@ -4,13 +4,15 @@
 
 Synthetic: rows of an autoregressive normal process of correlation .5, k coefficients of 1, signal to noise 5, and the
 ridge of OKRidge's notebook, .1 in sums of squares. All methods get the same matrix; OKRidge gets k; l0bnb and el0ps,
-which penalise the number of features instead, get the price at which k features are best, as riata's certified
-objectives of k - 1 and k + 1 tell it, and l0bnb a limit on coefficients of 1.5 times the largest. Seconds are those of
+which penalise the number of features instead, get the price at which k features are best, as riata's objectives of
+k - 1 and k + 1 tell it, and l0bnb a limit on coefficients of 1.5 times the largest. Seconds are those of
 the processor in a second run, with all that a method does once it has the matrix; a gap of 1e-4 is enough for all.
 Real data: standardised, with a ridge; the gap at the end of a fit, and after each of `--seconds`, up to where a search
 ended.
 
 Searches: on random problems of 7 to 20 features, how often the search alone finds what certify proves to be the best.
+
+Costs: what the bound that comes with every fit adds to its processor time.
 
 Peers run by the PYTHON of an environment that has `okridge`, `l0bnb` and `el0ps` (AGPL), which need NumPy 1.
 """
@@ -30,7 +32,8 @@ import scipy.sparse as sp
 from problems import SHARED
 from riata.data.in_memory import InMemory
 from riata.outcome.proofs import GlobalBound
-from riata.training.fitting import fit
+from riata.solvers.registry import SOLVERS
+from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
 
 SMALL = [(600, 300, 10), (2000, 1000, 10)]
@@ -50,28 +53,42 @@ def autoregressive(n, d, k, seed=0, loss="squared", rho=0.5, snr=5.0):
     return X, np.sign(y) if loss == "logistic" else y - y.mean()
 
 
-def riata(X, y, k, loss, ridge):
-    spec = Spec(k=k, loss=loss, ridge=ridge, standardize=False, fit_intercept=False, certify=1e-4, certify_time=LIMIT)
-    return fit(InMemory(X, y), spec).result
+def independent(n, d, k, seed=1, snr=10.0):
+    """(X, y) as in l0bnb's README: independent columns, of unit deviation here, and evenly spaced coefficients of 1."""
+    rng = np.random.RandomState(seed)
+    X = rng.normal(size=(n, d))
+    rng.normal(size=(n, 1))  # what correlation would take
+    signal = X[:, [int(i * d / k) for i in range(k)]].sum(axis=1)
+    y = signal + rng.normal(size=n, scale=signal.std(ddof=1) / np.sqrt(snr))
+    return (X - X.mean(axis=0)) / X.std(axis=0), y - y.mean()
 
 
-def synthetic(python, n, d, k, loss="squared", ridge=None):
-    """Lines of a table for one matrix."""
-    X, y = autoregressive(n, d, k, loss=loss)
-    ridge = 0.1 / n if ridge is None else ridge
-    fewer, more = (riata(X, y, size, loss, ridge).objective for size in (k - 1, k + 1))
-    started = time.process_time()
-    result = riata(X, y, k, loss, ridge)
-    seconds, support = time.process_time() - started, np.flatnonzero(result.coef)
-    name = f"{loss}, {n} x {d}, k = {k}"
-    lines = [f"| {name} | riata | {seconds:.2f} | {result.bound.gap:.0e} | |"]
+def riata(X, y, k, loss, ridge, limit=None, certify=1e-4):
+    spec = Spec(k=k, loss=loss, ridge=ridge, standardize=False, fit_intercept=False, coef_limit=limit)
+    return fit(InMemory(X, y), replace(spec, certify=certify, certify_time=LIMIT)).result
+
+
+def synthetic(python, name, X, y, k, ridge, loss="squared", limited=False):
+    """Lines of a table for one matrix; `limited`: also riata with the limit on coefficients that l0bnb has."""
+    fewer, more = (riata(X, y, size, loss, ridge, certify=None).objective for size in (k - 1, k + 1))
+    found = riata(X, y, k, loss, ridge, certify=None)
+    largest, support = float(np.abs(found.coef).max()), np.flatnonzero(found.coef)
+    lines = []
+    for limit in (None, 1.5 * largest) if limited else (None,):
+        started = time.process_time()
+        result = riata(X, y, k, loss, ridge, limit)
+        method = "riata" if limit is None else "riata, within the limit of l0bnb"
+        same = "the same" if np.array_equal(np.flatnonzero(result.coef), support) else "others"
+        lines.append(f"| {name} | {method} | {time.process_time() - started:.2f} | {result.bound.gap:.0e} | {same} |")
+        print(lines[-1], flush=True)
     price = 0.5 * (fewer - more)  # of a feature: between what the last one gains and the next one would
-    asked = {"k": k, "ridge": ridge, "price": price, "largest": float(np.abs(result.coef).max()), "loss": loss}
-    for peer in ("okridge", "l0bnb", "el0ps") if loss == "squared" else ("el0ps",):
+    asked = {"k": k, "ridge": ridge, "price": price, "largest": largest, "loss": loss}
+    methods = ("okridge", "l0bnb", "el0ps") if loss == "squared" else ("el0ps",)
+    for peer in methods if X.shape[1] <= 5000 else ("l0bnb",):  # the others take the products of all columns
         if python is not None and (found := peers(python, peer, X, y, asked)) is not None:
             same = "the same" if found["features"] == support.tolist() else f"others, {len(found['features'])} of them"
             lines.append(f"| {name} | {peer} | {found['seconds']:.2f} | {found['gap']:.0e} | {same} |")
-    print(*lines, sep="\n", flush=True)
+            print(lines[-1], flush=True)
     return lines
 
 
@@ -194,6 +211,22 @@ def real(name, seconds):
     return lines
 
 
+def costs(name):
+    """What the bound adds to the processor seconds of a fit."""
+    X, y = rows_of(name)
+    for loss in REAL[name]:
+        for k in (5, 20):
+            for _ in range(2):  # the second time counts
+                problem, _ = make_problem(InMemory(X, y), spec := Spec(k=k, loss=loss, ridge=0.01))
+                started = time.process_time()
+                *_, last = SOLVERS["best-k"].start(problem, solver_options(spec))
+                fitted = time.process_time()
+                last.bound()
+                bounded = time.process_time()
+            share = 100 * (bounded - fitted) / (fitted - started)
+            print(f"{name}, {loss}, k = {k}: {fitted - started:.3f} s, the bound {share:.0f} % more", flush=True)
+
+
 def _gap(bound):
     if not isinstance(bound, GlobalBound):
         return "none"
@@ -203,8 +236,12 @@ def _gap(bound):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", metavar="PYTHON", help="of an environment that has the peers")
-    parser.add_argument("--only", choices=["synthetic", "real", "searches"])
-    parser.add_argument("--large", action="store_true", help="also 6000 x 3000, as in OKRidge's notebook")
+    parser.add_argument("--only", choices=["synthetic", "real", "searches", "costs"])
+    parser.add_argument(
+        "--large",
+        action="store_true",
+        help="also 6000 x 3000, as in OKRidge's notebook, and 1000 x 10,000, as in l0bnb's README",
+    )
     parser.add_argument("--data", nargs="*", default=list(REAL), choices=list(REAL))
     parser.add_argument("--seconds", type=float, nargs="*", default=[10.0, 100.0])
     parser.add_argument("--append", type=Path)
@@ -214,11 +251,20 @@ def main():
         searches("squared", 600)
         searches("logistic", 200)
         return
+    if options.only == "costs":
+        for name in options.data:
+            costs(name)
+        return
     if options.only != "real":
         lines += ["| problem | method | seconds | gap | features |", "| --- | --- | --- | --- | --- |"]
-        for size in SMALL + LARGE * options.large:
-            lines += synthetic(options.peers, *size)
-        lines += synthetic(options.peers, 500, 100, 5, "logistic", 0.01)
+        if options.large:
+            X, y = independent(1000, 10_000, 10)
+            lines += synthetic(options.peers, "independent, 1000 x 10000, k = 10", X, y, 10, 0.02, limited=True)
+        for n, d, k in SMALL + LARGE * options.large:
+            X, y = autoregressive(n, d, k)
+            lines += synthetic(options.peers, f"squared, {n} x {d}, k = {k}", X, y, k, 0.1 / n)
+        X, y = autoregressive(500, 100, 5, loss="logistic")
+        lines += synthetic(options.peers, "logistic, 500 x 100, k = 5", X, y, 5, 0.01, "logistic")
     if options.only != "synthetic":
         after = " / ".join(f"after {seconds:g} s" for seconds in options.seconds)
         lines += ["", f"| data | ridge | k = 5: of the fit / {after} | k = 10 | k = 20 |"]

@@ -170,7 +170,6 @@ def test_alpha_is_chosen_for_all_targets_at_once(rows, select):
         "k": ({"k": 2}, "k is of one target: take alpha for 3 targets at once"),
         "solver": ({"solver": "online"}, "3 targets at once go with solver 'exact', not with 'online'"),
         "loss": ({"loss": "huber"}, "loss 'huber' is of one target, and there are 3"),
-        "debias": ({"alpha": 0.1, "debias": True}, "debias refits one target"),
         "l2": ({"alpha": 0.1, "l1_ratio": 0.5}, "a shared support has no l1_ratio: leave it at 1, or say"),
     }.values(),
 )

@@ -109,6 +109,19 @@ def test_softmax_and_cox_are_refitted_to_their_stationary_points(rng):
     assert loss_of("cox").couples_rows
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_of_several_targets_each_is_refitted_to_its_features(table, rng, shared):
+    X, y = table
+    Y = np.column_stack([y, X[:, 2] + y + rng.normal(size=len(y))])
+    lasso, model = (
+        riata.SparseRegressor(alpha=1.0, shared_support=shared, debias=one).fit(X, Y) for one in (False, True)
+    )
+    for before, after, target in zip(lasso.coef_, model.coef_, Y.T, strict=True):
+        chosen = before != 0
+        assert_allclose(after[chosen], LinearRegression().fit(X[:, chosen], target).coef_, rtol=1e-5)
+        assert not after[~chosen].any()
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

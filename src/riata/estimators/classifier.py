@@ -113,6 +113,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         memory: str | int | None = None,
         device: str | None = None,
         half_life: float | None = None,
+        polish: bool = False,
         checkpoint: str | None = None,
         every: str | float = "60s",
         resume: bool = False,

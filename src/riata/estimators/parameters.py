@@ -57,6 +57,7 @@ class Parameters(BaseEstimator):
         memory: str | int | None = None,
         device: str | None = None,
         half_life: float | None = None,
+        polish: bool = False,
         checkpoint: str | None = None,
         every: str | float = "60s",
         resume: bool = False,
@@ -101,6 +102,7 @@ class Parameters(BaseEstimator):
         self.memory = memory
         self.device = device
         self.half_life = half_life
+        self.polish = polish
         self.checkpoint = checkpoint
         self.every = every
         self.resume = resume

@@ -131,6 +131,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         is.
     half_life : float, optional
         Rows after which a row counts half, for a world that changes (online); by default all rows count alike.
+    polish : bool, default=False
+        Whether, after an online solver has found features, solver exact solves over them, with a certificate; of the
+        others it is told how many would enter.
     checkpoint : str, optional
         A folder in which a solver saves where it is, so that a killed fit can go on.
     every : str or float, default="60s"

@@ -1,12 +1,13 @@
 """How a model was made: what its file holds under "training"."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from riata.outcome.folds_used import FoldsUsed
 from riata.outcome.plain import bound_from_json, bound_to_json, proof_from_json, proof_to_json
 from riata.outcome.proofs import Bound, Proof
 from riata.outcome.reasons import StopReason
+from riata.outcome.rest import Rest
 from riata.schema import build, checked
 
 PerClass = int | float | None | list[int | float | None]  # a value, or one for every class where there are several
@@ -38,6 +39,7 @@ class TrainingFacts:
     penalty_factors: bool = False  # whether features were penalised by factors of their own
     baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes
     progressive: dict[str, int | float | None] | None = None  # scores of rows of a stream, each before it was learnt
+    rest: Rest | None = None  # what is known of features that were no candidates, where the model was polished
     offset: str | None = None  # "offset" or "exposure", where rows had one
     data: str | None = None
     target: str | None = None
@@ -53,6 +55,8 @@ class TrainingFacts:
             plain["bound"] = [bound_to_json(bound) for bound in self.bound]
         if self.folds is not None:
             plain["folds"] = self.folds.to_json()
+        if self.rest is not None:
+            plain["rest"] = asdict(self.rest)
         return plain
 
     @classmethod
@@ -70,6 +74,8 @@ class TrainingFacts:
         known["bound"] = [bound_from_json(bound) for bound in bounds]
         if known.get("folds") is not None:
             known["folds"] = FoldsUsed.from_json(checked(dict[str, Any], known["folds"], "'folds' of its training"))
+        if known.get("rest") is not None:
+            known["rest"] = build(Rest, known["rest"], "'rest' of its training")
         facts: TrainingFacts = build(cls, known, "its training")
         return facts
 

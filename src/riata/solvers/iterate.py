@@ -26,6 +26,13 @@ class Features(NamedTuple):
     deviations: np.ndarray  # standard deviations of their columns
 
 
+class Leads(NamedTuple):
+    """What a method that learns row by row leaves for an exact fit."""
+
+    features: np.ndarray  # numbers of those worth a closer look, in order: the chosen ones, and more
+    alpha: float | None  # the strength of the L1 penalty that it found itself
+
+
 class Searched(NamedTuple):
     """How far a search of all models has come."""
 
@@ -51,6 +58,7 @@ class Iterate(NamedTuple):
     proof: Proof | None = None  # by a method without a gap: the solve ends with it
     bound: Callable[[], Bound] | None = None  # how much better any other model of k features could be
     searched: Searched | None = None  # by a search of all models
+    leads: Callable[[], Leads | None] | None = None  # for an exact fit
 
 
 Iterates = Generator[Iterate, None, StopReason | None]  # a solver may return why it ended, where a point does not tell

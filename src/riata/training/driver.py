@@ -17,7 +17,7 @@ from riata.outcome.reasons import StopReason
 from riata.outcome.sentences import why
 from riata.outcome.stop import Stop
 from riata.schema import SchemaError, build
-from riata.solvers.iterate import Features, Iterate, Saved
+from riata.solvers.iterate import Features, Iterate, Leads, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation
 from riata.solvers.saved_checks import check_facts
 from riata.training.checkpoint import Checkpoints
@@ -69,6 +69,7 @@ class Result:
     history: list[Record]
     features: Features | None = None  # which the coefficients are of; None: all of them
     bound: Bound | None = None  # how much better any other model of k features could be
+    leads: Leads | None = None  # for an exact fit, by a method that learns row by row
 
     @property
     def converged(self) -> bool:
@@ -192,7 +193,7 @@ class _Course:
         gap = next((one.gap for one in reversed(self.history) if one.gap is not None), None)
         return Result(
             point.coef, intercept, F, gap, stop, self.passes, point.steps, self.seconds, self.history,
-            point.features, bound,
+            point.features, bound, None if point.leads is None else point.leads(),
         )  # fmt: skip
 
 

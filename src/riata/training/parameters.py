@@ -308,6 +308,9 @@ PARAMETERS: tuple[Parameter, ...] = (
               choices=("uniform", "shuffled", "sequential")),
     Parameter("half_life", None, Section.SOLVER, Kind.NUMBER,
               "After so many rows a row counts half, in a world that changes (solver online)."),
+    Parameter("polish", False, Section.SOLVER, Kind.FLAG,
+              "After the pass of an online solver, solve exactly over the features that it found, with a certificate.",
+              listed=Heading.MODEL),
     # Where the work is done.
     Parameter("memory", None, Section.WORK, Kind.TEXT, "Budget of the solver, such as 512MB.", option=None),
     Parameter("device", None, Section.WORK, Kind.TEXT, "Run passes on a GPU: cuda (exact, best-k, paths).",

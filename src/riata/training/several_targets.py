@@ -34,7 +34,6 @@ def _check(data: Dataset, spec: Spec) -> None:
         and spec.alpha != "auto",
         f"{several} go with solver 'exact', not with {spec.solver!r}: leave the solver out": spec.solver
         not in ("auto", "exact"),
-        f"debias refits one target, and there are {several}: leave it out": spec.debias,
         f"there is no offset for {several}: take it from the targets": data.facts.offset is not None,
         f"a stream that is read once has one target, and there are {several}: keep it while it is read (cache=True)": (
             data.single_pass

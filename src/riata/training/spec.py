@@ -60,6 +60,7 @@ class Spec:
     memory: int | str | None = None
     device: str | None = None
     half_life: float | None = None
+    polish: bool = False
     checkpoint: str | Path | None = None
     every: str | float = "60s"
     resume: bool = False

@@ -31,6 +31,15 @@ from riata.training.coefficients import coefficients, known_features
 from riata.training.fitting import Fit, describe, fit
 from riata.training.offsets import mean_of_empty_model, with_offsets
 from riata.training.origin import far_origin
+from riata.training.polishing import (
+    all_rows,
+    check_polish,
+    leads_of,
+    look_at_rest,
+    rows_of,
+    second_fit,
+    widened,
+)
 from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.recoding import numbered_or_recoded
@@ -83,6 +92,11 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     check_width(data, spec)
     check_shares(spec.loss_function, data.facts.trials)
     check_exposure(spec.loss_function, data.facts.offset is not None and data.facts.offset.exposure)
+    if spec.polish:
+        if validation is not None:
+            raise OptionError("polish has one strength, and no k or alpha for a validation set to choose")
+        check_polish(spec, data)
+        return _polished(data, spec, warn)
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
@@ -96,6 +110,21 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
     of_numbers = _one_margin if data.facts.targets is None else _one_margin_per_target
     fit_margins = {"regression": of_numbers, "classification": _one_margin_per_class, "survival": _one_risk}
     return fit_margins[data.task](data, spec, validation, warn)
+
+
+def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
+    """An online pass, and an exact fit over the candidates that it leaves."""
+    found = train(data, replace(spec, polish=False), warn=warn)
+    leads = leads_of(found)
+    if not len(leads.features) or (found.classes is not None and len(found.classes) > 2):
+        warn("nothing was polished: the online pass found no feature, or more than two classes")
+        return replace(found, spec=spec)
+    some = rows_of(data, found, leads.features)
+    second = train(some, second_fit(spec, leads), warn=warn)
+    rest, moments = look_at_rest(
+        lambda: all_rows(data, found), some, second, second.spec, leads.features, found.n_features
+    )
+    return widened(second, found, leads.features, spec, rest, moments)
 
 
 def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -308,6 +337,7 @@ def _trained(
         course=course,
         baseline=None if hashed or outputs or spec.loss_function.couples_rows else [mean_of_empty_model(data, spec)],
         offset=offset,
+        leads=results[0].leads if len(results) == 1 else None,
     )
 
 

@@ -17,9 +17,11 @@ from riata.outcome.choice_sentences import why_all_chosen
 from riata.outcome.choices import LastWithinSize
 from riata.outcome.folds_used import FoldsUsed
 from riata.outcome.proofs import Bound
+from riata.outcome.rest import Rest
 from riata.outcome.sentences import all_bounds, why_all
 from riata.outcome.stop import Stop
 from riata.penalties import Penalty
+from riata.solvers.iterate import Leads
 from riata.solvers.online.progressive_scores import ProgressiveScores
 from riata.training.coefficients import dense_part, known_numbers, support_of
 from riata.training.driver import Record
@@ -49,6 +51,7 @@ class Course:
     counted: str = "features"  # what k counts, or "groups"
     bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
     progressive: ProgressiveScores | None = None  # of a stream: how good probabilities of rows not learnt yet were
+    rest: Rest | None = None  # what is known of features that were no candidates, where a model was polished
 
     @property
     def folds(self) -> FoldsUsed | None:
@@ -95,6 +98,7 @@ class Trained:
     hazard: BaselineHazard | None = None  # of times to an event
     targets: tuple[str, ...] | None = None  # the names of several targets
     n_crossing: int | None = None  # of several quantiles: training rows in which they cross
+    leads: Leads | None = None  # for an exact fit, by an online solver
     learner: Any = None  # of a stream, which can go on from here
 
     @property
@@ -217,6 +221,7 @@ class Trained:
             bound=course.bounds if any(course.bounds) else [],
             how_much_better=course.how_much_better,
             progressive=None if course.progressive is None else course.progressive._asdict(),
+            rest=course.rest,
             folds=course.folds,
             penalty_factors=self.spec.penalty_factors is not None,
             baseline=self.baseline,

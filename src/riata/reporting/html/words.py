@@ -95,6 +95,7 @@ _MORE = {
     "bounds": "Some coefficients had to lie within bounds that were given.",
     "normalize": "Every row was divided by its norm first.",
     "half_life": "Older rows counted less and less.",
+    "polish": "An online solver chose candidates in a first pass; all else was solved over those alone.",
 }
 
 

@@ -1,6 +1,7 @@
 """What the command line shows: short tables on a terminal, and the same facts as a dictionary."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -51,6 +52,7 @@ def as_dict(model: Model) -> dict[str, Any]:
         "bound": [bound_to_json(bound) for bound in training.bound],
         "how_much_better": training.how_much_better,
         "progressive": training.progressive,
+        "rest": None if training.rest is None else asdict(training.rest),
     }
 
 
@@ -90,6 +92,8 @@ def show_fit(model: Model, summary: dict[str, Any], found: Mapping[str, Quality]
     facts.add_row("solver", escape(f"{summary['solver']}; it stopped because {summary['stopped_because']}"))
     if model.training.how_much_better:
         facts.add_row("bound", escape(as_typed(model.training.how_much_better)))
+    if model.training.rest is not None:
+        facts.add_row("others", model.training.rest.in_words())
     if model.training.progressive:
         scores: dict[str, Any] = model.training.progressive
         facts.add_row("scores", f"of each row before it was learnt: {ProgressiveScores(**scores).in_words()}")

@@ -54,7 +54,7 @@ from riata.kernels.online import (
 from riata.losses import Loss
 from riata.objective import Problem
 from riata.penalties import Cardinality, ElasticNet, hard_threshold
-from riata.solvers.iterate import Iterate, Options
+from riata.solvers.iterate import Iterate, Leads, Options
 from riata.solvers.online import top_k
 from riata.solvers.saved_checks import check_indices
 from riata.solvers.stochastic.method import Method, MethodMemory, State, Sweep, stochastic
@@ -70,6 +70,7 @@ REVIEW = 1.2  # the number of rows grows by this factor from one review to the n
 PER_HALF_LIFE = 10  # reviews, at least
 CANDIDATES = 3  # for each of k
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
+MOST_LEADS = 100_000  # features for an exact fit afterwards
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
 AGEING = {"losses", "xx", "xy"}  # in which older rows count less, since they were judged under earlier models
 HALF_LIFE_SUMS = {  # besides those in block
@@ -309,6 +310,27 @@ class Online(Method):
         if self.k is None or np.count_nonzero(state.memory["candidates"] >= 0) < self.k:
             return super().n_chosen(state)
         return min(self.k, len(top_k.places_of_candidates(state.memory)))
+
+    def leads(self, state: State) -> Leads | None:
+        """The features of any lane, the largest of them; and the alpha of the chosen lane.
+
+        That is at least sqrt(2 log d) times the noise of slopes, above which the largest of d features without
+        information seldom comes: an exact fit reaches what lanes with a high threshold learn too slowly.
+        """
+        memory = state.memory
+        if self.k is not None:
+            return None
+        w, deviation = self._weights(memory)
+        sizes = np.abs(w).max(axis=1) * deviation
+        pool = np.flatnonzero(sizes)
+        if len(pool) > MOST_LEADS:
+            pool = np.sort(pool[np.argsort(-sizes[pool], kind="stable")[:MOST_LEADS]])
+        if not self.finds_alpha:
+            return Leads(pool, self.alpha)
+        lane = memory["lane"][0]
+        n_seen = int(np.count_nonzero(of_features(memory, "squares")))
+        raised = max(1.0, float(np.sqrt(2.0 * np.log(max(n_seen, 2))) / memory["noise"][lane]))
+        return Leads(pool, raised * float(self._levels(memory)[0][lane] / max(memory["total"][0], 1e-300)))
 
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.data.chunk import Chunk, joined
-from riata.solvers.iterate import Features
+from riata.solvers.iterate import Features, Leads
 from riata.solvers.stochastic.method import State, Stepper
 
 
@@ -60,6 +60,11 @@ class Stream:
         method = self.stepper.method
         w, b = method.model(self.state)
         return Learnt(w / self.stepper.scale, b, method.features(self.state))
+
+    @property
+    def leads(self) -> Leads | None:
+        """What it leaves for an exact fit."""
+        return self.stepper.method.leads(self.state)
 
     @property
     def n_chosen(self) -> int:

@@ -10,6 +10,7 @@ norm so far, so that a step never overshoots on its own row. On the paper's rows
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -22,7 +23,7 @@ from riata.kernels.steps import Steps
 from riata.losses import Loss
 from riata.matrices.matrix import Matrix
 from riata.objective import Problem
-from riata.solvers.iterate import Features, Iterate, Options, Saved
+from riata.solvers.iterate import Features, Iterate, Leads, Options, Saved
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.saved_checks import check_alike, check_facts, check_indices, restoring
 from riata.solvers.stochastic.schedules import STEPS, Schedule, parse_step
@@ -110,6 +111,10 @@ class Method(Protocol):
     def n_chosen(self, state: State) -> int:
         """How many features the current model has, or would have."""
         return int(np.count_nonzero(self.model(state)[0]))
+
+    def leads(self, state: State) -> Leads | None:
+        """What it leaves for an exact fit; None: no more than its model."""
+        return None
 
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         """Change state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
@@ -244,7 +249,7 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
             save = None if over else run.saved
             yield Iterate(
                 w / problem.scale, b, state.steps, progressive=run.progressive, end_of_pass=end_of_pass, save=save,
-                features=method.features(state),
+                features=method.features(state), leads=partial(method.leads, state),
             )  # fmt: skip
             if over:
                 return

@@ -315,7 +315,7 @@ def _true_root(problem: Problem, fit: Fitted, known: _Known) -> Iterator[None]:
         if price and len(wanted) == 0:
             return
         columns = np.union1d(columns, wanted)
-        w[columns], b, price = relaxed_point(cut_to(problem, columns), k, w[columns], b, price)
+        w[columns], b, price = relaxed_point(cut_to(problem, columns), k, (w[columns], b), fit.objective, price)
 
 
 def _quadratic_subsets(
