@@ -12,6 +12,8 @@ ended.
 
 Searches: on random problems of 7 to 20 features, how often the search alone finds what certify proves to be the best.
 
+Costs: what the bound that comes with every fit adds to its processor time.
+
 Peers run by the PYTHON of an environment that has `okridge`, `l0bnb` and `el0ps` (AGPL), which need NumPy 1.
 """
 
@@ -30,7 +32,8 @@ import scipy.sparse as sp
 from problems import SHARED
 from riata.data.in_memory import InMemory
 from riata.outcome.proofs import GlobalBound
-from riata.training.fitting import fit
+from riata.solvers.registry import SOLVERS
+from riata.training.fitting import fit, make_problem, solver_options
 from riata.training.spec import Spec
 
 SMALL = [(600, 300, 10), (2000, 1000, 10)]
@@ -208,6 +211,22 @@ def real(name, seconds):
     return lines
 
 
+def costs(name):
+    """What the bound adds to the processor seconds of a fit."""
+    X, y = rows_of(name)
+    for loss in REAL[name]:
+        for k in (5, 20):
+            for _ in range(2):  # the second time counts
+                problem, _ = make_problem(InMemory(X, y), spec := Spec(k=k, loss=loss, ridge=0.01))
+                started = time.process_time()
+                *_, last = SOLVERS["best-k"].start(problem, solver_options(spec))
+                fitted = time.process_time()
+                last.bound()
+                bounded = time.process_time()
+            share = 100 * (bounded - fitted) / (fitted - started)
+            print(f"{name}, {loss}, k = {k}: {fitted - started:.3f} s, the bound {share:.0f} % more", flush=True)
+
+
 def _gap(bound):
     if not isinstance(bound, GlobalBound):
         return "none"
@@ -217,7 +236,7 @@ def _gap(bound):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peers", metavar="PYTHON", help="of an environment that has the peers")
-    parser.add_argument("--only", choices=["synthetic", "real", "searches"])
+    parser.add_argument("--only", choices=["synthetic", "real", "searches", "costs"])
     parser.add_argument(
         "--large",
         action="store_true",
@@ -231,6 +250,10 @@ def main():
     if options.only == "searches":
         searches("squared", 600)
         searches("logistic", 200)
+        return
+    if options.only == "costs":
+        for name in options.data:
+            costs(name)
         return
     if options.only != "real":
         lines += ["| problem | method | seconds | gap | features |", "| --- | --- | --- | --- | --- |"]

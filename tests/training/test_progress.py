@@ -52,7 +52,7 @@ def test_classes_are_counted(rows, capsys, quiet_until_the_end):
     X, y = rows
     riata.SparseClassifier(alpha_ratio=0.2).fit(X, y > 0)
     capsys.readouterr()
-    riata.SparseClassifier(alpha_ratio=0.2, verbose=True).fit(X, np.digitize(y, [-0.5, 0.5]))
+    riata.SparseClassifier(alpha_ratio=0.2, verbose=True, loss="logistic").fit(X, np.digitize(y, [-0.5, 0.5]))
     said = capsys.readouterr().err.splitlines()
     assert [line.split(":")[0] for line in said] == [f"exact {i} ({i + 1} of 3)" for i in range(3)]
 

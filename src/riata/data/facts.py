@@ -33,6 +33,7 @@ class Facts:
     targets: tuple[str, ...] | None = None  # the names of several targets at once; the target of a row is then as many
     trials: bool = False  # whether targets are shares of successes, and weights count trials (`riata.data.trials`)
     survival: bool = False  # whether targets are times to an event, negative without one (`riata.data.survival`)
+    copies: np.ndarray | None = None  # the feature that each column is a copy of, where some are in several groups
     offset: "Offset | None" = None  # where the offsets of rows come from; None: they have none
 
     def of_view(self, **changes: Any) -> "Facts":

@@ -27,7 +27,7 @@ from riata.files import reason, remove_stale, replacing
 from riata.machine import file_without_name
 from riata.solvers.iterate import Saved
 
-VERSION = 4
+VERSION = 5
 NEWEST, BEFORE = "checkpoint.npz", "checkpoint.before.npz"
 UNREADABLE = (*DAMAGE, LookupError, TypeError)
 

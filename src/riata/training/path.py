@@ -54,6 +54,7 @@ class ModelPath:
     bounds: list[Bound] | None = None  # along k: what no model of each size has an objective below; None: not asked for
     ended: PathEnd | None = None  # along alpha: why there are fewer models than alphas were asked for
     n_outputs: int = 1  # margins that the models have, where they are fitted at once
+    copies: np.ndarray | None = None  # the feature that each column is a copy of; None: each is another
     debias: float | None = None  # how far they were moved towards fits without a penalty; None: not at all
     ridge: float = 0.0  # along k: of all models
     chosen_under: float | None = None  # the ridge that their features were chosen under
@@ -90,9 +91,25 @@ class ModelPath:
     @property
     def n_selected(self) -> np.ndarray:
         """How many features each model has."""
-        chosen = self.coefs.reshape(len(self.coefs), -1, self.n_outputs).any(axis=2)
-        n_selected: np.ndarray = np.count_nonzero(chosen, axis=1)
+        n_selected: np.ndarray = np.count_nonzero(self._used.any(axis=2), axis=1)
         return n_selected
+
+    @property
+    def n_coefficients(self) -> np.ndarray:
+        """How many coefficients of each model are not zero, those of copies counted once."""
+        n_coefficients: np.ndarray = np.count_nonzero(self._used, axis=(1, 2))
+        return n_coefficients
+
+    @property
+    def _used(self) -> np.ndarray:
+        """Which features each model uses, for which outputs: models x features x outputs."""
+        used: np.ndarray = self.coefs.reshape(len(self.coefs), -1, self.n_outputs) != 0.0
+        if self.copies is None:
+            return used
+        features = np.zeros((len(used), int(self.copies.max()) + 1, self.n_outputs), dtype=bool)
+        for place, feature in enumerate(self.copies.tolist()):
+            features[:, feature] |= used[:, place]
+        return features
 
     def __len__(self) -> int:
         return len(self.values)
@@ -109,7 +126,7 @@ class ModelPath:
 
     def model(self, i: int) -> PathModel:
         """Model i by its alpha or k and its number of features."""
-        n_selected = n_features_in(self.coefs[i], self.n_outputs)
+        n_selected = int(self.n_selected[i])
         return PathModel(self.by, self.values[i].item(), n_selected, self.debias, self.ridge, self.chosen_under)
 
 
@@ -238,6 +255,7 @@ class GrowingPath:
             self._data.passes - self._passes_before,
             ended=self.ended,
             n_outputs=self._spec.loss_function.n_outputs,
+            copies=self._data.facts.copies,
         )
 
 

@@ -21,14 +21,11 @@ from riata.data.features import groups_by_heredity, groups_listed, orders_of
 from riata.errors import OptionError
 from riata.losses.several_margins import by_margin
 from riata.matrices.host import as_matrix
-from riata.outcome.choices import PathModel, WithinOneStandardError
 from riata.scipy_later import sparse as sp
 from riata.training.fitting import Fit
 from riata.training.named_features import with_features_numbered
 from riata.training.path import ModelPath
 from riata.training.selection.fits import SelectedFit
-from riata.training.selection.scoring import CRITERIA
-from riata.training.selection.search import Selection
 from riata.training.spec import Spec
 
 BY_HEREDITY = {
@@ -43,6 +40,7 @@ class Recoding:
 
     A: Any
     words: str
+    copies: np.ndarray | None = None  # the feature of every new one, where each is a copy of one
 
     def of(self, data: Dataset) -> Dataset:
         """The rows with the new features."""
@@ -57,7 +55,7 @@ class Recoding:
             )
 
         recoded = data.map(part)
-        recoded.facts = recoded.facts.but(n_features=A.shape[1], feature_names=None, encoding=None)
+        recoded.facts = recoded.facts.but(n_features=A.shape[1], feature_names=None, encoding=None, copies=self.copies)
         return recoded
 
     def back(self, fitted: Fit) -> Fit:
@@ -67,30 +65,17 @@ class Recoding:
             fitted, result=replace(result, coef=self._of_features(result.coef, n_outputs)), note=self.words
         )
         if isinstance(fitted, SelectedFit):
-            path = self.path_back(fitted.path)
-            fitted = replace(fitted, path=path, selection=_counted_again(fitted.selection, path))
+            fitted = replace(fitted, path=self.path_back(fitted.path))
         return fitted
 
     def path_back(self, path: ModelPath) -> ModelPath:
         """The path with coefficients of the features themselves."""
-        return replace(path, coefs=np.array([self._of_features(coef, path.n_outputs) for coef in path.coefs]))
+        coefs = np.array([self._of_features(coef, path.n_outputs) for coef in path.coefs])
+        return replace(path, coefs=coefs, copies=None)
 
     def _of_features(self, coef: np.ndarray, n_outputs: int) -> np.ndarray:
         of_features: np.ndarray = (self.A @ by_margin(coef, n_outputs).T).ravel()
         return of_features
-
-
-def _counted_again(selection: Selection, path: ModelPath) -> Selection:
-    """The choice with the numbers of features of a path, in place of those of copies."""
-
-    def counted(model: PathModel) -> PathModel:
-        place = int(np.flatnonzero(path.values == model.value)[0])
-        return replace(model, n_selected=path.model(place).n_selected)
-
-    choice = replace(selection.choice, model=counted(selection.choice.model))
-    if isinstance(choice, WithinOneStandardError):
-        choice = replace(choice, least_model=counted(choice.least_model))
-    return replace(selection, choice=choice)
 
 
 def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | None]:
@@ -105,7 +90,7 @@ def numbered_or_recoded(spec: Spec, data: Dataset) -> tuple[Spec, Recoding | Non
         return with_features_numbered(spec, data), None
     _check_rows(data)
     if overlaps:
-        if spec.k is not None:
+        if spec.k is not None and spec.alpha != "auto":
             raise OptionError("k counts groups that do not overlap: take alpha, or give every feature to one group")
         assert listed is not None
         return _with_copies(spec, data, listed, ", a coefficient the sum of one for each group of its feature")
@@ -124,8 +109,8 @@ def _check_heredity(spec: Spec) -> None:
     """Refuse what groups of interactions with their features do not go with."""
     if spec.heredity not in BY_HEREDITY:
         raise OptionError(f"heredity must be 'strong' or 'weak', not {spec.heredity!r}")
-    if spec.k is not None:
-        raise OptionError("heredity goes with alpha, not with k")
+    if spec.k is not None and spec.alpha != "auto":
+        raise OptionError("heredity goes with alpha, not with k alone: alpha='auto' beside k ends at so many features")
     beside = [name for name, given in {
         "groups": spec.groups is not None, "bounds": spec.bounds is not None, "nonnegative": spec.nonnegative,
         "l1_ratio": spec.l1_ratio < 1, "penalty": spec.penalty is not None}.items() if given]  # fmt: skip
@@ -135,17 +120,12 @@ def _check_heredity(spec: Spec) -> None:
 
 def _with_copies(spec: Spec, data: Dataset, groups: list[list[int]], words: str) -> tuple[Spec, Recoding]:
     """A copy of every feature for each of its groups."""
-    if spec.alpha == "auto" and spec.select in CRITERIA:
-        raise OptionError(
-            f"select={spec.select!r} counts coefficients, and groups that overlap have several of a feature: take cv"
-        )
     features = np.concatenate(groups)
     labels = np.repeat(np.arange(len(groups)), list(map(len, groups)))
     plain = with_features_numbered(replace(spec, groups=None), data)
     factors = None if plain.penalty_factors is None else np.asarray(plain.penalty_factors)[features]
-    return replace(plain, groups=labels, penalty_factors=factors), _recoding(
-        data, features, np.arange(len(features)), words
-    )
+    recoding = replace(_recoding(data, features, np.arange(len(features)), words), copies=features)
+    return replace(plain, groups=labels, penalty_factors=factors), recoding
 
 
 def _with_steps(spec: Spec, data: Dataset, orders: list[list[int]]) -> tuple[Spec, Recoding]:

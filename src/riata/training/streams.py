@@ -24,7 +24,6 @@ from riata.data.target import Target
 from riata.errors import DataError, OptionError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
-from riata.solvers.online.online import of_outputs
 from riata.solvers.online.progressive_scores import ProgressiveScores, ScoresSoFar
 from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
 from riata.solvers.online.stream import Learnt, Stream, mirrored
@@ -63,7 +62,7 @@ def open_stream(spec: Spec, n_features: int) -> Stream:
         raise OptionError(f"solver {spec.solver_name!r} cannot learn from a stream")
     method: Any = solver.method(penalty)
     if loss.n_outputs > 1:
-        method = of_outputs(method, loss.n_outputs)
+        method = method.of_outputs(loss.n_outputs)
     if solver.finds_alpha:
         method = replace(method, standardize=spec.standardize, half_life=spec.half_life)
     if solver.width_free and spec.memory_bytes is not None:

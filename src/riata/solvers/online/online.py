@@ -338,19 +338,18 @@ class Online(Method):
         raised = max(1.0, float(np.sqrt(2.0 * np.log(max(n_seen, 2))) / memory["noise"][lane]))
         return Leads(pool, raised * float(self._levels(memory)[0][lane] / max(memory["total"][0], 1e-300)))
 
+    def of_outputs(self, n_outputs: int) -> "Online":
+        """The method for several margins a row."""
+        from riata.solvers.online.online_outputs import OnlineOutputs  # which is made of this one
+
+        return OnlineOutputs(self.alpha, self.k, n_outputs=n_outputs)
+
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:
     """The method for k, for an alpha, or, where the penalty is 0, for an alpha that it finds itself."""
     if isinstance(penalty, Cardinality):
         return Online(k=penalty.k)
     return Online(alpha=float(penalty.l1) or None)
-
-
-def of_outputs(method: Online, n_outputs: int) -> Online:
-    """The method for several margins a row."""
-    from riata.solvers.online.online_outputs import OnlineOutputs  # which is made of this one
-
-    return OnlineOutputs(method.alpha, method.k, n_outputs=n_outputs)
 
 
 def online(problem: Problem, options: Options) -> Iterator[Iterate]:
@@ -361,7 +360,7 @@ def online(problem: Problem, options: Options) -> Iterator[Iterate]:
     standardize = np.ndim(problem.scale) > 0
     n_outputs = problem.loss.n_outputs
     method = replace(
-        online_method(penalty) if n_outputs == 1 else of_outputs(online_method(penalty), n_outputs),
+        online_method(penalty) if n_outputs == 1 else online_method(penalty).of_outputs(n_outputs),
         standardize=standardize,
         distinct=float(problem.data.n_rows),
         half_life=options.half_life,

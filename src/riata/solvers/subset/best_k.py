@@ -12,7 +12,7 @@ For the squared loss the local quadratic is the loss itself, and a fit takes abo
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,7 +44,7 @@ def best_k(problem: Problem, options: Options) -> Iterates:
         return (yield from resumed_iterates(problem, options, resume))
     if resume is not None and not problem.loss.quadratic:
         return (yield from by_refits(problem, options))
-    start: tuple[np.ndarray, Outlook, int] | None = None
+    start: Round | None = None
     # a search for a proof needs the products of supports with all features
     room = room_for(k, d, options) if options.certify is None else Room(row_limit(k, d, options))
     if resume is None:
@@ -53,27 +53,31 @@ def best_k(problem: Problem, options: Options) -> Iterates:
         model, start = _resumed(problem, resume, room)
     rounds = candidate_rounds(model, k, 2.0 * MIN_GAIN * gap_unit(problem), room.candidates, start)
     if problem.loss.quadratic:
-        done = 0 if start is None else start[2]
-        return (yield from _quadratic_iterates(model, k, rounds, done, options))
+        return (yield from _quadratic_iterates(model, k, rounds, options))
     else:
-        *_, (support, outlook, _) = islice(rounds, EARLY_ROUNDS)  # more would refine a quadratic about to be replaced
-        more = largest_gains(outlook.gains, model.candidates, next_count(k))
-        return (yield from by_refits(problem, options, (support, np.append(model.candidates, more))))
+        *_, last = islice(rounds, EARLY_ROUNDS)  # more would refine a quadratic about to be replaced
+        more = largest_gains(last.outlook.gains, model.candidates, next_count(k))
+        return (yield from by_refits(problem, options, (last.support, np.append(model.candidates, more))))
 
 
-Round = tuple[np.ndarray, Outlook, bool]  # support, outlook, and whether no feature outside has a gain
+class Round(NamedTuple):
+    """What a round of a search ends with."""
+
+    number: int
+    support: np.ndarray
+    outlook: Outlook
+    final: bool  # whether no feature outside has a gain
+    pursue: bool  # whether matching pursuit is still to be tried
 
 
-def _quadratic_iterates(
-    model: LocalQuadratic, k: int, rounds: Iterator[Round], done: int, options: Options
-) -> Iterates:
+def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], options: Options) -> Iterates:
     """Iterates of the squared loss, for which the local quadratic gives F."""
-    for t, (support, outlook, final) in enumerate(rounds, done + 1):
+    for t, support, outlook, final, pursue in rounds:
         w, b = model.coefficients(support, outlook.weights)
         proof = SwapOptimal(k, len(w) - k, len(support)) if final else None
         arrays = {"support": support, "outlook.weights": outlook.weights, "outlook.gains": outlook.gains,
                   "outlook.partners": outlook.partners}  # fmt: skip
-        save = partial(_saved, model, arrays, rounds=t, reduction=outlook.reduction)
+        save = partial(_saved, model, arrays, rounds=t, reduction=outlook.reduction, pursue=pursue)
         F = model.loss - 0.5 * outlook.reduction
         bound = partial(_bound, model, Size(k, support, outlook.weights), F)
         if proof is not None and options.certify is not None:
@@ -92,37 +96,37 @@ def _saved(model: LocalQuadratic, arrays: dict[str, np.ndarray], **facts: Any) -
 
 
 @restoring()
-def _resumed(problem: Problem, saved: Saved, room: Room) -> tuple[LocalQuadratic, tuple[np.ndarray, Outlook, int]]:
-    """The quadratic, and the support, the outlook and the number of rounds, as they were saved."""
+def _resumed(problem: Problem, saved: Saved, room: Room) -> tuple[LocalQuadratic, Round]:
+    """The quadratic and the last round, as they were saved."""
     arrays, facts = saved
     d = problem.data.n_features
     model = LocalQuadratic.resumed(problem, arrays, room.at_once)
     support = check_array(arrays, "support", np.int64, (None,))
     check_set(support, "support", model.candidates)
-    check_facts(facts, {"rounds": int, "reduction": float})
+    check_facts(facts, {"rounds": int, "reduction": float, "pursue": bool})
     outlook = Outlook(
         check_array(arrays, "outlook.weights", np.float64, support.shape), facts["reduction"],
         check_array(arrays, "outlook.gains", np.float64, (d,), finite=False),
         check_array(arrays, "outlook.partners", np.int64, (d,)),
     )  # fmt: skip
-    return model, (support, outlook, facts["rounds"])
+    return model, Round(facts["rounds"], support, outlook, False, facts["pursue"])
 
 
 def candidate_rounds(
-    model: LocalQuadratic, k: int, min_gain: float, limit: int, start: tuple[np.ndarray, Outlook, int] | None = None
+    model: LocalQuadratic, k: int, min_gain: float, limit: int, start: Round | None = None
 ) -> Iterator[Round]:
     """Rounds of adding candidates and searching among them, until no feature outside has a gain.
 
-    The start is the support, the outlook and the number of rounds of a fit that is resumed.
+    The start is the last round of a fit that is resumed.
     """
     count = min(first_count(k), limit)
     final, t, data = False, 0, model.problem.data
-    pursue = model.keeps_rows and data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
     if start is None:
         support = np.empty(0, dtype=np.int64)
         outlook = model.outlook(support, k)
+        pursue = model.keeps_rows and data.cheap_passes and data.n_rows * data.n_features * k <= CHEAP_PURSUIT
     else:
-        support, outlook, t = start
+        t, support, outlook, _, pursue = start
         count = min(next_count(k), limit - k)
     while not final:
         t += 1
@@ -151,7 +155,7 @@ def candidate_rounds(
                 pass
             support, outlook, final = _check(model, search, k, min_gain)
         count = min(next_count(k), limit - k)
-        yield support, outlook, final
+        yield Round(t, support, outlook, final, pursue)
 
 
 def _against_pursuit(model: LocalQuadratic, search: Subset, k: int) -> Subset:
@@ -174,7 +178,7 @@ def _sorted(model: LocalQuadratic, search: Subset) -> tuple[np.ndarray, np.ndarr
     return support[order], search.weights[order]
 
 
-def _check(model: LocalQuadratic, search: Subset, k: int, min_gain: float) -> Round:
+def _check(model: LocalQuadratic, search: Subset, k: int, min_gain: float) -> tuple[np.ndarray, Outlook, bool]:
     """The support of a search that has ended, and whether no feature outside its candidates has a gain."""
     support, _ = _sorted(model, search)
     outlook = model.outlook(support, k)

@@ -15,7 +15,7 @@ import numpy as np
 from riata.objective import Problem, gap_unit
 from riata.outcome.proofs import Bound, NoBound, Proof, SwapOptimal, ZeroLoss
 from riata.solvers.iterate import Iterate, Iterates, Options, Saved
-from riata.solvers.saved_checks import check_array, check_facts, check_indices, restoring
+from riata.solvers.saved_checks import check_array, check_facts, check_indices, check_set, restoring
 from riata.solvers.subset.candidates import next_count, room_for
 from riata.solvers.subset.certified import certified_iterates
 from riata.solvers.subset.global_bound import true_bounds
@@ -37,15 +37,15 @@ def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.nd
     """
     k, unit = problem.cardinality.k, gap_unit(problem)
     room = _room(problem.data.n_rows, k, MEMORY_UNTOLD if options.memory is None else options.memory)
-    t = 0
+    t, columns, copied = 0, NOTHING, None  # the columns of the last search, and their copies
     if options.resume is not None:
-        fit, candidates, t = _resumed(options.resume, problem.data.n_features)
+        fit, candidates, columns, t = _resumed(options.resume, problem.data.n_features)
+        copied = SupportSearch(problem, columns, options.memory, unit) if t else None
     else:
         assert start is not None
         support, candidates = start
         fit = Refits(problem, support, options.memory).fit([support], [(np.zeros(len(support)), 0.0)])[0]
-        yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
-    copied = None  # the columns of the last search
+        yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, columns, t))
     yielded = t > 0  # a point that was saved was yielded before
     while True:
         if not yielded:
@@ -54,7 +54,7 @@ def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.nd
             columns = np.union1d(candidates, fit.support)
             copied = SupportSearch(problem, columns, options.memory, unit)
             fit = copied.improved(fit)
-            yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, t))
+            yield _iterate(problem, fit, t, save=partial(_saved, fit, candidates, columns, t))
         yielded = False
         better, proof, gains, bound = _checked(problem, fit, copied, options, unit)
         if better is None:
@@ -97,21 +97,24 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
     return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains, bound
 
 
-def _saved(fit: Fitted, candidates: np.ndarray, rounds: int) -> Saved:
-    arrays = {"support": fit.support, "coef": fit.coef, "candidates": candidates}
+def _saved(fit: Fitted, candidates: np.ndarray, columns: np.ndarray, rounds: int) -> Saved:
+    arrays = {"support": fit.support, "coef": fit.coef, "candidates": candidates, "columns": columns}
     return Saved(arrays, {"b": float(fit.intercept), "objective": float(fit.objective), "rounds": rounds})
 
 
 @restoring()
-def _resumed(saved: Saved, n_features: int) -> tuple[Fitted, np.ndarray, int]:
-    """(fit, candidates, rounds) as they were saved."""
+def _resumed(saved: Saved, n_features: int) -> tuple[Fitted, np.ndarray, np.ndarray, int]:
+    """(fit, candidates, columns, rounds) as they were saved."""
     arrays, facts = saved
-    for name in ("support", "candidates"):
+    for name in ("support", "candidates", "columns"):
         check_indices(check_array(arrays, name, np.int64, (None,)), name, 0, n_features)
     check_array(arrays, "coef", np.float64, arrays["support"].shape)
     check_facts(facts, {"b": float, "objective": float, "rounds": int})
     fit = Fitted(arrays["support"], arrays["coef"], facts["b"], facts["objective"])
-    return fit, arrays["candidates"], facts["rounds"]
+    columns = np.unique(arrays["columns"])
+    if facts["rounds"]:
+        check_set(fit.support, "support", columns)
+    return fit, arrays["candidates"], columns, facts["rounds"]
 
 
 def _room(n_rows: int, k: int, memory: int) -> int:

@@ -32,9 +32,10 @@ def fold_statistics(data: Dataset, spec: Spec, folds: Folds | None) -> Statistic
 def products_serve(data: Dataset, spec: Spec, n_codes: int) -> bool:
     """Whether the products of all columns fit half of the memory, and cost less than the passes that they save."""
     d = data.n_features
+    tells_all = not spec.unilasso and data.facts.copies is None
     fit = gram_bytes(d, n_codes) <= parse_memory(spec.memory) // 2
     cheap = not data.cheap_passes or (isinstance(data, InMemory) and d <= WIDEST_IN_MEMORY and not data.chunk.X.sparse)
-    return spec.loss_function.quadratic and not spec.unilasso and data.n_rows >= 2 * d and fit and cheap
+    return spec.loss_function.quadratic and tells_all and data.n_rows >= 2 * d and fit and cheap
 
 
 def _check_folds(statistics: Statistics, n_folds: int) -> None:
