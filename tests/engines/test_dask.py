@@ -33,6 +33,7 @@ from riata.engines.dask.on_workers import OnWorkers
 from riata.errors import DataError, EngineError, OptionError
 from riata.losses import Softmax
 from riata.model.predictions import write_parts
+from riata.model.quality import quality
 from riata.model.scores import scores
 from riata.training.fitting import fit
 from riata.training.path import path
@@ -470,3 +471,58 @@ def test_times_to_events_give_the_same_model(client):
     assert_allclose(there.coef_, here.coef_, atol=1e-7)
     assert_allclose(there.cum_baseline_hazard_, here.cum_baseline_hazard_, rtol=1e-6)
     assert there.score(data) == pytest.approx(here.score(rows.X, rows.y))
+
+
+def test_online_learns_parts_on_workers_and_polish_makes_it_what_it_is_here(client, tmp_path, rng):
+    n = 4000
+    ad, seen = rng.zipf(1.2, n) % 1000, rng.poisson(2, n)
+    margin = -2.0 + 1.5 * (ad == 1) + 2.0 * (ad == 2) + 0.3 * seen
+    click = (rng.random(n) < 1 / (1 + np.exp(-margin))).astype(int)
+    log, later = pa.table({"ad": ad.astype(str), "seen": seen, "click": click}), tmp_path / "later.parquet"
+    pq.write_table(log.slice(0, 3000), tmp_path / "log.parquet", row_group_size=500)
+    pq.write_table(log.slice(3000), later)
+
+    def fitted(engine, polish):
+        data = riata.open(str(tmp_path / "log.parquet"), "click", engine=engine, categorical=["ad"])
+        return riata.train(data, Spec(solver="online", loss="logistic", polish=polish, seed=0))
+
+    def log_loss(trained):
+        return quality(trained.to_model(), str(later)).scores["log_loss"]
+
+    there, again = fitted(client, False), fitted(client, False)
+    assert_array_equal(there.coef, again.coef)
+    assert there.n_iter == 1
+    assert log_loss(there) < log_loss(fitted(None, False)) + 0.02
+    exact_there, exact_here = fitted(client, True), fitted(None, True)
+    assert exact_there.course.rest.n_above == 0
+    assert log_loss(exact_there) == pytest.approx(log_loss(exact_here), abs=0.001)
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_online_of_dense_rows_on_workers(client, loss, rng):
+    X = rng.normal(size=(2000, 6)) * [1, 100, 0.01, 1, 1, 1] + [1000, 0, 5, 0, 0, 0]
+    z = (X[:, 0] - 1000) + 0.02 * X[:, 1] - 100 * (X[:, 2] - 5)
+    noise = rng.logistic(size=2000)
+    y = 7.0 + z + 0.1 * noise if loss == "squared" else np.where(z + noise > 0, "a", "b")
+    spec = Spec(solver="online", loss=loss, seed=0)
+    here, there = (riata.train(riata.open(X, y, engine=engine), spec) for engine in (None, client))
+    assert set(there.support) >= {0, 1, 2}
+    margins = [X @ one.coef[0] + one.intercept[0] for one in (here, there)]
+    assert np.corrcoef(margins)[0, 1] > 0.95  # eight runs of 250 rows
+    assert abs(np.mean(margins[1] - margins[0])) < 0.5 * np.std(margins[0])  # and not by the means of columns
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"k": 2}, "no k"),
+        ({"half_life": 5.0}, "half_life"),
+        ({"max_passes": 2}, "one pass"),
+        ({"loss": "poisson"}, "poisson"),
+    ],
+)
+def test_what_online_does_not_learn_on_workers(client, options, sentence, rng):
+    X = rng.normal(size=(40, 3))
+    data = riata.open(X, np.abs(X[:, 0]), engine=client)
+    with pytest.raises(OptionError, match=sentence):
+        riata.train(data, Spec(**{"solver": "online"} | options))

@@ -122,6 +122,25 @@ def test_a_worker_killed_in_the_middle_of_a_pass(data, tmp_path):
     assert_array_equal(sums, data.sum(lambda chunk: chunk.X.array.sum(axis=0)))
 
 
+def test_a_worker_killed_while_it_learns_its_part(data, tmp_path):
+    """Chunks of a view that kills are learnt by solver online: the part is learnt again, from its first row."""
+    mark = str(tmp_path / "died")
+
+    def deadly(chunk):
+        if not os.path.exists(mark):
+            open(mark, "w").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return chunk
+
+    spec = Spec(solver="online", loss="logistic")
+    undisturbed = fit(data, spec).result
+    view = data.map(deadly).sharing_moments(lambda of_target: data.moments)
+    found = fit(view, spec).result
+    assert os.path.exists(mark)
+    assert_array_equal(found.coef, undisturbed.coef)
+    assert found.intercept == undisturbed.intercept
+
+
 def test_a_worker_out_of_memory_is_replaced_and_one_that_always_is_gives_a_sentence(
     cluster, data, tmp_path, monkeypatch
 ):

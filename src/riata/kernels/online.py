@@ -204,6 +204,7 @@ class Settings(NamedTuple):
     logarithms: bool  # whether margins are logarithms of means
     curvature_by_spread: float  # of a loss with a kink, or 0
     learn_b: bool
+    from_first_row: bool  # whether dense columns, and targets, are counted from the first row; else as memory says
     alpha: float
     standardize: float
     distinct: float  # rows' weight after which they come again
@@ -242,7 +243,7 @@ def online_sweep(
     Its last columns have what to add to them to have the margins at which the row was learnt, and the curvature then.
     `losses` sums the losses of the lanes, of the empty model and the weights, over rows that are new (T < distinct).
     """
-    loss, relative, logarithms, curvature_by_spread, learn_b, alpha, standardize, distinct = settings
+    loss, relative, logarithms, curvature_by_spread, learn_b, from_first_row, alpha, standardize, distinct = settings
     kinked = curvature_by_spread > 0.0
     noise, stiffness, block, origin, b_z, b_hold, b, slope_squares, total, losses, mean_sums, curvature = memory
     width = 1
@@ -259,7 +260,7 @@ def online_sweep(
             fetch_row(rows, visits[t + 2])
         features, values = entries(rows, i)
         T = total[0]
-        if T == 0.0 and learn_b:  # without an intercept zero means zero
+        if T == 0.0 and learn_b and from_first_row:  # without an intercept zero means zero
             first_row(features, values, shrink, y[i], relative, block, origin)
         moved = 0.0
         if logarithms:

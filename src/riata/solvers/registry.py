@@ -50,6 +50,7 @@ class Solver:
     finds_alpha: bool = False  # whether it finds an alpha, and scales of the columns, while it learns
     saves: bool = False  # whether it can save its state after a pass; those with a `method` can after a chunk
     width_free: bool = False  # whether its memory does not depend on the number of features
+    shared_out: bool = False  # whether workers of a cluster can learn parts of the rows, though it is stochastic
     method: Callable[[Any], Method] | None = None  # from a penalty, for learning from a stream
 
 
@@ -86,6 +87,7 @@ SOLVERS = {
         1,
         stochastic=True,
         finds_alpha=True,
+        shared_out=True,
         method=at("online.online:online_method"),
     ),
     "sketch": Solver(

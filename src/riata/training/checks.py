@@ -286,10 +286,11 @@ def check_rows(data: Dataset, spec: Spec) -> None:
     """Refuse rows that a loss cannot learn from."""
     if data.n_rows == 0:
         raise DataError("there are no rows to learn from")
-    if isinstance(data, Remote) and SOLVERS[spec.solver_name].stochastic:
+    solver = SOLVERS[spec.solver_name]
+    if isinstance(data, Remote) and solver.stochastic and not solver.shared_out:
         raise OptionError(
             f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
-            "solver 'exact' or 'best-k' there, or leave the engine out"
+            "solver 'exact', 'best-k' or 'online' there, or leave the engine out"
         )
     loss = spec.loss_function
     if data.is_summary and spec.unilasso:

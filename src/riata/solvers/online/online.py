@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 
+from riata.data.remote import Remote
 from riata.errors import OptionError
 from riata.kernels.losses import code_of
 from riata.kernels.mean_so_far import LOG_OF_NOTHING
@@ -106,6 +107,7 @@ class Online(Method):
     standardize: bool = True
     distinct: float = np.inf  # the number of distinct rows, where they are read again
     half_life: float | None = None  # rows after which a row counts half; None: all rows count alike
+    from_first_row: bool = True  # whether dense columns, and targets, are counted from the first row
     schedule = "constant"
     order = "shuffled"
     sign_flips = frozenset({"b_z", "b", "xy", "origin", "centre", "bucket_sums"})
@@ -155,9 +157,7 @@ class Online(Method):
         if sweep.batch != 1:
             raise OptionError("solver 'online' takes one row a step: leave batch at 1")
         memory, done = state.memory, 0
-        memory["stiffness"][:] = 1.0 / self.rates
-        if not (sweep.loss.logarithms or sweep.loss.kinked):  # of those, the sweep works it out
-            memory["curvature"][:] = min(sweep.loss.curvature, 1.0)
+        self._set_units(memory, sweep.loss)
         while done < len(sweep.visits):
             due = self._due(memory) - state.steps - done
             visits = sweep.visits[done : done + due]
@@ -167,6 +167,12 @@ class Online(Method):
             if len(visits) == due:
                 self._stop(state, state.steps + done)
         return self._intercept(memory), 0.0
+
+    def _set_units(self, memory: MethodMemory, loss: Loss) -> None:
+        """How stiff weights are, of each lane, and the curvature of the loss."""
+        memory["stiffness"][:] = 1.0 / self.rates
+        if not (loss.logarithms or loss.kinked):  # of those, the sweep works it out
+            memory["curvature"][:] = min(loss.curvature, 1.0)
 
     def _due(self, memory: MethodMemory) -> int:
         """The step after which `_stop` is called next."""
@@ -185,7 +191,7 @@ class Online(Method):
         margins = np.empty((len(visits), CURVED + 1))
         settings = Settings(
             code_of(loss), loss.relative, loss.logarithms, loss.curvature_by_spread, learn_b > 0.0,
-            self.alpha or 0.0, float(self.standardize), float(self.distinct),
+            self.from_first_row, self.alpha or 0.0, float(self.standardize), float(self.distinct),
         )  # fmt: skip
         swept = Memory(**{name: memory[name] for name in Memory._fields})
         online_sweep(sweep.rows, sweep.plain, sweep.y, sweep.weight, visits, settings, swept, margins)
@@ -359,4 +365,8 @@ def online(problem: Problem, options: Options) -> Iterator[Iterate]:
         distinct=float(problem.data.n_rows),
         half_life=options.half_life,
     )
+    if isinstance(problem.data, Remote):
+        from riata.solvers.online.shared_out import shared_out
+
+        return shared_out(problem, method, options)
     return stochastic(problem, method, options)

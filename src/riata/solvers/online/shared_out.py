@@ -1,0 +1,152 @@
+"""Solver 'online' where workers have the rows: each learns its own parts, and what they learnt is put together.
+
+Every part is learnt from the beginning, as if there were no other, and leaves sums. Moments, squares of slopes and
+losses of all parts add up to those of all rows. What a feature has learnt is in two pieces: its weight v_p, and the
+rest r_p of its sum of slopes, which its threshold holds back,
+    z_p = -(s_p^2 + hold_p) v_p + r_p.
+Together they are the mean of the weights, by how much evidence (`hold`, a root of a sum of squared slopes) a part has
+of the feature, and the sum of what was held back, under the threshold of all rows:
+    v = sum hold_p v_p / sum hold_p,    hold = sqrt(sum hold_p^2),    z = -(s^2 + hold) v + sum r_p.
+A feature of which no part alone has enough evidence may so enter. Sums are added in a tree that depends on the parts
+alone: the model is the same bits for the same parts, whichever worker did what. A part whose worker died is learnt
+again.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riata.data.dataset import Run
+from riata.errors import OptionError
+from riata.kernels.online import HOLD, LANES, SHIFT, SQUARES, SUMS
+from riata.kernels.rows import leaves_zeros_out
+from riata.objective import Problem
+from riata.solvers.iterate import Iterate, Options
+from riata.solvers.online.online import Online
+from riata.solvers.online.progressive_validation import ProgressiveValidation, progressive_validation
+from riata.solvers.stochastic.method import State, Stepper, first_state, make_stepper
+
+
+class Learnt(NamedTuple):
+    """What a part leaves, or several: all of it adds up."""
+
+    pulled: np.ndarray  # hold_p v_p of every feature and lane
+    held_back: np.ndarray  # r_p of the same
+    of_features: np.ndarray  # hold_p, hold_p^2, sums and squares of columns, of every feature
+    of_intercepts: np.ndarray  # the same two pieces, and hold_p^2, of every lane and the empty model
+    sums: np.ndarray  # squares of slopes and losses of all lanes, weight of rows
+    steps: int
+    dense: int  # parts whose columns are counted from their means
+    progressive: ProgressiveValidation
+
+
+@dataclass(frozen=True)
+class PartLearner:
+    """Learns the rows of a part; it is sent to workers, and has no data."""
+
+    stepper: Stepper
+    n_features: int
+    mean_weight: float
+    means: np.ndarray | None  # of columns, which dense ones are counted from
+    y_mean: float
+    seed: int
+
+    def __call__(self, run: Run) -> Learnt:
+        method: Any = self.stepper.method
+        state = first_state(method, self.n_features)
+        first = next(run)
+        dense = self.means is not None and not leaves_zeros_out(method.rows(first[1].X, self.stepper.scale))
+        if dense:
+            state.memory["block"][:, SHIFT] = self.means
+        if self.stepper.loss.relative:
+            state.memory["origin"][:] = self.y_mean
+        rng = np.random.default_rng([self.seed, first[0]])
+        progressive = ProgressiveValidation()
+        for _, chunk in chain([first], run):
+            visits, weight = rng.permutation(chunk.n_rows), chunk.weight / self.mean_weight
+            z = self.stepper.advance(state, chunk._replace(weight=weight), visits)
+            validated = progressive_validation(self.stepper.loss, chunk.y[visits], z, weight[visits])
+            progressive = progressive.plus(validated)
+        return _pieces(method, state, int(dense), progressive)
+
+
+def _pieces(method: Online, state: State, dense: int, progressive: ProgressiveValidation) -> Learnt:
+    """The sums of a part that has been learnt."""
+    memory = state.memory
+    w, deviation = method._weights(memory)
+    v = w * (memory["stiffness"] * memory["curvature"])
+    block = memory["block"]
+    hold = block[:, HOLD]
+    held_back = block[:, :LANES] + (deviation**2 + hold)[:, None] * v
+    b, b_hold = memory["b"], memory["b_hold"]
+    return Learnt(
+        hold[:, None] * v,
+        held_back,
+        np.column_stack([hold, hold**2, block[:, SUMS], block[:, SQUARES]]),
+        np.stack([b_hold * b, b_hold, b_hold**2]),
+        np.concatenate([memory["slope_squares"], memory["losses"], memory["total"]]),
+        state.steps,
+        dense,
+        progressive,
+    )
+
+
+def together(method: Online, learner: PartLearner, learnt: Learnt) -> State:
+    """The state of all parts."""
+    state = first_state(method, learner.n_features)
+    memory, block = state.memory, state.memory["block"]
+    method._set_units(memory, learner.stepper.loss)
+    n = len(memory["slope_squares"])
+    memory["slope_squares"][:], memory["losses"][:] = learnt.sums[:n], learnt.sums[n:-1]
+    memory["total"][:] = learnt.sums[-1]
+    hold_sum, hold_squares, block[:, SUMS], block[:, SQUARES] = learnt.of_features.T
+    block[:, HOLD] = hold = np.sqrt(hold_squares)
+    mean = block[:, SUMS] / memory["total"]
+    variance = np.maximum(block[:, SQUARES] / memory["total"] - mean**2, 0.0)
+    v = learnt.pulled / np.maximum(hold_sum, 1e-300)[:, None]
+    block[:, :LANES] = learnt.held_back - (variance + hold)[:, None] * v
+    if learnt.dense:
+        block[:, SHIFT] = learner.means
+    if learner.stepper.loss.relative:
+        memory["origin"][:] = learner.y_mean
+    pulled, b_hold_sum, b_hold_squares = learnt.of_intercepts
+    memory["b"][:] = pulled / np.maximum(b_hold_sum, 1e-300)
+    memory["b_hold"][:] = np.sqrt(b_hold_squares)
+    memory["b_z"][:] = -memory["b"] * (1.0 + memory["b_hold"])
+    memory["lane"][0] = method._best_lane(memory["losses"])
+    state.b, state.steps = method._intercept(memory), learnt.steps
+    return state
+
+
+def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[Iterate]:
+    """One pass, in which every part is learnt where it is."""
+    loss, data = problem.loss, problem.data
+    unlike = loss.logarithms or loss.kinked or loss.n_outputs > 1
+    refusals = [
+        (method.k is not None, "takes an alpha or finds it, and no k: leave k out and polish, or take solver 'best-k'"),
+        (method.half_life is not None, "has no half_life: workers learn side by side, and no row is older than others"),
+        (unlike, f"does not learn loss {loss.name!r}: take solver 'exact'"),
+        (options.max_passes > 1 or options.max_steps is not None, "makes one pass: leave out max_passes and max_steps"),
+    ]
+    for wrong, sentence in refusals:
+        if wrong:
+            raise OptionError(f"on a cluster solver 'online' {sentence}")
+    method = replace(method, from_first_row=False)
+    stepper = make_stepper(method, loss, options.step, int(options.batch or 1), problem.fit_intercept, problem.scale)
+    centred = problem.fit_intercept and not data.wide
+    learner = PartLearner(
+        stepper,
+        data.n_features,
+        data.total_weight / data.n_rows,
+        data.moments.mean / problem.scale if centred else None,
+        data.target_moments.y_mean if problem.fit_intercept else 0.0,
+        options.seed or 0,
+    )
+    learnt = data.sum_runs(learner)
+    state = together(method, learner, learnt)
+    w, b = method.model(state)
+    yield Iterate(w / problem.scale, b, state.steps, progressive=learnt.progressive, leads=partial(method.leads, state))
