@@ -178,5 +178,7 @@ def test_what_does_not_go_together_gets_a_sentence(frame, arrays):
         riata.SparseRegressor(loss="binomial", alpha=0.1).fit(X, successes)
     with pytest.raises(OptionError, match="trials go with successes, whose share is a number"):
         riata.open(frame, "cured", trials="treated", task="classification")
+    with pytest.raises(DataError, match="row 2: the trials are missing"):
+        riata.open(X, successes, trials=np.where(np.arange(len(trials)) == 1, np.nan, trials))
     gaps = wrong(frame, "treated", np.nan)
     assert riata.open(gaps, "cured", trials="treated").n_rows == np.count_nonzero(gaps["treated"] > 0)

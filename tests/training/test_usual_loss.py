@@ -1,6 +1,7 @@
 """Which loss a classifier has that names none: softmax for several classes, wherever it goes with what is asked."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import riata
@@ -27,6 +28,13 @@ def test_of_several_classes_it_is_softmax(asked):
     assert model.trained_.spec.loss == "softmax"
     named = riata.SparseClassifier(loss="softmax", **asked).fit(X, THREE)
     np.testing.assert_array_equal(model.predict_proba(X), named.predict_proba(X))
+
+
+@pytest.mark.parametrize("asked", [{"bounds": {"size": "S<M<L"}}, {"groups": [["a", "b"], ["b", "size"]]}], ids=str)
+def test_so_it_is_of_levels_in_order_and_groups_that_overlap(asked):
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "size": list("SML") * 20, "y": list(map(str, THREE))})
+    data = riata.open(table, "y")
+    assert with_usual_loss(riata.Spec(alpha=0.05, loss="auto", **asked), data.task, data).loss == "softmax"
 
 
 @pytest.mark.parametrize("asked", ONE_AGAINST_THE_REST, ids=str)
