@@ -114,7 +114,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
 
 def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     """An online pass, and an exact fit over the candidates that it leaves."""
-    found = train(data, replace(spec, polish=False), warn=warn)
+    found = replace(train(data, replace(spec, polish=False), warn=warn), learner=None)  # which takes much memory
     leads = leads_of(found)
     if not len(leads.features) or (found.classes is not None and len(found.classes) > 2):
         warn("nothing was polished: the online pass found no feature, or more than two classes")
