@@ -5,7 +5,7 @@ They are made of array functions, and give sums over the rows. W is features x o
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,21 @@ from riata.matrices.moments import Moments
 
 Point = tuple[np.ndarray | None, Any]  # (w, b); None stands for w = 0
 NUMBERS_AT_ONCE = 1 << 23  # of the sums of several points that are added up in one pass
+MARGINS_AT_ONCE = 1 << 17  # of rows on the host: a loss makes some copies of them
+T = TypeVar("T")
+
+
+def in_pieces(n_outputs: int, part: Callable[[Chunk], T]) -> Callable[[Chunk], T]:
+    """A part of a pass that looks at few rows at a time: a narrow chunk has many, and several margins for each."""
+    step = max(1, MARGINS_AT_ONCE // n_outputs)
+
+    def whole(chunk: Chunk) -> T:
+        n = chunk.n_rows
+        if n <= step or namespace(chunk.weight) is not np:
+            return part(chunk)
+        return added(part(chunk.rows(slice(i, i + step))) for i in range(0, n, step))
+
+    return part if n_outputs == 1 else whole
 
 
 class Slopes(NamedTuple):
@@ -41,7 +56,7 @@ def outputs_part(loss: Loss, W: np.ndarray, b: np.ndarray) -> Callable[[Chunk], 
         by_w = chunk.X.slopes(u).reshape(shape)
         return Slopes(float(xp.sum(chunk.weight)), value, by_w, to_host(xp.sum(u, axis=0)))
 
-    return part
+    return in_pieces(loss.n_outputs, part)
 
 
 def by_output(loss: Loss, w: np.ndarray) -> np.ndarray:
@@ -65,7 +80,8 @@ def mean_targets(data: Dataset, loss: SeveralMargins) -> np.ndarray:
         each = loss.indicators(y, xp.zeros((weight.shape[0], loss.n_outputs), dtype=weight.dtype))
         return float(xp.sum(weight)), to_host(weight @ each)
 
-    total, of_each = sums(*data.targets()) if data.cheap_passes else data.sum(lambda part: sums(part.y, part.weight))
+    part = in_pieces(loss.n_outputs, lambda chunk: sums(chunk.y, chunk.weight))
+    total, of_each = sums(*data.targets()) if data.cheap_passes else data.sum(part)
     means: np.ndarray = of_each / total
     return means
 

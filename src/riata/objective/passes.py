@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from riata.arrays import namespace
-from riata.coupled_passes import Slopes, by_output, by_rows, coupled_losses, margins_at, outputs_part
+from riata.coupled_passes import Slopes, by_output, by_rows, coupled_losses, in_pieces, margins_at, outputs_part
 from riata.data.chunk import Chunk
 from riata.losses import CoupledLoss, Loss
 from riata.objective.problem import FirstOrder, Problem, Side
@@ -23,7 +23,7 @@ def mean_loss(problem: Problem, w: np.ndarray | None, b: Any) -> float:
         z = margins_at(chunk, W, b)
         return float(chunk.weight @ value(chunk.y, z)), float(namespace(z).sum(chunk.weight))
 
-    loss, weight = problem.data.sum(part)
+    loss, weight = problem.data.sum(in_pieces(problem.loss.n_outputs, part))
     return float(loss / weight)
 
 

@@ -16,7 +16,7 @@ from riata.training.fitting import fit
 from riata.training.path import path
 from riata.training.spec import Spec
 
-CURVED = [name for name, loss in LOSSES.items() if not loss.quadratic and "compiled" in loss.has]
+CURVED = [name for name, loss in LOSSES.items() if not loss.quadratic and not loss.kinked and "compiled" in loss.has]
 PENALTIES = {
     "lasso": elastic_net(0.02),
     "elastic net": elastic_net(0.02, 0.5),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from riata.arrays import Array, namespace, to_host
-from riata.coupled_passes import by_output
+from riata.coupled_passes import by_output, in_pieces
 from riata.data.chunk import Chunk
 from riata.losses import SeveralMargins
 from riata.objective import FirstOrder, Problem
@@ -118,7 +118,7 @@ def outputs_products_part(
                 _add_block(total, A, d[rows, :][:, k], mine, place, m + k, with_ones)
         return float(xp.sum(weight)), total
 
-    return part
+    return in_pieces(K, part)
 
 
 def diagonal_part(
@@ -139,7 +139,7 @@ def diagonal_part(
         squares = np.stack([narrow.sums(shift, nothing, d[:, k])[2] for k in range(K)], axis=1)
         return float(xp.sum(weight)), np.concatenate([squares[place, output], to_host(xp.sum(d, axis=0))])
 
-    return part
+    return in_pieces(K, part)
 
 
 def _subtract_products(
