@@ -354,7 +354,9 @@ def curvature_above(loss: Loss, y: np.ndarray, z: np.ndarray, u: np.ndarray) -> 
     For the logistic loss it is tanh(z / 2) / (2 z), of the parabola through z and -z (Jaakkola & Jordan, 2000). That of
     the loss itself is small far from 0, and a level that only clicks have would go many times too far.
     """
-    return np.divide(u - loss.derivative(y, -z), 2.0 * z, out=np.zeros_like(z), where=np.abs(z) > NEAR_ZERO)
+    far = np.abs(z) > NEAR_ZERO
+    found: np.ndarray = np.divide(u - loss.derivative(y, -z), 2.0 * z, out=np.zeros_like(z), where=far)
+    return found
 
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:
