@@ -45,7 +45,7 @@ CASES = {
     "no such column": (["fit", "good.csv", "--target", "z", "--alpha", "1"], "that name; there are 'a', 'b', 'y'"),
     "target as trials": (["fit", "good.csv", *FIT, "--trials", "y"], "'y' is the target, and cannot be"),
     "target as offset": (["fit", "good.csv", *FIT, "--offset", "y"], "'y' is the target, and cannot be"),
-    "bounds twice": (["fit", "good.csv", *FIT, "--bound", "a=0..", "--bound", "a=..1"], "--bound is given twice for 'a'"),
+    "bounds twice": (["fit", "good.csv", *FIT, "--bound", "a=0..", "--bound", "a=..1"], "is given twice for 'a'"),
     "no target named": (["fit", "good.csv", "--alpha", "1"], "needs a target"),
     "k below 1": (["fit", "good.csv", "--target", "y", "--k", "0"], "k must lie between 1 and"),
     "k above d": (["fit", "good.csv", "--target", "y", "--k", "3"], "number of features, 2"),
