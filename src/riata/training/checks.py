@@ -238,8 +238,8 @@ def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
          f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
         (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
         (asked.first != "marginal" and not newton,
-         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r}{loss.summed} does "
-         "not have: take penalty 'adaptive:marginal'"),
+         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r}{loss.summed} "
+         "does not have: take penalty 'adaptive:marginal'"),
     ]  # fmt: skip
 
 
