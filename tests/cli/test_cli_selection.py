@@ -74,6 +74,14 @@ def test_fit_says_why(here):
     assert "selection" in riata_command("inspect", fit["model"])
 
 
+def test_scores_on_folds_stand_beside_the_loss_of_training_rows(here):
+    words = ["path", *TABLE, "--loss", "huber", "--n-alphas", "4", "--cv", "3"]
+    assert "held out loss" in riata_command(*words)
+    models = json.loads(riata_command(*words, "--json"))["paths"][0]["models"]
+    assert models[0]["loss"] == pytest.approx(models[0]["objective"])  # of the empty model there is no penalty
+    assert models[0]["held_out_loss"] != models[0]["loss"]
+
+
 def test_a_path_for_classes(here):
     found = json.loads(riata_command("path", "c.csv", "--target", "price", "--n-alphas", "4", "--cv", "2", "--json"))
     assert "log_loss" in found["paths"][0]["models"][0]

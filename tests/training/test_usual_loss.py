@@ -1,6 +1,7 @@
 """Which loss a classifier has that names none: softmax for several classes, wherever it goes with what is asked."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import riata
@@ -27,6 +28,12 @@ def test_of_several_classes_it_is_softmax(asked):
     assert model.trained_.spec.loss == "softmax"
     named = riata.SparseClassifier(loss="softmax", **asked).fit(X, THREE)
     np.testing.assert_array_equal(model.predict_proba(X), named.predict_proba(X))
+
+
+def test_levels_in_order_go_with_softmax():
+    table = pa.table({"size": np.array(["S", "M", "L"])[THREE], "y": THREE.astype(str)})
+    data = riata.open(table, target="y")
+    assert riata.SparseClassifier(alpha=0.05, bounds={"size": "S<M<L"}).fit(data).trained_.spec.loss == "softmax"
 
 
 @pytest.mark.parametrize("asked", ONE_AGAINST_THE_REST, ids=str)

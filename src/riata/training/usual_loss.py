@@ -11,7 +11,7 @@ from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses import AUTO, USUAL, Binomial, Softmax
 from riata.training.checks import check_spec, check_width
-from riata.training.named_features import with_features_numbered
+from riata.training.recoding import numbered_or_recoded
 from riata.training.selection.search import search_of
 from riata.training.spec import Spec
 
@@ -38,7 +38,8 @@ def _goes_with_softmax(spec: Spec, data: Dataset, n_classes: int) -> bool:
         if search_of(spec) is not None:
             of_classes = replace(of_classes, alpha=None)
         check_width(data, of_classes)
-        check_spec(with_features_numbered(of_classes, data), data.n_features)
+        of_features, recoding = numbered_or_recoded(of_classes, data)
+        check_spec(of_features, data.n_features if recoding is None else recoding.A.shape[1])
     except OptionError:
         return False  # what is wrong with one against the rest, too, is said when that is fitted
     return True
