@@ -74,6 +74,14 @@ def test_fit_says_why(here):
     assert "selection" in riata_command("inspect", fit["model"])
 
 
+def test_scores_on_folds_stand_beside_the_loss_of_training_rows(here):
+    words = ["path", *TABLE, "--loss", "huber", "--n-alphas", "4", "--cv", "3"]
+    assert "held out loss" in riata_command(*words)
+    models = json.loads(riata_command(*words, "--json"))["paths"][0]["models"]
+    assert models[0]["loss"] == pytest.approx(models[0]["objective"])  # of the empty model there is no penalty
+    assert models[0]["held_out_loss"] != models[0]["loss"]
+
+
 def test_a_path_for_classes(here):
     found = json.loads(riata_command("path", "c.csv", "--target", "price", "--n-alphas", "4", "--cv", "2", "--json"))
     assert "log_loss" in found["paths"][0]["models"][0]
@@ -126,3 +134,9 @@ def test_a_picture_without_matplotlib_is_one_sentence(here, monkeypatch):
     result = CliRunner().invoke(main, ["path", *TABLE, "--n-alphas", "3", "--select", "bic", "--plot", "p.png"])
     assert result.exit_code == 2
     assert "pictures need matplotlib: pip install 'riata[report]'" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["--debias", "t.csv"], ["t.csv", "--debias"], ["--debias", "1", "t.csv"]], ids=str)
+def test_an_option_that_may_stand_alone_takes_no_file_for_its_value(words, here):
+    text = riata_command("fit", *words, "--target", "price", "--alpha-ratio", "0.1")
+    assert "then the mean loss alone" in " ".join(text.split())

@@ -113,7 +113,7 @@ def test_the_command_line_and_the_model_say_which(tmp_path, monkeypatch):
         ({"penalty": "lq:1"}, "the q of Lq must lie between 0 and 1"),
         ({"penalty": "scad:2"}, "the gamma of SCAD must be above 2"),
         ({"penalty": "l7"}, "there is no penalty 'l7'; take 'adaptive'"),
-        ({"penalty": "mcp", "bounds": {"x1": (0, None)}}, "bounds would do nothing beside penalty 'mcp'"),
+        ({"penalty": "mcp", "bounds": {"x1": (0, None)}}, "penalty 'mcp' does not go with bounds"),
         ({"penalty": "mcp", "k": 3, "alpha": None}, "penalty 'mcp' has a strength alpha and no k"),
         ({"penalty": "scad", "solver": "cd"}, "solver 'cd' takes the elastic net, not SCAD; take solver 'exact'"),
     ],

@@ -142,13 +142,16 @@ def _groups(
     return "columns" if given == [("columns",)] else given or None
 
 
-def _by_name(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, Any] | None:
+def _by_name(_context: click.Context, parameter: click.Parameter, pairs: Any) -> dict[str, Any] | None:
+    names = [name for name, _ in pairs]
+    if twice := [name for i, name in enumerate(names) if name in names[:i]]:
+        raise OptionError(f"{parameter.opts[0]} is given twice for {twice[0]!r}: say once what it is to be")
     return dict(pairs) or None
 
 
-def _weights(_context: click.Context, _parameter: click.Parameter, pairs: Any) -> dict[str, float] | str | None:
+def _weights(context: click.Context, parameter: click.Parameter, pairs: Any) -> dict[str, float] | str | None:
     if "balanced" not in pairs:
-        return dict(pairs) or None
+        return _by_name(context, parameter, pairs)
     if len(pairs) > 1:
         raise OptionError("--class-weight is balanced, or a weight for each class, not both")
     return "balanced"

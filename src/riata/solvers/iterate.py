@@ -79,6 +79,7 @@ class Options:
     half_life: float | None = None  # rows after which a row counts half
     tol: float = 0.0  # the gap that is asked for, relative to the loss of the empty model: no solver needs to go beyond
     resume: Saved | None = None  # where to resume; None: start from the beginning
+    leads: bool = False  # whether an exact fit is to follow
     certify: float | None = None  # of best k: the gap to search all models for; None: not at all
     certify_seconds: float = np.inf  # for that search
 

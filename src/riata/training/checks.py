@@ -222,8 +222,10 @@ def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
     return [
         ("cardinality" in own.has, "a number of features is given as k, not as a penalty"),
         (spec.k is not None, f"{its_name} has a strength alpha and no k: give one of the two"),
-        (bool(beside), f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),
-    ]
+        (bool(beside) and own is penalty,
+         f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),
+        (bool(beside), f"{its_name} does not go with {' and '.join(beside)}: leave one of them out"),
+    ]  # fmt: skip
 
 
 def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
@@ -236,8 +238,8 @@ def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
          f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
         (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
         (asked.first != "marginal" and not newton,
-         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r} does not have: "
-         "take penalty 'adaptive:marginal'"),
+         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r}{loss.summed} "
+         "does not have: take penalty 'adaptive:marginal'"),
     ]  # fmt: skip
 
 
@@ -253,8 +255,8 @@ def _unilasso_checks(spec: Spec) -> list[tuple[bool, str]]:
         (bool(beside), f"penalty 'unilasso' has bounds of its own, and does not go with {' and '.join(beside)}"),
         (not spec.fit_intercept, "penalty 'unilasso' has an intercept in each of its fits: leave fit_intercept alone"),
         (spec.solver_name != "exact", f"penalty 'unilasso' goes with solver 'exact', not with {spec.solver_name!r}"),
-        (not newton, f"fits of single features need one margin a row and two derivatives, which {loss.name!r} does not "
-                     "have: take penalty 'adaptive:marginal'"),
+        (not newton, "fits of single features need one margin a row and two derivatives, which "
+                     f"{loss.name!r}{loss.summed} does not have: take penalty 'adaptive:marginal'"),
     ]  # fmt: skip
 
 

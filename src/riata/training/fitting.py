@@ -156,6 +156,7 @@ def solver_options(spec: Spec) -> Options:
         spec.memory_bytes,
         spec.half_life,
         tol=spec.tol,
+        leads=spec.polish,
         certify=None
         if spec.certify is None or spec.certify is False
         else 0.0

@@ -250,7 +250,7 @@ class Learner:
             feature_names=feature_names,
             known={} if models[0].features is None else known_features(models),
             offset=self.offset,
-            leads=self.margins.streams[0].leads if len(models) == 1 else None,
+            leads=self.margins.streams[0].leads if self.spec.polish and len(models) == 1 else None,
         )
 
     def _in_order(self, models: list[Learnt]) -> tuple[list[Learnt], np.ndarray | None]:

@@ -96,6 +96,11 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
             raise OptionError("polish has one strength, and no k or alpha for a validation set to choose")
         check_polish(spec, data)
         return _polished(data, spec, warn)
+    return _fitted(data, spec, validation, warn)
+
+
+def _fitted(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
+    """One fit of what is asked for, of rows as they come or read as often as needed."""
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
@@ -115,7 +120,7 @@ def train(data: Dataset, spec: Spec, *, validation: Dataset | None = None, warn:
 
 def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
     """An online pass, and an exact fit over the candidates that it leaves."""
-    found = train(data, replace(spec, polish=False), warn=warn)
+    found = replace(_fitted(data, spec, None, warn), learner=None)  # which takes much memory
     leads = leads_of(found)
     if not len(leads.features) or (found.classes is not None and len(found.classes) > 2):
         warn("nothing was polished: the online pass found no feature, or more than two classes")

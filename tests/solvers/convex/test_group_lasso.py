@@ -195,7 +195,7 @@ def test_categories_enter_whole_from_files_in_a_budget_and_the_report_says_so(tm
         ({"nonnegative": True}, "groups and alpha have no bounds and no nonnegative"),
         ({"bounds": {"x1": (0, None)}}, "groups and alpha have no bounds and no nonnegative"),
         ({"penalty_factors": np.arange(40.0)}, "penalty_factors must be alike within each group"),
-        ({"penalty": "mcp"}, "groups would do nothing beside penalty 'mcp'"),
+        ({"penalty": "mcp"}, "penalty 'mcp' does not go with groups"),
         ({"solver": "fobos"}, "solver 'fobos' takes the elastic net, not GroupLasso; take solver 'exact'"),
         ({"solver": "online"}, "groups go with solvers 'best-k' and 'exact', not with solver 'online'"),
     ],

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
@@ -12,7 +13,7 @@ from riata.data.in_memory import InMemory
 from riata.datasets import load_digits49
 from riata.errors import OptionError
 from riata.losses import LOSSES
-from riata.solvers.online.online import NOISE_WITH_ALPHA, NOISES, RATE, RATES, Online
+from riata.solvers.online.online import NOISE_WITH_ALPHA, NOISES, RATE, RATES, Online, curvature_above
 from riata.solvers.online.top_k import backward
 from riata.solvers.stochastic.method import first_state, make_stepper
 from riata.training.fitting import fit
@@ -225,3 +226,23 @@ def test_one_pass_over_digits49(options, accuracy, features):
     assert model.n_passes_ <= 2  # the labels are counted first
     assert np.count_nonzero(model.coef_) <= features
     assert model.score(test.X, test.y) >= accuracy
+
+
+def test_a_level_that_only_clicks_have_does_not_go_far_beyond_what_its_rows_tell(rng):
+    """Six rows, all of them clicks among 6 % of clicks: the curvature of the loss itself would take it to about 15."""
+    n = 3000
+    level, x = np.zeros(n), rng.normal(size=n)
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(3.0 - x)), 1.0, -1.0)
+    level[np.flatnonzero(y > 0)[::10][-6:]] = 1.0
+    X = sp.csr_array(np.column_stack([level, x]))
+    model = SparseClassifier(k=2, solver="online", loss="logistic", random_state=0).fit(X, y)
+    assert model.coef_[0, 1] > 0.5
+    assert 1.0 < model.coef_[0, 0] < 8.0
+
+
+def test_the_parabola_lies_above_the_loss():
+    loss, y, to = LOSSES["logistic"], np.repeat([1.0, -1.0], 24), np.linspace(-9, 9, 37)[:, None]
+    z = np.tile(np.linspace(-6, 6, 24), 2)
+    u = loss.derivative(y, z)
+    parabola = loss.value(y, z) + u * (to - z) + 0.5 * curvature_above(loss, y, z, u) * (to - z) ** 2
+    assert (parabola >= loss.value(y, to) - 1e-12).all()

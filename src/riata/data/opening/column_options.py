@@ -127,6 +127,9 @@ def check_columns(schema: pa.Schema, options: ColumnOptions) -> None:
     for pair in pairs_of(named_interactions(options)):
         if any(set(pair) == set(cross) for cross in options.crosses):
             raise OptionError(f"{pair[0]!r} and {pair[1]!r} are in crosses and in interactions: leave one of them out")
+    for role in ("event", "trials", "offset", "exposure"):
+        if options.roles.get(role) in options.targets:
+            raise DataError(f"{options.roles[role]!r} is the target, and cannot be the column of {role}, too")
     for role, name in options.marks.items():
         if name in options.roles.values():
             taken = next(other for other, column in options.roles.items() if column == name)

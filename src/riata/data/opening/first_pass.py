@@ -324,7 +324,8 @@ class FirstPass:
             yield f"the target {target.column!r} is taken for {what} ({decide})"
         if target is not None:
             yield from _differ_in_case(target)
-        for kind, count in (("without a target", self.without_target), ("of weight zero", self.zero_weight)):
+        weightless = "of weight zero" if self.options.trials is None else "without trials or of weight zero"
+        for kind, count in (("without a target", self.without_target), (weightless, self.zero_weight)):
             if count:
                 yield f"{count} of {self.n_read} rows are {kind}: left out"
         for name in filter(is_index, self.source.schema.names):

@@ -29,7 +29,8 @@ def columns(one: PathChoice) -> dict[str, np.ndarray]:
     if path.bound_values is not None:
         known["bound"] = path.bound_values
     if selection.scores is not None:
-        known[selection.score] = selection.scores
+        held_out = f"held_out_{selection.score}" if selection.score in known else selection.score
+        known[held_out] = selection.scores
     if selection.errors is not None:
         known["standard_error"] = selection.errors
     return known | {"chosen": np.arange(len(path)) == selection.index}

@@ -132,7 +132,9 @@ def _target(model: Model) -> str:
     if model.task == "survival":
         return f"{name}, the time of an event; positive coefficients speak for an early one"
     if model.targets is not None:
-        shared = model.training.parameters.get("shared_support") is not False
+        asked = model.training.parameters
+        shared = asked.get("shared_support")
+        shared = asked.get("penalty") is None if shared is None else shared  # as `several_targets.of_targets` has it
         return f"{name}: {len(model.targets)} numbers, in one model" + (" of the same features" if shared else "")
     if model.levels:
         return f"{name}, a number: {len(model.levels)} quantiles of it"

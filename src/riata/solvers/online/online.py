@@ -70,6 +70,7 @@ ENOUGH_EXPLAINED = 0.97  # of what the best lane explains: a sparser lane that e
 REVIEW = 1.2  # the number of rows grows by this factor from one review to the next
 PER_HALF_LIFE = 10  # reviews, at least
 CANDIDATES = 3  # for each of k
+NEAR_ZERO = 1e-3  # margins at which the curvature of a loss is that of the parabola above it
 LEAST_CURVATURE = 0.25  # of the largest, in the statistics: rows that are fitted well already keep their influence
 MOST_LEADS = 100_000  # features for an exact fit afterwards
 EXTRA = 400  # candidates beyond k at most: the statistics are quadratic in their number
@@ -205,6 +206,8 @@ class Online(Method):
         z = margins[:, memory["lane"][0]] + margins[:, MOVED]
         u = loss.derivative(y, z)
         h = margins[:, CURVED] if loss.kinked else loss.second_derivative(y, z)
+        if loss.labels:
+            h = np.maximum(h, curvature_above(loss, y, z, u))
         if loss.logarithms:  # where a model overshoots, slope and curvature are large alike: such a row counts less
             caps, size = self._caps(loss, y, margins, memory), np.abs(u)
             part = np.divide(caps, size, out=np.ones_like(size), where=size > caps)
@@ -343,6 +346,17 @@ class Online(Method):
         from riata.solvers.online.online_outputs import OnlineOutputs  # which is made of this one
 
         return OnlineOutputs(self.alpha, self.k, n_outputs=n_outputs)
+
+
+def curvature_above(loss: Loss, y: np.ndarray, z: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """The curvature of a parabola that has slope u at z and lies nowhere below a loss of labels; 0 near z = 0.
+
+    For the logistic loss it is tanh(z / 2) / (2 z), of the parabola through z and -z (Jaakkola & Jordan, 2000). That of
+    the loss itself is small far from 0, and a level that only clicks have would go many times too far.
+    """
+    far = np.abs(z) > NEAR_ZERO
+    found: np.ndarray = np.divide(u - loss.derivative(y, -z), 2.0 * z, out=np.zeros_like(z), where=far)
+    return found
 
 
 def online_method(penalty: Cardinality | ElasticNet) -> Online:

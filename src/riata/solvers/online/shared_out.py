@@ -136,7 +136,7 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
     ]
     for wrong, sentence in refusals:
         if wrong:
-            raise OptionError(f"on a cluster solver 'online' {sentence}")
+            raise OptionError(f"on a cluster solver 'online' {sentence}; or leave the engine out")
     method = replace(method, from_first_row=False)
     stepper = make_stepper(method, loss, options.step, 1, problem.fit_intercept, problem.scale)
     centred = problem.fit_intercept and not data.wide
@@ -151,4 +151,10 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
     learnt = data.sum_runs(learner)
     state = together(method, learner, learnt)
     w, b = method.model(state)
-    yield Iterate(w / problem.scale, b, state.steps, progressive=learnt.progressive, leads=partial(method.leads, state))
+    yield Iterate(
+        w / problem.scale,
+        b,
+        state.steps,
+        progressive=learnt.progressive,
+        leads=partial(method.leads, state) if options.leads else None,
+    )

@@ -249,7 +249,7 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
             save = None if over else run.saved
             yield Iterate(
                 w / problem.scale, b, state.steps, progressive=run.progressive, end_of_pass=end_of_pass, save=save,
-                features=method.features(state), leads=partial(method.leads, state),
+                features=method.features(state), leads=partial(method.leads, state) if options.leads else None,
             )  # fmt: skip
             if over:
                 return
