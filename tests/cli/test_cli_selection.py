@@ -142,3 +142,9 @@ def test_a_picture_without_matplotlib_is_one_sentence(here, monkeypatch):
     result = CliRunner().invoke(main, ["path", *TABLE, "--n-alphas", "3", "--select", "bic", "--plot", "p.png"])
     assert result.exit_code == 2
     assert "pictures need matplotlib: pip install 'riata[report]'" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["--debias", "t.csv"], ["t.csv", "--debias"], ["--debias", "1", "t.csv"]], ids=str)
+def test_an_option_that_may_stand_alone_takes_no_file_for_its_value(words, here):
+    text = riata_command("fit", *words, "--target", "price", "--alpha-ratio", "0.1")
+    assert "then the mean loss alone" in " ".join(text.split())

@@ -119,6 +119,30 @@ def test_cross_validation_reports_what_it_reads(setting, loss, rng):
     assert equal_passes(riata.SparseRegressor(loss=loss, tol=1e-4, **options).fit(data), data) == 0
 
 
+@pytest.mark.filterwarnings("ignore:quantiles cross")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"loss": "quantile:0.3"},
+        {"loss": "quantile:0.3,0.7"},
+        {"loss": "huber", "offset": True},
+        {"penalty": "unilasso"},
+        {"penalty": "adaptive", "debias": 0.5},
+        {"solver": "online", "polish": True, "n_classes": 2},
+    ],
+    ids=str,
+)
+def test_passes_beside_those_of_a_solver_count(asked, rng):
+    n_classes, offset = asked.get("n_classes", 0), asked.get("offset", False)
+    X, y = problem(rng, n_classes)
+    data = CountingChunks(X, y.astype(float), 17, classes=np.arange(n_classes) if n_classes else None)
+    if offset:
+        data = CountingMemory(X, y, offset=rng.normal(size=N))
+    options = {name: value for name, value in asked.items() if name not in ("n_classes", "offset")}
+    kind = riata.SparseClassifier if n_classes else riata.SparseRegressor
+    equal_passes(kind(alpha=0.1, tol=1e-3, random_state=0, **options).fit(data), data)
+
+
 @pytest.mark.parametrize("n_classes", [0, 3])
 @pytest.mark.parametrize("solver", ["exact", "best-k", "online"])
 def test_from_a_file(solver, n_classes, rng, tmp_path, monkeypatch):

@@ -521,6 +521,9 @@ def test_online_of_dense_rows_on_workers(client, loss, rng):
         ({"half_life": 5.0}, "half_life"),
         ({"max_passes": 2}, "one pass"),
         ({"loss": "poisson"}, "poisson"),
+        ({"batch": "full"}, "one row a step"),
+        ({"order": "sequential"}, "leave order out"),
+        ({"checkpoint": "saved"}, "without checkpoints"),
     ],
 )
 def test_what_online_does_not_learn_on_workers(client, options, sentence, rng):

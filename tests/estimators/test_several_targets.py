@@ -191,6 +191,11 @@ def test_wrong_targets_get_a_sentence(frame):
         riata.open(frame, ["a", "b", "cc"])
     with pytest.raises(DataError, match="the target 'a' is named twice"):
         riata.open(frame, "a,b,a")
+    for named in ("0,1,0", [0, -8]):
+        with pytest.raises(DataError, match="the target names a column twice"):
+            riata.open(X, named)
+    with pytest.raises(OptionError, match="3 targets at once go with solver 'exact'"):
+        riata.train(riata.open(frame, NAMES, one_pass=True), riata.Spec(solver="online"))
     with pytest.raises(OptionError, match="sample_negatives would do nothing: it is for one target"):
         riata.open(frame, NAMES, sample_negatives=0.5)
     with pytest.raises(DataError, match="have 3 targets, and the validation set has 1 target"):

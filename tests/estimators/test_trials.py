@@ -181,5 +181,7 @@ def test_what_does_not_go_together_gets_a_sentence(frame, arrays):
         counts.score(X, successes)
     with pytest.raises(OptionError, match="trials go with successes, whose share is a number"):
         riata.open(frame, "cured", trials="treated", task="classification")
+    with pytest.raises(DataError, match="row 2: the trials are missing"):
+        riata.open(X, successes, trials=np.where(np.arange(len(trials)) == 1, np.nan, trials))
     gaps = wrong(frame, "treated", np.nan)
     assert riata.open(gaps, "cured", trials="treated").n_rows == np.count_nonzero(gaps["treated"] > 0)

@@ -131,6 +131,7 @@ def test_the_command_line_takes_both(tmp_path, monkeypatch, rows, table):
         ({"groups": [["size=S", "size=M"], ["size=M", "size=L"]], "k": 1, "alpha": None}, "groups that do not overlap"),
         ({"groups": [["size", "weight"]]}, "groups name 'weight', and there is no such feature or column"),
         ({"groups": [["size"], []]}, "a list without a feature"),
+        ({"groups": [[["size"]]]}, "groups name .'size'., and there is no such feature"),
         ({"bounds": {"size": "S<M<L"}}, "leave out 'XL': write all levels"),
         ({"bounds": {"size": "S<M<L<XXL"}}, "it has no such level; did you mean 'XL'"),
         ({"bounds": {"weight": "increasing"}}, "there is no column of levels of that name"),

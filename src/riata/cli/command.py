@@ -63,10 +63,32 @@ class Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, self._with_values(ctx, args))
         except click.NoSuchOption as error:
             options = [name for one in self.get_params(ctx) for name in (*one.opts, *one.secondary_opts)]
             raise _no_such("option", error.option_name, options, ctx) from None
+
+    def _with_values(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The words with the value of every option that may stand without one, unless its value is the next word."""
+        bare = {
+            name: one
+            for one in self.get_params(ctx)
+            if isinstance(one, click.Option) and not one.is_flag and isinstance(one.flag_value, float | bool)
+            for name in one.opts
+        }
+        words = list(args)
+        for i, (word, following) in enumerate(zip(args, [*args[1:], "--"], strict=True)):
+            if word in bare and not _converts(bare[word], following, ctx):
+                words[i] = f"{word}={float(bare[word].flag_value):g}"
+        return words
+
+
+def _converts(option: click.Option, word: str, ctx: click.Context) -> bool:
+    try:
+        option.type.convert(word, option, ctx)
+    except click.UsageError:
+        return False
+    return True
 
 
 def _no_such(what: str, name: str, known: Sequence[str], ctx: click.Context) -> click.UsageError:

@@ -1,6 +1,6 @@
 """Groups, penalty factors and bounds of features, by their names or by the columns they come from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -217,7 +217,7 @@ def _places(data: Dataset) -> dict[str, list[int]]:
 
 
 def _found(what: str, name: Any, places: dict[str, list[int]]) -> list[int]:
-    if name not in places:
+    if not isinstance(name, Hashable) or name not in places:
         hint = did_you_mean(str(name), places)
         raise OptionError(f"{what} name {name!r}, and there is no such feature or column{hint}")
     return places[name]

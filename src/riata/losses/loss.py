@@ -57,7 +57,8 @@ class Loss(ABC):
 
     curvature_by_spread: float = 0.0  # of the mean of a loss with a kink, times the mean distance of targets from it
     level: float | None = None  # of a loss of quantiles: the share of rows that is to lie below predictions
-    levels: tuple[float, ...] = ()  # of several quantiles, each of which is fitted by itself
+    levels: tuple[float, ...] = ()  # of several quantiles, each of which is fitted by itself,
+    each: tuple["Loss", ...] = ()  # and the loss of each of them
 
     # For reports.
     constant_words: str = "mean"  # what the best constant prediction is, of the targets

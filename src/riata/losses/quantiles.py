@@ -16,8 +16,8 @@ class Quantiles(Loss):
     formula = Quantile.formula
 
     def __init__(self, levels: Sequence[float]) -> None:
-        self.each = tuple(Quantile(level) for level in levels)
-        self.levels = tuple(one.level for one in self.each)
+        each = tuple(Quantile(level) for level in levels)
+        self.each, self.levels = each, tuple(one.level for one in each)
         if len(self.levels) < 2 or any(a >= b for a, b in zip(self.levels, self.levels[1:], strict=False)):
             raise OptionError(
                 f"several quantiles are levels that rise, such as quantile:0.1,0.5,0.9, and {self._listed} do not"

@@ -22,7 +22,7 @@ from riata.engines.known_rows import check_alike, check_plain, has_columns, with
 from riata.engines.open import open_data
 from riata.errors import DataError, ModelFileError, OptionError
 from riata.files import replacing
-from riata.losses import LINKS, Link, Loss, Quantiles, loss_of, probabilities, recalled_loss
+from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
 from riata.model.hazard import BaselineHazard
@@ -83,7 +83,6 @@ class Model:
     def of_level(self, k: int) -> "Model":
         """The model of one of several quantiles."""
         known, loss = self.training.baseline, self.loss_function
-        assert isinstance(loss, Quantiles)
         return replace(
             self,
             loss=loss.each[k].name,

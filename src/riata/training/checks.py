@@ -294,6 +294,10 @@ def check_rows(data: Dataset, spec: Spec) -> None:
             f"solver {spec.solver_name!r} learns from one row after the other, which a cluster cannot share out: take "
             "solver 'exact', 'best-k' or 'online' there, or leave the engine out"
         )
+    if isinstance(data, Remote) and solver.shared_out and spec.checkpoint is not None:
+        raise OptionError(
+            f"on a cluster solver {spec.solver_name!r} makes one pass, without checkpoints: leave them out"
+        )
     loss = spec.loss_function
     if data.is_summary and spec.unilasso:
         raise OptionError("there are statistics in place of rows, and penalty 'unilasso' leaves out one row at a time")

@@ -101,6 +101,11 @@ class ModelPath:
         return n_coefficients
 
     @property
+    def n_choosable(self) -> int:
+        """How many coefficients there are to choose from, those of copies counted once."""
+        return int(self._used[0].size)
+
+    @property
     def _used(self) -> np.ndarray:
         """Which features each model uses, for which outputs: models x features x outputs."""
         used: np.ndarray = self.coefs.reshape(len(self.coefs), -1, self.n_outputs) != 0.0

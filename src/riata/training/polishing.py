@@ -8,7 +8,7 @@ which of the others would enter: their slopes exceed the penalty.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -115,45 +115,52 @@ class _Narrow:
         return chunk._replace(X=chunk.X.narrowed(self.features))
 
 
-def widened(
-    second: Trained, found: Trained, features: np.ndarray, spec: Spec, rest: Rest, all_: Moments | None
-) -> Trained:
+class Looked(NamedTuple):
+    """What is known of the features that are no candidates, the moments of all columns, and how many passes it took."""
+
+    rest: Rest
+    moments: Moments | None = None
+    passes: float = 0.0
+
+
+def widened(second: Trained, found: Trained, features: np.ndarray, spec: Spec, looked: Looked) -> Trained:
     """The model of the candidates as one of all features, with what the online pass told."""
+    moments = looked.moments
     coef = np.zeros((len(second.coef), found.n_features))
     coef[:, features] = second.coef
     known: Known = {}
-    if all_ is None and second.scale is not None:
+    if moments is None and second.scale is not None:
         known = {int(j): (None, float(s)) for j, s in zip(features, second.scale, strict=True)}
     return replace(
         second,
         spec=spec,
         coef=coef,
         feature_names=found.feature_names,
-        scale=None if all_ is None else all_.scale,
-        mean=None if all_ is None else all_.mean,
+        scale=None if moments is None else moments.scale,
+        mean=None if moments is None else moments.mean,
         known=known,
         encoding=found.encoding,
         profile=found.profile,
-        course=_whole(second.course, found.course, rest),
+        course=_whole(second.course, found.course, looked),
     )
 
 
-def _whole(second: Course | None, first: Course | None, rest: Rest) -> Course | None:
+def _whole(second: Course | None, first: Course | None, looked: Looked) -> Course | None:
     if second is None or first is None:
         return second
     return replace(
         second,
-        passes=first.passes + second.passes + (rest.n_above is not None),
+        passes=first.passes + second.passes + looked.passes,
         seconds=first.seconds + second.seconds,
         progressive=first.progressive,
-        rest=rest,
+        rest=looked.rest,
     )
 
 
 def look_at_rest(
     rows: Callable[[], Dataset], some: Dataset, second: Trained, spec: Spec, features: np.ndarray, n_features: int
-) -> tuple[Rest, Moments | None]:
-    """What a pass over all features tells of those that are no candidates, and the moments of all columns.
+) -> Looked:
+    """What a pass over all features tells of those that are no candidates.
 
     There is no such pass where its sums would not fit the budget, or slopes are not one number for each feature.
     """
@@ -164,7 +171,7 @@ def look_at_rest(
         spec.memory if spec.memory is not None else some.memory
     )
     if not n_others or alpha is None or loss.kinked or loss.couples_rows or too_large:
-        return Rest(len(features), n_others), None
+        return Looked(Rest(len(features), n_others))
     data, seen = _margin(rows(), second, spec)
     w, b = np.zeros(n_features), float(second.intercept[0])
     w[features] = second.coef[0]
@@ -176,10 +183,11 @@ def look_at_rest(
     outside = np.ones(n_features, dtype=bool)
     outside[features] = False
     ratios = np.abs(at.by_w[outside]) / np.broadcast_to(penalty.threshold(n_features), n_features)[outside]
-    narrow, _ = _margin(some, second, spec)
+    narrow, passes_before = _margin(some, second, spec)[0], some.passes
     unit = gap_unit(Problem(narrow, seen.loss_function, spec.family.at(alpha), spec.fit_intercept))
     gap = max(duality_gap(problem, w, at), 0.0) / unit
-    return Rest(len(features), n_others, int(np.sum(ratios > ABOVE)), float(ratios.max()), gap), moments
+    rest = Rest(len(features), n_others, int(np.sum(ratios > ABOVE)), float(ratios.max()), gap)
+    return Looked(rest, moments, 1.0 + some.passes - passes_before)
 
 
 def _margin(data: Dataset, second: Trained, spec: Spec) -> tuple[Dataset, Spec]:

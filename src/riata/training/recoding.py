@@ -42,6 +42,11 @@ class Recoding:
     words: str
     copies: np.ndarray | None = None  # the feature of every new one, where each is a copy of one
 
+    @property
+    def n_features(self) -> int:
+        """How many new features there are."""
+        return int(self.A.shape[1])
+
     def of(self, data: Dataset) -> Dataset:
         """The rows with the new features."""
         A = self.A
@@ -55,7 +60,9 @@ class Recoding:
             )
 
         recoded = data.map(part)
-        recoded.facts = recoded.facts.but(n_features=A.shape[1], feature_names=None, encoding=None, copies=self.copies)
+        recoded.facts = recoded.facts.but(
+            n_features=self.n_features, feature_names=None, encoding=None, copies=self.copies
+        )
         return recoded
 
     def back(self, fitted: Fit) -> Fit:

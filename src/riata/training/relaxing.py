@@ -122,5 +122,7 @@ def _by_exact(data: Dataset, spec: Spec, models: Sequence[tuple[np.ndarray, Any]
     for coef, _ in models:
         penalty = ElasticNet(np.where(coef != 0.0, 0.0, SHUT_OUT)).within(lower, upper)
         free = replace(problem, penalty=penalty, start=None)
-        found = run(free, exact(free, Options(REFIT_PASSES)), max_passes=REFIT_PASSES, tol=REFIT_TOL)
+        found = run(
+            free, exact(free, Options(REFIT_PASSES, memory=spec.memory_bytes)), max_passes=REFIT_PASSES, tol=REFIT_TOL
+        )
         yield found.coef, found.intercept

@@ -21,12 +21,12 @@ def n_targets(data: Dataset) -> int:
 def of_targets(data: Dataset, spec: Spec) -> Spec:
     """The spec of all targets at once; a feature is in the model for all of them or for none, unless told otherwise."""
     loss = spec.loss_function.of_targets(n_targets(data))
-    _check(data, spec)
+    check_targets(data, spec)
     shared = spec.penalty is None if spec.shared_support is None else spec.shared_support
     return replace(spec, loss=loss, shared_support=shared)
 
 
-def _check(data: Dataset, spec: Spec) -> None:
+def check_targets(data: Dataset, spec: Spec) -> None:
     """Refuse what there is for one target only."""
     several = f"{n_targets(data)} targets at once"
     refused = {

@@ -14,7 +14,6 @@ from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
-from riata.losses import Quantiles
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import (
     check_exposure,
@@ -50,7 +49,7 @@ from riata.training.selection.path_choice import PathChoice
 from riata.training.selection.search import Search, search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
 from riata.training.several_quantiles import about_crossing, n_crossing
-from riata.training.several_targets import check_same_targets, means_of, moments_of_targets, of_targets
+from riata.training.several_targets import check_same_targets, check_targets, means_of, moments_of_targets, of_targets
 from riata.training.spec import Spec
 from riata.training.streams import learn_stream
 from riata.training.trained import Course, Trained
@@ -105,6 +104,8 @@ def _fitted(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -
     if data.single_pass and spec.learns_online:
         if validation is not None:
             raise OptionError("a stream that is not kept has no k or alpha for a validation set to choose")
+        if data.facts.targets is not None:
+            check_targets(data, spec)
         return learn_stream(rows_seen(data, spec), data, spec, warn)
     if validation is not None:
         if data.encoding is not None:
@@ -126,10 +127,8 @@ def _polished(data: Dataset, spec: Spec, warn: Warn) -> Trained:
         return replace(found, spec=spec)
     some = rows_of(data, found, leads.features)
     second = train(some, second_fit(spec, leads), warn=warn)
-    rest, moments = look_at_rest(
-        lambda: all_rows(data, found), some, second, second.spec, leads.features, found.n_features
-    )
-    return widened(second, found, leads.features, spec, rest, moments)
+    looked = look_at_rest(lambda: all_rows(data, found), some, second, second.spec, leads.features, found.n_features)
+    return widened(second, found, leads.features, spec, looked)
 
 
 def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: Warn) -> Trained:
@@ -138,13 +137,12 @@ def _one_margin(data: Dataset, spec: Spec, validation: Dataset | None, warn: War
     data = rows_or_statistics(data, spec, folds)
     others = None if validation is None else rows_seen(validation, spec)
     check_target_varies(data)
-    if isinstance(loss := spec.loss_function, Quantiles):
-        return _one_margin_per_level(loss, data, spec, others, folds, passes_before, warn)
+    if spec.loss_function.levels:
+        return _one_margin_per_level(data, spec, others, folds, passes_before, warn)
     return _trained([_fit_margin(data, spec, others, folds, warn)], data, spec, passes_before)
 
 
 def _one_margin_per_level(
-    loss: Quantiles,
     data: Dataset,
     spec: Spec,
     others: Dataset | None,
@@ -153,6 +151,7 @@ def _one_margin_per_level(
     warn: Warn,
 ) -> Trained:
     """Several quantiles of one target, each with a certificate of its own."""
+    loss = spec.loss_function
     fits, constants, labels = [], [], [f"{level:g}" for level in loss.levels]
     for position, one in enumerate(loss.each):
         of_level = replace(spec, loss=one.name)
@@ -161,8 +160,9 @@ def _one_margin_per_level(
         of = f"quantile {labels[position]} ({position + 1} of {len(labels)})"
         fits.append(_fit_margin(data, of_level, others, folds, warn, of))
         constants.append(mean_of_empty_model(data, of_level))
+    results = [one.result for one in fits]
+    crossing = n_crossing(data, coefficients(results, data.n_features), np.array([one.intercept for one in results]))
     trained = _trained(fits, data, spec, passes_before, outputs=labels)
-    crossing = n_crossing(data, trained.coef, trained.intercept)
     if crossing:
         warn(about_crossing(data.n_rows, crossing))
     return replace(trained, baseline=constants, n_crossing=crossing)
@@ -314,8 +314,9 @@ def _trained(
         if isinstance(one, SelectedFit)
     ]
     hashed = results[0].features is not None
-    moments = None if hashed else data.moments  # before passes are counted: it may take one
-    offset = data.facts.offset
+    offset, knows_mean = data.facts.offset, not (hashed or outputs or spec.loss_function.couples_rows)
+    moments = None if hashed else data.moments  # this and the next before passes are counted: they may take some
+    baseline = [mean_of_empty_model(data, spec)] if knows_mean else None
     course = Course(
         formula=_formula(fits, spec, offset is not None),
         alphas=[one.alpha for one in fits],
@@ -346,7 +347,7 @@ def _trained(
         encoding=data.encoding,
         profile=data.profile,
         course=course,
-        baseline=None if hashed or outputs or spec.loss_function.couples_rows else [mean_of_empty_model(data, spec)],
+        baseline=baseline,
         offset=offset,
         leads=results[0].leads if len(results) == 1 else None,
     )

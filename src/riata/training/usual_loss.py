@@ -38,8 +38,8 @@ def _goes_with_softmax(spec: Spec, data: Dataset, n_classes: int) -> bool:
         if search_of(spec) is not None:
             of_classes = replace(of_classes, alpha=None)
         check_width(data, of_classes)
-        of_features, recoding = numbered_or_recoded(of_classes, data)
-        check_spec(of_features, data.n_features if recoding is None else recoding.A.shape[1])
+        seen, recoding = numbered_or_recoded(of_classes, data)
+        check_spec(seen, data.n_features if recoding is None else recoding.n_features)
     except OptionError:
         return False  # what is wrong with one against the rest, too, is said when that is fitted
     return True

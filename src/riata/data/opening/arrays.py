@@ -84,6 +84,8 @@ def open_array(
         return _with_marks(data, marks, reading)
     column = _complete_column(target, "target", reading, n_rows)
     if (trials := numbers("trials")) is not None:
+        if np.isnan(trials).any():
+            raise DataError(f"row {int(np.argmax(np.isnan(trials))) + 1}: the trials are missing; leave the row out")
         column, task = pa.array(given_shares(as_floats(column, "target"), trials, None)[0]), "regression"
         weights = trials if weights is None else weights * trials
     if (events := numbers("event")) is not None:
@@ -140,6 +142,8 @@ def _without_columns(X: Any, numbers: list[int]) -> tuple[Any, np.ndarray]:
             raise DataError(
                 f"there is no column {number} to predict: the array has {X.shape[1]} columns, counted from 0"
             )
+    if len({number % X.shape[1] for number in numbers}) < len(numbers):
+        raise DataError(f"the target names a column twice, in {', '.join(map(str, numbers))}: name each once")
     others = np.delete(np.arange(X.shape[1]), numbers)
     columns = X[:, numbers]
     found = columns.toarray() if is_sparse(columns) else np.asarray(columns)

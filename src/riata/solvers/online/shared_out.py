@@ -130,13 +130,15 @@ def shared_out(problem: Problem, method: Online, options: Options) -> Iterator[I
         (method.k is not None, "takes an alpha or finds it, and no k: leave k out and polish, or take solver 'best-k'"),
         (method.half_life is not None, "has no half_life: workers learn side by side, and no row is older than others"),
         (unlike, f"does not learn loss {loss.name!r}: take solver 'exact'"),
+        (options.batch not in (None, 1), "takes one row a step: leave batch at 1"),
+        (options.order not in (None, method.order), "visits the rows of a chunk in random order: leave order out"),
         (options.max_passes > 1 or options.max_steps is not None, "makes one pass: leave out max_passes and max_steps"),
     ]
     for wrong, sentence in refusals:
         if wrong:
             raise OptionError(f"on a cluster solver 'online' {sentence}; or leave the engine out")
     method = replace(method, from_first_row=False)
-    stepper = make_stepper(method, loss, options.step, int(options.batch or 1), problem.fit_intercept, problem.scale)
+    stepper = make_stepper(method, loss, options.step, 1, problem.fit_intercept, problem.scale)
     centred = problem.fit_intercept and not data.wide
     learner = PartLearner(
         stepper,

@@ -153,9 +153,10 @@ class _Search:
 
     def _saved(self) -> Parts:
         """The parts that are left."""
-        parts = [part for _, _, part in self.parts]
+        ordered = sorted(self.parts)  # of equal bounds the oldest first, as it is taken
+        parts = [part for _, _, part in ordered]
         return Parts(
-            np.array([bound for bound, _, _ in self.parts], dtype=np.float64),
+            np.array([bound for bound, _, _ in ordered], dtype=np.float64),
             np.array([part.state for part in parts], dtype=np.int8).reshape(len(parts), self.subsets.n_columns),
             np.array([part.branch for part in parts], dtype=np.int64),
             np.array([part.price for part in parts], dtype=np.float64),

@@ -68,7 +68,7 @@ def scored_loss(loss: Loss, mean_losses: np.ndarray, weight: float) -> HeldOut:
 
 def criterion(name: str, path: ModelPath, loss: Loss, n_rows: int) -> np.ndarray:
     """AIC, BIC or EBIC of every model; infinite where there are too many features to say."""
-    m, d = path.n_coefficients, path.coefs.shape[1]
+    m, d = path.n_coefficients, path.n_choosable
     price = {"aic": 2.0 * m, "bic": np.log(n_rows) * m, "ebic": np.log(n_rows) * m + 2.0 * _log_choices(d, m)}[name]
     deviance = loss.deviance(path.losses, n_rows)
     if deviance is None:
