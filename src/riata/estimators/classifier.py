@@ -152,7 +152,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
     ) -> "SparseClassifier":
         """Learn from these rows, in order, keeping what was learnt before.
 
-        The first call may name all classes; otherwise they are learnt, too, as they appear. Later ones may name the same.
+        The first call may name all classes; otherwise they are learnt, too, as they appear.
+        Later calls may name the same ones, or none.
         """
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=False)
