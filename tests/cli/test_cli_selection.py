@@ -82,6 +82,14 @@ def test_scores_on_folds_stand_beside_the_loss_of_training_rows(here):
     assert models[0]["held_out_loss"] != models[0]["loss"]
 
 
+def test_a_path_for_every_quantile(here):
+    words = ["path", *TABLE, "--loss", "quantile:0.2,0.8", "--n-alphas", "3", "--cv", "2", "--alpha-reach", "0.1"]
+    text = riata_command(*words, "--out", "q.csv")
+    assert "level 0.2" in text
+    assert "against the rest" not in text
+    assert set(pd.read_csv("q.csv")["level"]) == {0.2, 0.8}
+
+
 def test_a_path_for_classes(here):
     found = json.loads(riata_command("path", "c.csv", "--target", "price", "--n-alphas", "4", "--cv", "2", "--json"))
     assert "log_loss" in found["paths"][0]["models"][0]

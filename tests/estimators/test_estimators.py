@@ -94,7 +94,7 @@ def test_every_loss_of_a_task(table, rng):
         model = riata.SparseClassifier(alpha=0.01, loss=loss).fit(X, labels(y))
         assert model.score(X, labels(y)) > 0.9
         assert hasattr(model, "predict_proba") == (loss == "logistic")
-    with pytest.raises(OptionError, match="squared, huber, quantile, poisson"):
+    with pytest.raises(OptionError, match="squared, huber, quantile, binomial, poisson"):
         riata.SparseRegressor(loss="logistic").fit(X, y)
     with pytest.raises(DataError, match="counts"):
         riata.SparseRegressor(loss="poisson").fit(X, y)
@@ -206,6 +206,8 @@ def test_partial_fit_says_what_is_wrong_with_a_target(table):
     classifier.partial_fit(X, ["a", "b", "a"], classes=["a", "b"])
     with pytest.raises(DataError, match=r"y holds 'c', which is not among the classes \['a', 'b'\]"):
         classifier.partial_fit(X, ["a", "c", "a"])
+    with pytest.raises(DataError, match=r"classes are \['a', 'c'\] here, and were \['a', 'b'\] at first"):
+        classifier.partial_fit(X, ["a", "a", "a"], classes=["a", "c"])
 
 
 def test_rows_as_they_come_refuse_the_weight_of_a_class_that_cannot_come(rng):

@@ -176,6 +176,9 @@ def test_what_does_not_go_together_gets_a_sentence(frame, arrays):
         riata.train(riata.open(frame, "cured", trials="treated"), riata.Spec(loss="poisson", alpha=0.1))
     with pytest.raises(DataError, match="the binomial loss is for shares: give successes beside their trials"):
         riata.SparseRegressor(loss="binomial", alpha=0.1).fit(X, successes)
+    counts = riata.SparseRegressor(loss="binomial", alpha=0.01).fit(X[:99], successes[:99], trials=trials[:99])
+    with pytest.raises(DataError, match="the binomial loss is for shares: give successes beside their trials"):
+        counts.score(X, successes)
     with pytest.raises(OptionError, match="trials go with successes, whose share is a number"):
         riata.open(frame, "cured", trials="treated", task="classification")
     with pytest.raises(DataError, match="row 2: the trials are missing"):

@@ -153,6 +153,7 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         """Learn from these rows, in order, keeping what was learnt before.
 
         The first call may name all classes; otherwise they are learnt, too, as they appear.
+        Later calls may name the same ones, or none.
         """
         first = self._begin_stream(X)
         check_values(plain_target(y), numeric=False)
@@ -160,6 +161,8 @@ class SparseClassifier(ClassifierMixin, SparseLinear):
         if first:
             known = np.array([], dtype=np.asarray(y).dtype) if classes is None else np.unique(classes)
             self._learner = Learner(self._spec_of_task, known, all_classes_known=classes is not None)
+        elif classes is not None:
+            self._learner.check_classes(np.unique(classes))
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         offsets = self._offsets(offset, exposure, len(weight))
         self._learner.note_offset(offset is not None, exposure is not None)

@@ -296,6 +296,9 @@ class SparseRegressor(RegressorMixin, SparseLinear):
         if trials is not None:
             y, sample_weight = self._shares(X, y, trials, sample_weight)
         if y is not None and not isinstance(X, Dataset | str | Path):
+            loss = self.trained_.spec.loss_function
+            if loss.of_shares and not np.all(loss.takes(np.asarray(plain_target(y), dtype=np.float64))):
+                raise DataError(loss.refusal)  # counts without their trials, which would score badly
             predicted = self.predict(X, offset=offset, exposure=exposure)
             if levels := self.trained_.spec.loss_function.levels:
                 truth, weight = plain_target(y), plain_target(sample_weight)

@@ -46,7 +46,9 @@ def path_of(estimator: "SparseLinear", label: Any) -> PathChoice:
     for one in paths:
         if one.label == str(label):
             return one
-    raise OptionError(f"every class has a path of its own: give label one of {', '.join(str(p.label) for p in paths)}")
+    raise OptionError(
+        f"every {paths[0].label_is} has a path of its own: give label one of {', '.join(str(p.label) for p in paths)}"
+    )
 
 
 def along(ax: Axes, one: PathChoice) -> None:

@@ -46,7 +46,7 @@ class PathDisplay:
             self.lines_ += ax.plot(path.values, effects[:, j], label=name)
         along(ax, self.searched)
         ax.set_ylabel("effect of one standard deviation")
-        of = f", class {self.searched.label}" if self.searched.label else ""
+        of = f", {self.searched.label_is} {self.searched.label}" if self.searched.label else ""
         ax.set_title(f"{int(path.n_selected[i])} features at the dashed line{of}")
         if largest:
             ax.legend(fontsize="small", loc="best")

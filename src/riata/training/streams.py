@@ -185,6 +185,13 @@ class Learner:
         """Taken so far."""
         return self.margins.streams[0].state.steps
 
+    def check_classes(self, named: np.ndarray) -> None:
+        """Refuse other classes than were named at first."""
+        if self._all_known and self.classes is not None and not np.array_equal(named, self.classes):
+            raise DataError(
+                f"classes are {named.tolist()} here, and were {self.classes.tolist()} at first: name the same, or none"
+            )
+
     def note_offset(self, offset: bool, exposure: bool) -> None:
         """Remember which of these is given beside the rows."""
         if offset or exposure:

@@ -303,7 +303,13 @@ def _trained(
     outputs = [str(label) for label in classes] if classes is not None else list(outputs or [])
     labels = [None] if len(fits) == 1 else outputs
     searched = [
-        PathChoice(one.path, one.selection, label, [] if one.path.n_outputs == 1 else outputs)
+        PathChoice(
+            one.path,
+            one.selection,
+            label,
+            [] if one.path.n_outputs == 1 else outputs,
+            "level" if len(fits) > 1 and classes is None else "class",
+        )
         for one, label in zip(fits, labels, strict=True)
         if isinstance(one, SelectedFit)
     ]

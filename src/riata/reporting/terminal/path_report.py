@@ -41,7 +41,7 @@ def as_json(one: PathChoice, names: Sequence[str]) -> dict[str, Any]:
     path, i = one.path, one.selection.index
     known = {name: [_finite(v) for v in values.tolist()] for name, values in columns(one).items()}
     return {
-        "class": one.label,
+        one.label_is: one.label,
         "by": path.by,
         "rule": one.selection.rule,
         "chosen": i,
@@ -69,7 +69,7 @@ def show_path(one: PathChoice) -> None:
         ]
         table.add_row(*cells, style="bold" if i == one.selection.index else None)
     if one.label is not None:
-        console.print(f"\n[bold]{escape(str(one.label))}[/] against the rest")
+        console.print(f"\n[bold]{escape(one.title)}[/]")
     console.print(table)
     if len(one.path) > SHOWN:
         console.print(f"[dim]some of {len(one.path)} models; --out writes all of them[/]")
@@ -106,7 +106,7 @@ def write_path(paths: list[PathChoice], names: Sequence[str], out: Path) -> None
     tables = []
     used = np.flatnonzero(np.any([np.any(one.path.coefs != 0, axis=0) for one in paths], axis=0))
     for one in paths:
-        known: dict[str, Any] = {} if one.label is None else {"class": [one.label] * len(one.path)}
+        known: dict[str, Any] = {} if one.label is None else {one.label_is: [one.label] * len(one.path)}
         known |= columns(one)
         if one.outputs:
             known |= {f"intercept ({of})": one.path.intercepts[:, k] for k, of in enumerate(one.outputs)}

@@ -10,12 +10,18 @@ from riata.training.selection.search import Selection
 
 
 class PathChoice(NamedTuple):
-    """A path, which of its models was chosen, and of which class it is where there are several."""
+    """A path, which of its models was chosen, and of which class or level it is where there are several."""
 
     path: ModelPath
     selection: Selection
     label: str | None = None
     outputs: Sequence[str] = ()  # what the margins are of, where models have several
+    label_is: str = "class"  # or a level, of several quantiles
+
+    @property
+    def title(self) -> str:
+        """Of what it is, where there are several."""
+        return f"{self.label_is} {self.label}" + (" against the rest" if self.label_is == "class" else "")
 
     def coefficient_names(self, names: Sequence[str], places: np.ndarray) -> list[str]:
         """What the coefficients at these places of the path are of, by the names of the features."""

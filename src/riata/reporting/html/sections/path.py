@@ -58,7 +58,7 @@ def _body(used: _Used, number: int, most: int, listed: bool) -> Markup:
     return rendered(
         "path.html",
         number=number,
-        label=one.label,
+        title=None if one.label is None else one.title,
         reason=one.selection.reason,
         charts=[_effects(used, min(OTHERS, most - NAMED)), _scores(one), *_bounds(one)],
         n_models=len(one.path),
@@ -86,7 +86,8 @@ def _effects(used: _Used, most_others: int) -> Markup:
     if not series:
         series = [Series("no feature", path.values, np.zeros(len(path)))]
     hidden = len(used.names) - len(named) - len(others)
-    note = f"{count(len(used.names), 'feature enters', 'features enter')} the path"
+    what = "coefficient" if used.one.outputs else "feature"  # of several outputs, each feature has several
+    note = f"{count(len(used.names), f'{what} enters', f'{what}s enter')} the path"
     note += f"; {hidden:,} of the smallest are not drawn" if hidden else ""
     title, up = "Coefficients along the path", Axis("effect of one standard deviation")
     return xy_chart(title, series, _along(used.one), up, note=note, chosen=float(path.values[i]), kind="path")
