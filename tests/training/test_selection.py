@@ -19,20 +19,22 @@ from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.training.path import ModelPath
+from riata.training.selection import choosing
+from riata.training.selection.asked import Search
 from riata.training.selection.products import products_serve
 from riata.training.selection.scoring import criterion, held_out
-from riata.training.selection.search import Search, _least, _one_standard_error, search_path
+from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
 MSE = Scores("mse", ScoredOn.FOLDS, 5)
 
 
 def least(path, rule, of, scores):
-    return _least([path], rule, of, scores[None])[1]
+    return choosing.least([path], rule, of, scores[None])[1]
 
 
 def one_standard_error(path, scores, errors):
-    return _one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)))[1]
+    return choosing.one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)))[1]
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
