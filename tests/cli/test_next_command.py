@@ -89,3 +89,18 @@ def test_a_column_of_times_is_said_to_be_no_feature(here):
     given = ["fit", "t.csv", "--target", "price", "--k", "1", "--time", "day", "--drop", "notes,street"]
     assert "'day' orders the folds and is no feature" in riata(*given).stderr
     assert "orders the folds" not in riata(*given, "--features", "day,age").stderr
+
+
+def test_features_chosen_under_a_ridge_are_chosen_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 60))
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(60)])
+    frame["y"] = np.where(rng.random(60) < 1 / (1 + np.exp(-X[:, :15].sum(axis=1))), "a", "b")
+    frame.to_csv("t.csv", index=False)
+    done = riata("path", "t.csv", "--target", "y", "--k-max", "3", "--select", "cv", "--seed", "3")
+    assert "its features chosen under" in done.stdout
+    riata(*next_of(done), "--out", "m.json")
+    written = json.loads((tmp_path / "m.json").read_text())["training"]
+    assert written["k"] == 2
+    assert written["ridge"] > 0

@@ -113,6 +113,15 @@ def test_first_fits_and_refits_are_those_of_the_cpu(both, loss, penalty):
     np.testing.assert_allclose(there, here, atol=1e-6 * np.abs(here).max())
 
 
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_a_search_of_all_models_is_that_of_the_cpu(both, loss):
+    place, kind = both
+    data, spec = rows(kind, loss, d=8), Spec(loss=loss, k=2, ridge=0.05, certify=True)
+    here, there = (fit(one, spec).result for one in (data, on_device(data, place)))
+    assert there.converged
+    np.testing.assert_allclose(there.coef, here.coef, atol=1e-5)
+
+
 def test_groups_that_overlap_are_copied_there(both):
     place, kind = both
     data = rows(kind)

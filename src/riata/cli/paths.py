@@ -74,12 +74,13 @@ def path(
     for one in course.searched:
         path_report.show_path(one)
     click.echo(f"{cost['passes']:g} pass{'' if cost['passes'] == 1 else 'es'}, {cost['seconds']:.1f} s")
-    by, value = course.searched[0].path.by, course.searched[0].chosen
-    strength = f"{value:.6g}" if len(course.searched) == 1 else "auto"
+    first, value = course.searched[0].path, course.searched[0].chosen
+    # no number stands for several classes, nor for features that were chosen under a ridge
+    strength = f"{value:.6g}" if len(course.searched) == 1 and first.chosen_under is None else "auto"
     no_choice = () if strength == "auto" else CHOOSING
-    share = course.searched[0].path.debias
+    share = first.debias
     moved = () if share is None or not no_choice else ("--debias", f"{share:g}")
-    say_next(with_options("fit", data, f"--{by}", strength, *moved, without=no_choice))
+    say_next(with_options("fit", data, f"--{first.by}", strength, *moved, without=no_choice))
 
 
 @main.command(examples=("riata stability flights.csv --target delay --k 5",))

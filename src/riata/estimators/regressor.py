@@ -97,7 +97,8 @@ class SparseRegressor(RegressorMixin, SparseLinear):
     n_alphas, alpha_reach : int, default=100, and float, default=0.01
         The path of ``alpha="auto"``: how many, down to which share of the alpha of the empty model.
     k_max : int, optional
-        The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows.
+        The path of ``k="auto"`` ends there; by default at 50, or at half as many features as rows. With a ridge that is
+        chosen it goes on to 200 where the largest models are the best.
     debias : bool, float or "auto", default=False
         Whether the chosen features are fitted once more, without the penalty (within bounds, if there are any); a share
         goes only so far from the penalised coefficients to those (the relaxed Lasso). "auto" lets scores choose the

@@ -15,11 +15,12 @@ from riata.solvers.iterate import Options
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.candidates import first_count, next_count
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
+from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold
 from riata.threads import one_blas_thread
 
-MOST_COPIED = 1 << 28  # bytes: the columns of all supports are copied once if they take no more
+MOST_COPIED = 0.25  # of the memory: the columns of all supports are copied once if they take no more
 LOOKS = (1.0, 0.5, 0.2)  # of the largest size: at those the slopes of all features are looked at
 
 
@@ -88,7 +89,8 @@ def refitted_in_turn(
     if not supports:
         return []
     columns = np.unique(np.concatenate(supports))
-    copied = 8 * problem.data.n_rows * len(columns) <= MOST_COPIED
+    memory = MEMORY_UNTOLD if options.memory is None else options.memory
+    copied = 8 * problem.data.n_rows * len(columns) <= MOST_COPIED * memory
     refits = Refits(problem, columns, options.memory, at_once=copied)
     w, b = np.zeros(problem.data.n_features), empty_intercept(problem)
     if not refits.cheap_passes:

@@ -7,6 +7,7 @@ matter there, as far towards it as the bound gets better. The bound is that of t
 import numpy as np
 
 from riata.arrays import at_least, to_host
+from riata.data.dataset import Dataset
 from riata.objective import Problem, empty_intercept
 from riata.solvers.subset.planes import ROUNDING, SLOPE_ROUNDING, Costs, balancing_shares
 from riata.solvers.subset.refit import Refits
@@ -30,10 +31,7 @@ class TrueSubsets:
         data, loss = problem.data, problem.loss
         self.k, self._loss = k, loss
         self.n_columns = self.n_weights = data.n_features
-        chunks = list(data.visit())
-        X = np.concatenate([np.asarray(to_host(chunk.X.toarray()), dtype=np.float64) for chunk in chunks])
-        self._y = np.concatenate([to_host(chunk.y) for chunk in chunks])
-        weight = np.concatenate([to_host(chunk.weight) for chunk in chunks])
+        X, self._y, weight = _host_arrays(data)
         self._weight = weight / weight.sum()
         self.scale, self._fit_intercept = data.moments.scale, problem.fit_intercept
         self._X = (X - (data.moments.mean if problem.fit_intercept else 0.0)) / self.scale
@@ -141,3 +139,14 @@ class TrueSubsets:
         ridge, limit, groups = self.costs
         costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
         return Quadratic(G, c, max(value, 1e-12), costs)
+
+
+def _host_arrays(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """X, y and the weights of all rows, in the memory of this machine: one pass."""
+    if data.cheap_passes:  # perhaps on a GPU, whose rows are not visited
+        X, (y, weight) = data.gather(np.arange(data.n_features)).toarray(), data.targets()
+        return np.asarray(X, dtype=np.float64), y, weight
+    chunks = list(data.visit())
+    X = np.concatenate([np.asarray(to_host(chunk.X.toarray()), dtype=np.float64) for chunk in chunks])
+    y, weight = (np.concatenate([to_host(getattr(chunk, name)) for chunk in chunks]) for name in ("y", "weight"))
+    return X, y, weight
