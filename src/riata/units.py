@@ -29,7 +29,7 @@ def whole_megabytes(n_bytes: float) -> str:
 SECONDS = {"": 1, "S": 1, "M": 60, "MIN": 60, "H": 3600}
 
 
-def parse_seconds(span: str | float) -> float:
+def parse_seconds(span: str | float, what: str) -> float:
     """The number of seconds in "60s", "5m", "1h" or 0.5."""
     match = re.fullmatch(r"([0-9.]+)\s*(S|M|MIN|H)?", str(span).strip().upper())
     try:
@@ -37,4 +37,4 @@ def parse_seconds(span: str | float) -> float:
             return float(match[1]) * SECONDS[match[2] or ""]
     except ValueError:  # of a number such as 1.2.3
         pass
-    raise OptionError(f"every must be a span of time such as 60s, 5m or 1h, not {span!r}")
+    raise OptionError(f"{what} must be a span of time such as 60s, 5m or 1h, not {span!r}")

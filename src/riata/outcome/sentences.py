@@ -122,7 +122,8 @@ def _(proof: SwapOptimalPath) -> str:
 def _(proof: SearchedAll) -> str:
     found = how_much_better(GlobalBound(proof.k, 1.0 - proof.gap, 1.0, proof.counted, proof.limit))
     screened = f"{proof.n_out} of {proof.n_features} {proof.counted} were ruled out, {proof.n_in} proved in"
-    return f"{found}: {screened}, and the other models were searched in {proof.n_parts} parts"
+    parts = "1 part" if proof.n_parts == 1 else f"{proof.n_parts} parts"
+    return f"{found}: {screened}, and the other models were searched in {parts}"
 
 
 @what_is_proved.register

@@ -107,7 +107,7 @@ def checkpoints_of(data: Dataset, spec: Spec) -> Checkpoints | None:
     """Where a fit is saved, identified by its data and the options that shape the result; None without a folder."""
     if spec.checkpoint is None:
         return None
-    every = parse_seconds(spec.every)
+    every = parse_seconds(spec.every, "every")
     loss = spec.loss_function
     options = asdict(replace(spec, penalty=None, cv=None))
     options |= {"penalty": None if spec.penalty is None else repr(spec.penalty)}
@@ -162,5 +162,5 @@ def solver_options(spec: Spec) -> Options:
         else 0.0
         if spec.certify is True
         else float(spec.certify),
-        certify_seconds=parse_seconds(spec.certify_time),
+        certify_seconds=parse_seconds(spec.certify_time, "certify_time"),
     )

@@ -14,6 +14,7 @@ from riata.data.dataset import Dataset
 from riata.data.folds import Folds
 from riata.engines.known_rows import with_encoding
 from riata.errors import OptionError
+from riata.outcome.proofs import NoBound
 from riata.solvers.registry import SOLVERS
 from riata.training.checks import (
     check_exposure,
@@ -286,6 +287,13 @@ def _fit_margin(
         fitted = origin.moved_back(fitted)
     if not fitted.result.converged and not SOLVERS[fitted.solver].stochastic:
         warn(f"solver {fitted.solver!r} stopped before the tolerance: {fitted.result.reason}")
+    bound = fitted.result.bound
+    asked = spec.certify is not None and spec.certify is not False  # a gap of 0 is asked for, too
+    if asked and isinstance(bound, NoBound) and bound.ridge is not None:
+        warn(
+            "nothing was certified: without a ridge there is no bound here to search by, as where features are "
+            "combinations of others (all levels of a column are); give a small ridge, such as 0.01, or a coef_limit"
+        )
     return fitted
 
 

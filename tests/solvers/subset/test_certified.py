@@ -236,11 +236,15 @@ def test_without_a_ridge_more_features_than_rows_have_no_certificate(rng):
     result = fit(InMemory(X, y), Spec(k=2, certify=True)).result
     assert isinstance(result.bound, NoBound)
     assert isinstance(result.proof, SwapOptimal)
+    for asked in (True, 0.0):  # of which the command line has the second
+        with pytest.warns(UserWarning, match="nothing was certified"):
+            riata.train(InMemory(X, y), Spec(k=2, certify=asked))
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
+        ({"k": 2, "ridge": 0.1, "certify": True, "certify_time": "soon"}, "certify_time must be a span of time"),
         ({"k": 2, "certify": 1.5}, "certify must be True, or the gap"),
         ({"k": 2, "certify": "yes"}, "certify must be True, or the gap"),
         ({"alpha": 0.1, "certify": True}, "certify goes with k"),
