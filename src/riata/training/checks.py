@@ -15,15 +15,14 @@ from riata.data.row_marks import ENTRY, STRATA
 from riata.errors import DataError, OptionError
 from riata.losses import Loss, loss_for
 from riata.matrices.moments import LARGEST, Moments
-from riata.penalties import PENALTIES
 from riata.solvers.capabilities import EXACT_ONLY, why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
 from riata.training.checkpoint import check_folder
 from riata.training.outputs import of_coefficients
+from riata.training.penalty_checks import factor_checks, group_checks, penalty_checks
 from riata.training.several_classes import check_class_weight
 from riata.training.spec import Spec
-from riata.training.two_stages import Adaptive
 
 VECTORS = 4  # of a number for each feature, that every fit needs at once at the least
 WIDEST = 1 << 34  # features: one number for each would take 128 GiB
@@ -68,7 +67,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (spec.k is not None and not _whole(spec.k), f"k must be a whole number or 'auto', not {spec.k!r}"),
         (_whole(spec.k) and not 1 <= spec.k <= most,
          f"k must lie between 1 and the number of {spec.counted}, {most}, not be {spec.k}"),
-        *_group_checks(spec),
+        *group_checks(spec),
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (not _at_least_zero(spec.ridge), f"ridge must be zero or more, not {spec.ridge}"),
@@ -76,8 +75,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),
         (spec.l1_ratio < 1 and spec.k is not None, "l1_ratio goes with alpha; beside k take a ridge"),
-        *_penalty_checks(spec),
-        *_factor_checks(spec, n_features),
+        *penalty_checks(spec),
+        *factor_checks(spec, n_features),
         ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
          EXACT_ONLY.format(solver=spec.solver_name)),
         *_capability_checks(of_coefficients(spec, n_features), solver),
@@ -109,40 +108,6 @@ def check_spec(spec: Spec, n_features: int) -> None:
     for wrong, sentence in checks:
         if wrong:
             raise OptionError(sentence)
-
-
-def _group_checks(spec: Spec) -> list[tuple[bool, str]]:
-    """Whether groups go with the other options beside alpha."""
-    if not (isinstance(spec.group_ratio, Real) and 0 < float(spec.group_ratio) <= 1):
-        return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
-    if spec.shared_support and spec.loss_function.n_outputs == 1:
-        return [(True, "shared_support is for several targets, or for several classes at once: take loss 'softmax'")]
-    if (spec.groups is None and not spec.shared_support) or spec.k is not None:
-        return [(spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both")]
-    factors = spec.factors
-    grouped = spec.groups is not None and np.ndim(factors) == 1 and len(factors) == len(spec.groups)
-    uneven = grouped and np.any(_spread(factors, spec.groups))
-    if spec.groups is None:
-        alone = "say shared_support=False"
-        return [
-            (spec.l1_ratio < 1, f"a shared support has no l1_ratio: leave it at 1, or {alone}"),
-            (spec.nonnegative or spec.bounds is not None,
-             f"a shared support has no bounds and no nonnegative: leave them out, or {alone}"),
-        ]  # fmt: skip
-    return [
-        (spec.l1_ratio < 1, "l1_ratio has no place beside groups and alpha: group_ratio below 1 adds L1 within groups"),
-        (spec.nonnegative or spec.bounds is not None, "groups and alpha have no bounds and no nonnegative"),
-        (bool(uneven), "penalty_factors must be alike within each group"),
-    ]
-
-
-def _spread(x: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """How far the numbers of each group lie apart."""
-    most, least = np.full((2, int(groups.max()) + 1), [[-np.inf], [np.inf]])
-    np.maximum.at(most, groups, x)
-    np.minimum.at(least, groups, x)
-    spread: np.ndarray = most - least
-    return spread
 
 
 def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
@@ -186,90 +151,6 @@ def _check_numbers(spec: Spec) -> None:
         value = getattr(spec, name)
         if not (isinstance(value, Real) or (value is None and name in optional)):
             raise OptionError(f"{name} must be a number, not {value!r}")
-
-
-def _penalty_checks(spec: Spec) -> list[tuple[bool, str]]:
-    """Whether the penalty that was named, or given, goes with the other options."""
-    penalty = spec.penalty
-    if penalty is None:
-        return []
-    if spec.unilasso:
-        return _unilasso_checks(spec)
-    if spec.adaptive is not None:
-        return _adaptive_checks(spec, spec.adaptive)
-    if isinstance(penalty, str) and spec.own_penalty is None:
-        goes_with = {
-            "elastic-net": "alpha",
-            "cardinality": "k",
-            "group-cardinality": "k and groups",
-            "group-lasso": "alpha and groups",
-        }
-        return [
-            (penalty not in PENALTIES,
-             f"there is no penalty {penalty!r}; take 'adaptive', 'unilasso', 'lq', 'mcp' or 'scad', or leave it out: "
-             "alpha asks for the elastic net, k for that many features"),
-            (penalty in PENALTIES and type(spec.family) is not PENALTIES[penalty],
-             f"penalty {penalty!r} goes with {goes_with.get(penalty)}"),
-        ]  # fmt: skip
-    own = spec.own_penalty
-    if own is None:
-        return [(True, f"penalty must be a name or a riata.penalties.Penalty, not {penalty!r}")]
-    its_name = "a penalty object" if own is penalty else f"penalty {penalty!r}"
-    beside = [name for name, given in {
-        "l1_ratio": spec.l1_ratio != 1, "ridge": bool(spec.ridge), "nonnegative": spec.nonnegative,
-        "bounds": spec.bounds is not None,
-        "groups": spec.groups is not None}.items() if given]  # fmt: skip
-    return [
-        ("cardinality" in own.has, "a number of features is given as k, not as a penalty"),
-        (spec.k is not None, f"{its_name} has a strength alpha and no k: give one of the two"),
-        (bool(beside) and own is penalty,
-         f"{' and '.join(beside)} would do nothing beside {its_name}: it says all of that itself"),
-        (bool(beside), f"{its_name} does not go with {' and '.join(beside)}: leave one of them out"),
-    ]  # fmt: skip
-
-
-def _adaptive_checks(spec: Spec, asked: Adaptive) -> list[tuple[bool, str]]:
-    """Whether the adaptive Lasso goes with the other options, and the loss has its first fit."""
-    loss, name = spec.loss_function, spec.penalty
-    newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
-    return [
-        (spec.k is not None, f"penalty {name!r} has a strength alpha and no k: give one of the two"),
-        (spec.groups is not None or bool(spec.shared_support),
-         f"penalty {name!r} gives each feature a factor of its own, which groups do not have: leave one of them out"),
-        (spec.solver_name != "exact", EXACT_ONLY.format(solver=spec.solver_name)),
-        (asked.first != "marginal" and not newton,
-         f"a first fit of all features needs one margin a row and two derivatives, which {loss.name!r}{loss.summed} "
-         "does not have: take penalty 'adaptive:marginal'"),
-    ]  # fmt: skip
-
-
-def _unilasso_checks(spec: Spec) -> list[tuple[bool, str]]:
-    """Whether uniLasso goes with the other options, and the loss has fits of single features."""
-    loss = spec.loss_function
-    newton = {"second derivative", "one margin a row", "sum over rows"} <= loss.has
-    beside = [name for name, given in {
-        "nonnegative": spec.nonnegative, "bounds": spec.bounds is not None, "groups": spec.groups is not None,
-        "shared_support": spec.shared_support}.items() if given]  # fmt: skip
-    return [
-        (spec.k is not None, "penalty 'unilasso' has a strength alpha and no k: give one of the two"),
-        (bool(beside), f"penalty 'unilasso' has bounds of its own, and does not go with {' and '.join(beside)}"),
-        (not spec.fit_intercept, "penalty 'unilasso' has an intercept in each of its fits: leave fit_intercept alone"),
-        (spec.solver_name != "exact", f"penalty 'unilasso' goes with solver 'exact', not with {spec.solver_name!r}"),
-        (not newton, "fits of single features need one margin a row and two derivatives, which "
-                     f"{loss.name!r}{loss.summed} does not have: take penalty 'adaptive:marginal'"),
-    ]  # fmt: skip
-
-
-def _factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
-    if spec.penalty_factors is None:
-        return []
-    factors = np.asarray(spec.penalty_factors, dtype=np.float64)
-    right_shape = factors.shape == (n_features,)
-    return [
-        (not right_shape, f"penalty_factors must be one number for each of the {n_features} features"),
-        (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
-        (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
-    ]
 
 
 def _share_or_auto(value: Any) -> bool:

@@ -21,7 +21,7 @@ from riata.errors import DataError, OptionError
 
 ALL_PAIRS = (("all",),)  # of all columns that are features
 LEVEL_BITS, NAME_BITS = 16, 20  # of hash buckets
-FROM_MEMORY = {"words_counted", "more_targets"}  # options that follow from others: nobody is asked for them
+DERIVED = {"words_counted", "more_targets"}  # options that follow from others: nobody is asked for them
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from riata.data.encoding import Encoding
 from riata.data.opening.arrays import open_array
 from riata.data.opening.asked import Asked, NamedColumns
 from riata.data.opening.checks import check_as_encoded, check_known, check_width, refuse_given
-from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
+from riata.data.opening.column_options import DERIVED, ColumnOptions
 from riata.data.opening.rows import RemoteOpener, open_rows
 from riata.data.statistics import is_statistics, load_statistics
 from riata.data.survival import from_structured, is_structured
@@ -166,7 +166,7 @@ def open_data(
         on_error=on_error, filesystem=filesystem, csv=csv, encoding=encoding, n_features=n_features,
         need_target=need_target, sample_negatives=sample_negatives,
     )  # fmt: skip
-    check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in FROM_MEMORY])
+    check_known(options, [field.name for field in fields(ColumnOptions) if field.name not in DERIVED])
     if is_statistics(source):
         return _open_statistics(source, asked)
     if is_data_set(source):
