@@ -24,8 +24,8 @@ from riata.training.fitting import fit
 from riata.training.offsets import with_offsets
 from riata.training.path import path
 from riata.training.recoding import numbered_or_recoded
+from riata.training.selection.asked import Search
 from riata.training.selection.fits import debiased, fit_selected
-from riata.training.selection.search import Search
 from riata.training.spec import Spec
 
 try:

@@ -11,7 +11,7 @@ import riata
 from riata.training import progress
 from riata.training.driver import Record
 from riata.training.progress import Lines, pass_progress
-from riata.training.selection import search
+from riata.training.selection import scored_folds
 
 FITS = {
     "exact": {"alpha_ratio": 0.1},
@@ -63,7 +63,7 @@ def test_models_and_folds_are_told_with_the_time_left(rows, capsys, monkeypatch)
     model = riata.SparseClassifier(alpha="auto", n_alphas=5, cv=3, verbose=True)
     model.fit(X, y > 0)
     assert "of all rows, model 5 of 5" in capsys.readouterr().err
-    monkeypatch.setattr(search, "fits_side_by_side", lambda *_: False)  # one fold after the other
+    monkeypatch.setattr(scored_folds, "fits_side_by_side", lambda *_: False)  # one fold after the other
     model.fit(X, y > 0)
     said = capsys.readouterr().err
     assert "of all rows, model 5 of 5" in said

@@ -1,5 +1,7 @@
 """Rules that choose a model of a path: against scikit-learn, against naive formulas, and for their direction."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,25 +16,27 @@ from chunked import Chunked
 from riata.data.folds import fold_of
 from riata.data.in_memory import InMemory
 from riata.errors import DataError, OptionError
-from riata.losses import LOSSES
+from riata.losses import LOSSES, SquaredTargets
 from riata.outcome.choices import ScoredOn, Scores, WithinOneStandardError
 from riata.outcome.reasons import StopReason
 from riata.outcome.stop import Stop
 from riata.training.path import ModelPath
+from riata.training.selection import choosing
+from riata.training.selection.asked import Search
 from riata.training.selection.products import products_serve
-from riata.training.selection.scoring import criterion, held_out
-from riata.training.selection.search import Search, _least, _one_standard_error, search_path
+from riata.training.selection.scoring import criterion, held_out, mean_losses
+from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
 MSE = Scores("mse", ScoredOn.FOLDS, 5)
 
 
 def least(path, rule, of, scores):
-    return _least([path], rule, of, scores[None])[1]
+    return choosing.least([path], rule, of, scores[None])[1]
 
 
 def one_standard_error(path, scores, errors):
-    return _one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)))[1]
+    return choosing.one_standard_error([path], MSE, scores[None], errors[None], np.tile(scores, (5, 1, 1)))[1]
 
 
 def make(loss="squared", n=60, d=8, seed=0, noise=0.5):
@@ -341,3 +345,16 @@ def test_validation_rows_are_encoded_as_the_rows_that_are_learnt(rng):
     alone = riata.train(data, spec, validation=riata.open(other, "y"))
     known = riata.train(data, spec, validation=riata.open(other, "y", encoding=data.encoding))
     assert alone.course.alphas == known.course.alphas
+
+
+def test_models_of_many_outputs_are_scored_for_few_rows_at_a_time(rng):
+    n, K, n_models = 4096, 30, 50
+    data = InMemory(rng.normal(size=(n, 3)), rng.normal(size=(n, K)))
+    coefs, intercepts = rng.normal(size=(n_models, 3 * K)), rng.normal(size=(n_models, K))
+    tracemalloc.start()
+    losses, _ = mean_losses(data, SquaredTargets(K), coefs, intercepts)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 24e6  # the margins of all rows take 49 MB
+    error = data.targets()[0] - data.chunk.X.array @ coefs[7].reshape(3, K) - intercepts[7]
+    assert_allclose(losses[7], 0.5 * np.mean(np.sum(error**2, axis=1)))

@@ -48,7 +48,7 @@ def path(
 
 def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> ModelPath:
     """The best models with at most 0, 1, ..., k_max features; a size that does not lower F repeats the last model."""
-    data, spec, recoding = _one_margin(data, spec)
+    data, spec, recoding = _one_margin(data, replace(spec, k=k_max))
     return _moved(along.k_path(data, spec, k_max, bounded=bounded), data, spec, recoding)
 
 

@@ -35,7 +35,7 @@ from riata.training.driver import GROWTH, Record, check_finite, with_progressive
 from riata.training.label_order import LabelOrder
 from riata.training.offsets import loss_with_offset, offset_rule
 from riata.training.progress import pass_progress
-from riata.training.selection.search import search_of
+from riata.training.selection.asked import search_of
 from riata.training.several_classes import check_labels
 from riata.training.spec import Spec
 from riata.training.trained import Course, Trained

@@ -44,10 +44,10 @@ from riata.training.preparing import rows_or_statistics, rows_seen
 from riata.training.progress import pass_progress, path_progress
 from riata.training.recoding import numbered_or_recoded
 from riata.training.risk_sets import centred, check_risks, risk_sets
+from riata.training.selection.asked import Search, search_of
 from riata.training.selection.fits import SelectedFit, debiased, fit_selected
 from riata.training.selection.folds_asked import folds_asked
 from riata.training.selection.path_choice import PathChoice
-from riata.training.selection.search import Search, search_of
 from riata.training.several_classes import class_weights, count_classes, one_against_rest, weighted, with_classes
 from riata.training.several_quantiles import about_crossing, n_crossing
 from riata.training.several_targets import check_same_targets, check_targets, means_of, moments_of_targets, of_targets

@@ -12,7 +12,7 @@ from riata.errors import OptionError
 from riata.losses import AUTO, USUAL, Binomial, Softmax
 from riata.training.checks import check_spec, check_width
 from riata.training.recoding import numbered_or_recoded
-from riata.training.selection.search import search_of
+from riata.training.selection.asked import search_of
 from riata.training.spec import Spec
 
 

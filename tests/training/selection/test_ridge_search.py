@@ -8,8 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import riata
 from riata.data.in_memory import InMemory
+from riata.training.selection.asked import Search
 from riata.training.selection.ridge_search import sizes_to
-from riata.training.selection.search import Search, search_path
+from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
 
@@ -64,7 +65,7 @@ def test_rows_that_do_not_fit_beside_each_other_choose_the_same(separable, monke
     data = InMemory(X, np.where(y == "yes", 1.0, -1.0))
     spec, search = Spec(loss="logistic"), Search("k", cv=3, k_max=6)
     together = search_path(data, spec, search)
-    monkeypatch.setattr("riata.training.selection.search.fits_side_by_side", lambda *_: False)
+    monkeypatch.setattr("riata.training.selection.scored_folds.fits_side_by_side", lambda *_: False)
     one_by_one = search_path(data, spec, search)
     assert_allclose(together[1].scores, one_by_one[1].scores, rtol=1e-9)
     assert together[0].ridge == one_by_one[0].ridge

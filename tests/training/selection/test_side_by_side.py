@@ -8,8 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from convex_problems import make
 from riata.data.in_memory import InMemory
 from riata.outcome.path_end import EndReason
-from riata.training.selection import search, side_by_side
-from riata.training.selection.search import Search, search_path
+from riata.training.selection import scored_folds, side_by_side
+from riata.training.selection.asked import Search
+from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
 
@@ -27,7 +28,7 @@ def test_they_choose_what_folds_one_by_one_choose(loss, rule, layout, monkeypatc
     X, y = make(loss, n=150, d=60)
     spec = Spec(loss=loss)
     path, selection = search_path(InMemory(layout(X), y), spec, Search("alpha", rule, n_alphas=40))
-    monkeypatch.setattr(search, "fits_side_by_side", lambda *_: False)
+    monkeypatch.setattr(scored_folds, "fits_side_by_side", lambda *_: False)
     full_path, full = search_path(InMemory(layout(X), y), spec, Search("alpha", rule, n_alphas=40))
     assert selection.index == full.index
     assert_allclose(selection.fold_scores, full.fold_scores[:, : len(path)], rtol=5e-3)

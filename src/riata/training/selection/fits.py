@@ -11,8 +11,10 @@ from riata.training.driver import Record, Result
 from riata.training.fitting import Fit
 from riata.training.path import ModelPath
 from riata.training.relaxing import refits
+from riata.training.selection.asked import Search
+from riata.training.selection.choosing import Selection
 from riata.training.selection.scoring import mean_losses
-from riata.training.selection.search import Search, Selection, search_path
+from riata.training.selection.search import search_path
 from riata.training.spec import Spec
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from riata.training.path import ModelPath
-from riata.training.selection.search import Selection
+from riata.training.selection.choosing import Selection
 
 
 class PathChoice(NamedTuple):

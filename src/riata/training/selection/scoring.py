@@ -21,7 +21,8 @@ from riata.losses import CoupledLoss, Loss
 from riata.training.path import ModelPath
 
 CRITERIA = ("aic", "bic", "ebic")
-ROWS_AT_ONCE = 4096  # rows whose margins, one for every model, are in memory at once
+ROWS_AT_ONCE = 4096  # rows whose margins, one for every model and output, are in memory at once,
+MARGINS_AT_ONCE = 1 << 19  # or fewer, on the host, where these would be more margins
 
 
 class HeldOut(NamedTuple):
@@ -50,8 +51,9 @@ def mean_losses(data: Dataset, loss: Loss, coefs: np.ndarray, intercepts: np.nda
 
     def part(chunk: Chunk) -> tuple[np.ndarray, float]:
         total, xp = np.zeros(n_models), namespace(chunk.y)
-        for i in range(0, chunk.n_rows, ROWS_AT_ONCE):
-            rows = slice(i, min(i + ROWS_AT_ONCE, chunk.n_rows))
+        step = max(1, min(ROWS_AT_ONCE, MARGINS_AT_ONCE // (n_models * K))) if xp is np else ROWS_AT_ONCE
+        for i in range(0, chunk.n_rows, step):
+            rows = slice(i, min(i + step, chunk.n_rows))
             z = chunk.X[rows].narrowed(used).margins(W, intercepts)
             z = z if K == 1 else xp.reshape(z, (z.shape[0], n_models, K))
             total += to_host(chunk.weight[rows] @ value(chunk.y[rows, ...][:, None, ...], z))

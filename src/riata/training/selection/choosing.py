@@ -1,0 +1,102 @@
+"""The choice of one model of a path, or of several paths with a row of scores each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from riata.errors import OptionError
+from riata.losses import Loss
+from riata.outcome.choice_sentences import why_chosen
+from riata.outcome.choices import Choice, LastWithinSize, LeastScore, ScoredOn, Scores, WithinOneStandardError
+from riata.outcome.folds_used import FoldsUsed
+from riata.training.path import ModelPath
+from riata.training.selection.scoring import HeldOut
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which model of a path was chosen, by what, and why."""
+
+    rule: str
+    score: str  # its name
+    scores: np.ndarray | None  # one per model, less is better
+    errors: np.ndarray | None  # their standard errors over folds
+    fold_scores: np.ndarray | None  # folds x models
+    index: int
+    choice: Choice
+
+    @property
+    def reason(self) -> str:
+        """Why it was chosen, in words."""
+        return why_chosen(self.choice)
+
+
+def cross_validated(
+    models: list[ModelPath], rule: str, loss: Loss, parts: list[HeldOut], used: FoldsUsed
+) -> tuple[ModelPath, Selection]:
+    """The choice by scores on folds: their mean, by weight, and its standard error."""
+    n, weights = len(models[0]), [part.weight for part in parts]
+    fold_scores = np.array([part.scores.reshape(len(models), n) for part in parts])
+    scores = np.average(fold_scores, axis=0, weights=weights)
+    # folds of groups or days differ in size, and the large ones say more
+    errors = np.sqrt(np.average((fold_scores - scores) ** 2, axis=0, weights=weights) / (len(parts) - 1))
+    of = Scores(loss.score, ScoredOn.FOLDS, len(parts), used)
+    if rule == "cv":
+        return least(models, rule, of, scores, errors, fold_scores)
+    return one_standard_error(models, of, scores, errors, fold_scores)
+
+
+def least(
+    models: list[ModelPath],
+    rule: str,
+    of: Scores,
+    scores: np.ndarray,
+    errors: np.ndarray | None = None,
+    fold_scores: np.ndarray | None = None,
+) -> tuple[ModelPath, Selection]:
+    """The model of least score, of one of several paths with a row of scores each; of equals the sparsest."""
+    of_path, i = (int(place) for place in np.unravel_index(np.argmin(scores), scores.shape))
+    path = models[of_path]
+    choice = LeastScore(path.model(i), of, float(scores[of_path, i]), _could_go_on(path, i))
+    of_errors = None if errors is None else errors[of_path]
+    of_folds = None if fold_scores is None else fold_scores[:, of_path]
+    return path, Selection(rule, of.name, scores[of_path], of_errors, of_folds, i, choice)
+
+
+def one_standard_error(
+    models: list[ModelPath], of: Scores, scores: np.ndarray, errors: np.ndarray, fold_scores: np.ndarray
+) -> tuple[ModelPath, Selection]:
+    """The sparsest model (largest alpha, smallest k) whose score is within one standard error of the least.
+
+    Of models of the same alpha, one for each share of `debias`, it is that of least score.
+    """
+    of_least, least = (int(place) for place in np.unravel_index(np.argmin(scores), scores.shape))
+    lowest, error = float(scores[of_least, least]), float(errors[of_least, least])
+    i = int(np.argmax(np.min(scores, axis=0) <= lowest + error))
+    of_path = int(np.argmin(scores[:, i]))
+    path, score, empty = models[of_path], float(scores[of_path, i]), float(scores[of_path, 0])
+    gives_up_most = i < least and 2 * (empty - score) < empty - lowest
+    choice = WithinOneStandardError(
+        path.model(i), of, score, error, models[of_least].model(least), lowest,
+        _could_go_on(models[of_least], least), gives_up_most,
+    )  # fmt: skip
+    return path, Selection("cv-1se", of.name, scores[of_path], errors[of_path], fold_scores[:, of_path], i, choice)
+
+
+def _could_go_on(path: ModelPath, i: int) -> bool:
+    """Whether this is the last model of a path that could be longer: further ones might be better."""
+    complete = path.ended is not None if path.by == "alpha" else path.values[i] == path.n_choices
+    return i == len(path) - 1 and not complete
+
+
+def by_size(path: ModelPath, k: int) -> Selection:
+    """The last model before one of more than k features."""
+    too_many = np.flatnonzero(path.n_selected > k)
+    if len(too_many) and too_many[0] == 0:
+        raise OptionError(
+            f"{path.n_selected[0]} features are always in, since their penalty factor is 0, and k is {k}: take more, "
+            "or give them a penalty"
+        )
+    i = int(too_many[0]) - 1 if len(too_many) else len(path) - 1
+    choice = LastWithinSize(path.model(i), k, not len(too_many) and _could_go_on(path, i))
+    return Selection("target k", "features", None, None, None, i, choice)
