@@ -24,6 +24,14 @@ def make(loss, n=120, d=40, seed=0, dtype=np.float64):
     return X, y + 3.0 if LOSSES[loss].relative else y
 
 
+def targets_for(loss, X, rng):
+    """Labels by the first column, or counts as the loss takes them: none of them 0, or shares, if it must be."""
+    if loss.labels:
+        return np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0)
+    y = rng.poisson(1.0, size=len(X)) + (0.0 if loss.takes(np.zeros(1))[0] else 0.1)
+    return y if loss.takes(np.full(1, 2.0))[0] else np.minimum(y, 1.0)
+
+
 @st.composite
 def degenerate(draw):
     """Few rows; columns may be constant, zero, twins, huge or tiny; labels may be separable or all alike but one."""

@@ -200,6 +200,11 @@ def test_wrong_targets_get_a_sentence(frame):
         riata.open(frame, NAMES, sample_negatives=0.5)
     with pytest.raises(DataError, match="have 3 targets, and the validation set has 1 target"):
         riata.SparseRegressor(alpha="auto", select="validation").fit(X, Y, validation=(X, Y[:, 0]))
+    model = riata.SparseRegressor(alpha=0.1).fit(riata.open(frame[:99], NAMES)).to_model()
+    with pytest.raises(DataError, match="the data has no column 'a', the target"):
+        model.score(frame.drop(columns=NAMES))
+    with pytest.raises(DataError, match="the model predicts 'a', 'b', 'c': name them in that order"):
+        model.score(frame, ["c", "b", "a"])
 
 
 def test_the_command_line_names_targets_with_commas(frame, tmp_path, monkeypatch):

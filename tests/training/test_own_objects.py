@@ -438,7 +438,7 @@ BAD_LOSSES = {
     "targets it does not take": ({"loss": Rate()}, "rates are positive"),
     "no loss at all": (
         {"loss": 3.0},
-        "loss must be one of squared, huber, quantile, poisson, negative-binomial, gamma, tweedie here, not 3.0",
+        "loss must be one of squared, huber, quantile, binomial, poisson, negative-binomial, gamma, tweedie here, not",
     ),
 }
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
-from convex_problems import Chunks, degenerate, make
+from convex_problems import Chunks, degenerate, make, targets_for
 from pairs import every_pair
 from problems import SMOOTH
 from riata.data.in_memory import InMemory
@@ -152,10 +152,7 @@ def test_few_passes_out_of_core(loss):
        standardize=st.booleans(), fit_intercept=st.booleans())  # fmt: skip
 def test_degenerate_data(case, loss, ratio, standardize, fit_intercept):
     X, rng = case
-    n = len(X)
-    y = np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0) if LOSSES[loss].labels else rng.poisson(1.0, size=n) * 1.0
-    y = y if LOSSES[loss].takes(np.zeros(1))[0] else y + 0.1
-    y = y if LOSSES[loss].takes(np.full(1, 2.0))[0] else np.minimum(y, 1.0)  # shares
+    y = targets_for(LOSSES[loss], X, rng)
     assume(not LOSSES[loss].labels or len(set(y)) == 2)  # one class only is refused before it gets here
     spec = Spec(alpha_ratio=ratio, loss=loss, standardize=standardize, fit_intercept=fit_intercept)
     result = fit(InMemory(X, y), spec).result

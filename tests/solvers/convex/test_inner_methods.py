@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from convex_problems import degenerate, make
+from convex_problems import degenerate, make, targets_for
 from naive import coordinate_descent
 from pairs import every_pair
 from problems import LAYOUTS, SMOOTH
@@ -49,9 +49,7 @@ def forced(method):
        method=st.sampled_from(METHODS))  # fmt: skip
 def test_degenerate_data(case, loss, ratio, standardize, fit_intercept, layout, method):
     X, rng = case
-    n = len(X)
-    y = np.where(X[:, 0] > np.median(X[:, 0]), 1.0, -1.0) if LOSSES[loss].labels else rng.poisson(1.0, size=n) * 1.0
-    y = y if LOSSES[loss].takes(np.zeros(1))[0] else y + 0.1
+    y = targets_for(LOSSES[loss], X, rng)
     assume(not LOSSES[loss].labels or len(set(y)) == 2)
     spec = Spec(alpha_ratio=ratio, loss=loss, standardize=standardize, fit_intercept=fit_intercept)
     with forced(method):

@@ -91,6 +91,8 @@ def known_encoding(source: Source, encoding: Encoding, targets: tuple[str, ...])
                 f"the model predicts {len(learnt.numbers)}, {listed(learnt.numbers)}, and the target here is "
                 f"{listed(targets)}: name as many columns, in that order"
             )
+        if targets != learnt.numbers and set(targets) == set(learnt.numbers):
+            raise DataError(f"the model predicts {listed(learnt.numbers)}: name them in that order, or leave them out")
         if learnt.event is not None and learnt.event not in names:
             raise DataError(
                 no_column(learnt.event, names, f"{source.place()}: it says which times are those of events")

@@ -71,7 +71,7 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
         refuse_given(asked.sampling, "rows that were encoded before are read as they are")
         return converted.load() if converted.n_bytes <= in_memory_bytes(asked.memory) else converted
     if asked.encoding is not None and asked.need_target:
-        _check_answers(rows, source, asked.target)
+        _check_answers(rows, source, asked.target, asked.encoding)
     rows, roles = with_roles(rows, asked.roles, reading, asked.need_target)
     if roles.get("more_targets"):
         refuse_given(
@@ -93,11 +93,13 @@ def open_rows(source: Any, asked: Asked, remote_opener: RemoteOpener | None) -> 
     return remote
 
 
-def _check_answers(rows: Source, source: Any, target: Any) -> None:
+def _check_answers(rows: Source, source: Any, target: Any, encoding: Encoding) -> None:
     """Refuse rows for a model that are without its target."""
     names = rows.schema.names
     if named_targets(target, names) is not None:
         return
+    if isinstance(target, list) and encoding.target is not None and tuple(target) == encoding.target.numbers:
+        target = target[0]  # none of them is here: they are no labels of rows
     if rows.bare or not isinstance(target, str) or target in names or Path(target).exists():
         return
     where = source if isinstance(source, str | Path) else "the data"
