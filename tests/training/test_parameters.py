@@ -10,7 +10,7 @@ import pytest
 import riata
 from riata.cli import main
 from riata.cli.options import SEVERAL
-from riata.data.opening.column_options import FROM_MEMORY, ColumnOptions
+from riata.data.opening.column_options import DERIVED, ColumnOptions
 from riata.data.opening.open import open_data
 from riata.reporting.html.code import estimator_code, python_code
 from riata.training.parameters import OF_CLASSES, OF_OPENING, OF_SPEC, PARAMETERS
@@ -50,7 +50,7 @@ def test_opening_has_the_declared_parameters_and_defaults():
     signature = {name: one.default for name, one in inspect.signature(open_data).parameters.items()}
     columns = {one.name: one.default for one in fields(ColumnOptions)}
     known = {**columns, **signature, "engine": None}
-    assert known.keys() - ONLY_IN_PYTHON - FROM_MEMORY == OF_OPENING.keys()
+    assert known.keys() - ONLY_IN_PYTHON - DERIVED == OF_OPENING.keys()
     assert {name: known[name] for name in OF_OPENING} == {name: one.default for name, one in OF_OPENING.items()}
 
 
