@@ -102,25 +102,26 @@ def relaxed_planes(
 
 
 def _quadratic_of(model: LocalQuadratic) -> Quadratic:
-    """The quadratic of the candidates; with a shift, if those are all features and not too many."""
+    """The quadratic of the candidates; with a shift, if those are all features that vary and not too many."""
     quadratic = model.among_candidates()
-    if len(model.candidates) == len(model.w) <= SHIFTED:
+    if model.has_all and len(model.candidates) <= SHIFTED:
         return quadratic.shifted(diagonal_shift(quadratic.G))
     return quadratic
 
 
 def _plane(model: LocalQuadratic, quadratic: Quadratic, w: np.ndarray) -> tuple[Plane, Costs]:
     """The plane at weights of the candidates, with the slopes of all features, and what those pay."""
-    if len(model.candidates) == len(model.w):
-        return quadratic.plane(w, quadratic.c - quadratic.G @ w), quadratic.costs
+    if model.has_all:
+        own, costs = quadratic.plane(w, quadratic.c - quadratic.G @ w), model.costs
+        slopes, ridge = np.zeros(len(model.w)), costs.ridge.copy()
+        slopes[model.candidates], ridge[model.candidates] = own.slopes, quadratic.costs.ridge
+        return own._replace(slopes=slopes), costs._replace(ridge=ridge)
     taken = np.flatnonzero(w)
     return quadratic.plane(w, model.pulls(model.candidates[taken], w[taken]), model.candidates), model.costs
 
 
 def violators(costs: Costs, slopes: np.ndarray, price: float, candidates: np.ndarray) -> np.ndarray:
     """Features outside the candidates that the relaxation would take at this price, those of most relief first."""
-    if len(candidates) == len(slopes):
-        return NOTHING
     reliefs = costs.reliefs(slopes)
     reliefs[candidates] = 0.0
     wanted = np.flatnonzero(reliefs > price)

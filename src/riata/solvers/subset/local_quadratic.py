@@ -150,6 +150,11 @@ class LocalQuadratic:
         return self._unit
 
     @property
+    def has_all(self) -> bool:
+        """Whether all features that vary are candidates."""
+        return bool(np.count_nonzero(self._diagonal[self.candidates]) == np.count_nonzero(self._diagonal))
+
+    @property
     def costs(self) -> Costs:
         """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
         ridge, limit, groups = Costs.of(self.problem)

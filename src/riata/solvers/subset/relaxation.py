@@ -135,8 +135,13 @@ def diagonal_shift(G: np.ndarray) -> np.ndarray:
     """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for nearly the largest t; or zeros.
 
     1 / diag(G^-1) is what all other columns leave of each. The least eigenvalue t of G in these units is found by
-    inverse iteration, and a Cholesky factorisation of G - D is the proof that it was not too large.
+    inverse iteration, and a Cholesky factorisation of G - D is the proof that it was not too large. Columns that do not
+    vary, whose rows of G are 0, have none.
     """
+    if not (varies := np.diagonal(G) > 0.0).all():
+        whole = np.zeros(len(G))
+        whole[varies] = diagonal_shift(G[np.ix_(varies, varies)])
+        return whole
     nothing = np.zeros(len(G))
     margin = SHIFT_ROUNDING * float(np.abs(G).sum(axis=0).max(initial=0.0))
     inverse = _inverse(G - np.diag(np.full(len(G), 10.0 * margin)))
