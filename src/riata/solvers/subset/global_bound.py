@@ -15,7 +15,6 @@ from riata.arrays import at_least
 from riata.data.chunk import Chunk
 from riata.objective import Problem, first_order, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, NoBound
-from riata.penalties import GroupCardinality
 from riata.solvers.subset.group_relaxation import relaxed_groups
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.planes import Costs, Plane, tangent, useful_ridge
@@ -51,7 +50,7 @@ class Bounded(NamedTuple):
 
     def of(self, problem: Problem, k: int, objective: float) -> Bound:
         """The bound for at most k features, beside a model of this objective."""
-        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
+        counted = problem.counted
         if self.values is None:
             if self.slopes is None or k < self.slopes_at:
                 return NoBound(k, counted)
@@ -190,7 +189,9 @@ def relaxed_point(
         if n_steps >= NEWTON_STEPS and best < (1.0 - CLOSE) * objective:
             break
         model = LocalQuadratic(problem, w, b, everything)
-        aim, price = _relaxed(model.among_candidates(), k, w * model.unit, price)
+        start_w = w * model.unit
+        start_w[problem.always_in] = 0.0
+        aim, price = _relaxed(model.among_candidates(), k, start_w, price)
         aim_w, aim_b = model.coefficients(everything, aim)
         better = False
         for share in STEP_SHARES:

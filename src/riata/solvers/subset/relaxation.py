@@ -65,9 +65,7 @@ class Quadratic:
 
     def among(self, columns: np.ndarray) -> "Quadratic":
         """The quadratic of some of the columns alone."""
-        ridge, limit, groups = self.costs
-        costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
-        return replace(self, G=self.G[np.ix_(columns, columns)], c=self.c[columns], costs=costs)
+        return replace(self, G=self.G[np.ix_(columns, columns)], c=self.c[columns], costs=self.costs.among(columns))
 
     def plane(self, w: np.ndarray, r: np.ndarray, places: np.ndarray | slice = slice(None)) -> Plane:
         """The tangent plane at w, r = c - G w; r may have further columns, among which those of w are at `places`."""
@@ -95,7 +93,7 @@ class Quadratic:
         taken = np.flatnonzero(w)
         r = self.c - w[taken] @ self.G[taken]
         room, best = np.empty((3, max(len(w), k + 2))), np.empty((3, len(w)))
-        ridge, limit, _ = self.costs
+        ridge, limit = self.costs.ridge, self.costs.limit
         quadratic = RelaxedQuadratic(self.G, self.c, ridge, limit, self.loss, ROUNDING, SLOPE_ROUNDING)
         effort = Effort(prices, sweeps, STILL * self.loss, SHARES_OFF, PRICE_OFF)
         bound, price = (relax.machine if many else relax)(
