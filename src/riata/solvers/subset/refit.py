@@ -15,7 +15,7 @@ from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
 from riata.matrices.matrix import Matrix
-from riata.objective import Problem, gap_unit
+from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
 from riata.positive import solve_positive
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
 from riata.solvers.subset.refit_columns import Columns, DenseColumns, SparseColumns, stay_sparse
@@ -47,18 +47,20 @@ Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (co
 class Refits:
     """Fits supports within some columns, which are read once and kept if they fit into the memory budget.
 
-    Of data in memory those of each fit are copied anew, unless they are to be copied `at_once`.
+    Features that are always in come with every support. Of data in memory those of each fit are copied anew, unless
+    they are to be copied `at_once`.
     """
 
     def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None = None, at_once: bool = False):
         data, moments = problem.data, problem.data.moments
-        self._problem, self._columns = problem, columns
+        self._always = problem.always_in
+        self._problem, self._columns = problem, np.union1d(columns, self._always)
         self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
         self._scale = moments.scale
         self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
         self._memory = MEMORY_UNTOLD if memory is None else memory
-        self._rows = None if data.cheap_passes and not at_once else self._narrowed(columns)
+        self._rows = None if data.cheap_passes and not at_once else self._narrowed(self._columns)
 
     def fit(
         self,
@@ -72,6 +74,8 @@ class Refits:
         A fit that cannot end below the target is abandoned early. `made` is told after each pass how many are there.
         """
         rows, columns = self._rows, self._columns
+        if len(self._always):
+            supports, starts = zip(*map(self._with_always, supports, starts), strict=True) if supports else ([], [])
         if rows is None:  # in memory the columns of just these supports are selected for every call
             columns = np.unique(np.concatenate(supports))
             rows = self._narrowed(columns)
@@ -96,6 +100,13 @@ class Refits:
                     for newton, losses in zip(far, rows.sum(self._lengths(far)), strict=True):
                         newton.lengthen(losses / total)
         return [self._in_units_of_the_data(*task) for task in zip(supports, newtons, strict=True)]
+
+    def _with_always(self, support: np.ndarray, start: tuple[np.ndarray, float]) -> Proposal:
+        """A support and its start, with the features that are always in."""
+        whole = np.union1d(support, self._always)
+        coef = np.zeros(len(whole))
+        coef[np.searchsorted(whole, support)] = start[0]
+        return whole, (coef, start[1])
 
     @property
     def cheap_passes(self) -> bool:
@@ -170,6 +181,14 @@ class Refits:
         return Fitted(support, coef, float(newton.v[-1] - self._mean[support] @ coef), float(newton.F))
 
 
+def empty_model(problem: Problem) -> Fitted:
+    """The model of no feature but those that are always in."""
+    nothing, b = np.empty(0, dtype=np.int64), empty_intercept(problem)
+    if len(problem.always_in):
+        return Refits(problem, nothing).fit([nothing], [(np.empty(0), b)])[0]
+    return Fitted(nothing, np.empty(0), b, empty_loss(problem))
+
+
 def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memory: int) -> Dataset:
     """The data with every chunk cut to some columns: read once, if they fit into the memory, or else at every pass."""
     if data.cheap_passes:  # a copy of a few columns, made by one pass: what is read of it is not read of the data
@@ -185,7 +204,7 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
 
 
 def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
-    """The problem with these features alone."""
+    """The problem with these features alone, among them those that are always in."""
 
     def cut(chunk: Chunk) -> Chunk:
         return chunk._replace(X=chunk.X.narrowed(columns))
@@ -194,7 +213,8 @@ def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> 
     data.facts = data.facts.but(n_features=len(columns))
     l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
     scale = problem.scale if np.ndim(problem.scale) == 0 else np.asarray(problem.scale)[columns]
-    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2), scale=scale)
+    always = None if problem.cardinality.always_in is None else np.flatnonzero(np.isin(columns, problem.always_in))
+    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2, always_in=always), scale=scale)
 
 
 class _Newton:
