@@ -1,6 +1,6 @@
 """At most k groups of coefficients that are not zero, perhaps with a ridge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,14 +15,20 @@ class GroupCardinality(Penalty):
     k: int
     groups: np.ndarray  # the group of every feature, numbered from 0
     l2: Numbers = 0.0
+    of_features: bool = False  # whether a group is the coefficients of one feature, of which a model has several
 
     @property
     def n_groups(self) -> int:
         return int(self.groups.max()) + 1
 
     @property
+    def counted(self) -> str:
+        """What k counts."""
+        return "features" if self.of_features else "groups"
+
+    @property
     def has(self) -> frozenset[str]:
-        return beside_ridge(self.l2)
+        return beside_ridge(self.l2) | ({"no groups"} if self.of_features else set())
 
     def value(self, w: np.ndarray) -> float:
         used = np.unique(self.groups[np.flatnonzero(w)])
@@ -34,8 +40,9 @@ class GroupCardinality(Penalty):
         return np.where(hard_threshold(gains, self.k)[self.groups] > 0, v / curvature, 0.0)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "GroupCardinality":
-        return GroupCardinality(self.k, self.groups, self.l2 * np.square(scale) * factors)
+        return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        groups = "group" if self.k == 1 else "groups"
-        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {groups} of features"
+        counted = self.counted.removesuffix("s") if self.k == 1 else self.counted
+        features = "" if self.of_features else " of features"
+        return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {counted}{features}"

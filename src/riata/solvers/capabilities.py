@@ -41,6 +41,10 @@ SENTENCES = {
     "strengths or cardinality": "solver {solver!r} takes the elastic net or k, not {penalty}; take solver 'exact'",
     "one margin a row": "solver {solver!r} takes one margin for each row by itself, and loss {loss!r} does not; take "
     "alpha and solver 'exact'",
+    "one margin a row or no groups": "groups beside k go with losses of one margin for each row, and {loss!r} has "
+    "several: leave the groups out, or take alpha",
+    "sum over rows or no groups": "groups beside k go with losses of single rows, and {loss!r} is one of rows "
+    "together: leave the groups out, or take alpha",
     "one margin a row or steps of classes": "solver {solver!r} takes one margin for each row, or softmax, and loss "
     "{loss!r} is neither; take alpha and solver 'exact'",
     "second derivative or smoothing": "solver {solver!r} needs the second derivative of a loss, and {loss!r} has none",

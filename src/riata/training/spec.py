@@ -83,6 +83,11 @@ class Spec:
         return loss_of(self.loss)
 
     @property
+    def one_by_one(self) -> bool:
+        """Whether the loss is one number for each row's one margin."""
+        return self.loss_function.n_outputs == 1 and not self.loss_function.couples_rows
+
+    @property
     def counted(self) -> str:
         """What k counts."""
         return "features" if self.groups is None else "groups of features"
@@ -122,11 +127,15 @@ class Spec:
             return self._group_lasso
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
-        return (
-            Cardinality(self.k, self.ridge or 0.0)
-            if self.groups is None
-            else GroupCardinality(self.k, self.groups, self.ridge or 0.0)
-        )
+        if self.groups is None:
+            return Cardinality(self.k, self.ridge or 0.0)
+        return GroupCardinality(self.k, self.groups, self.ridge or 0.0, self._groups_are_features)
+
+    @property
+    def _groups_are_features(self) -> bool:
+        """Whether groups are the coefficients of single features, one for each of several margins."""
+        n_outputs = self.loss_function.n_outputs
+        return n_outputs > 1 and (int(np.max(self.groups)) + 1) * n_outputs == len(self.groups)
 
     @property
     def _group_lasso(self) -> GroupLasso:

@@ -51,7 +51,8 @@ class Bounded(NamedTuple):
 
     def of(self, problem: Problem, k: int, objective: float) -> Bound:
         """The bound for at most k features, beside a model of this objective."""
-        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
+        penalty = problem.penalty
+        counted = penalty.counted if isinstance(penalty, GroupCardinality) else "features"
         if self.values is None:
             if self.slopes is None or k < self.slopes_at:
                 return NoBound(k, counted)

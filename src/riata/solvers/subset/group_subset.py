@@ -66,22 +66,24 @@ class GroupSubset:
         while moves := self.moves(k, 1):
             self.go_to(moves[0])
 
-    def moves(self, k: int, count: int) -> list[list[int]]:
+    def moves(self, k: int, count: int, even_without_gain: bool = False) -> list[list[int]]:
         """The best sets, `count` at most, one addition (below k members) or one swap away that gain enough."""
+        least = -np.inf if even_without_gain else self._min_gain
         bases = [self.members] if len(self.members) < k else [self._without(i) for i in range(len(self.members))]
         outlooks = [self._outlook(base) for base in bases]
         before = self.outlook.reduction
         gains = np.array([after.reduction + after.gains - before for after in outlooks]).reshape(len(bases), -1)
+        gains[:, self.members] = -np.inf  # who leaves does not come back
         order = np.argsort(-gains, axis=None, kind="stable")[:count]
         places = [np.unravel_index(place, gains.shape) for place in order]
-        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > self._min_gain]
+        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > least]
 
     def _without(self, i: int) -> list[int]:
         return self.members[:i] + self.members[i + 1 :]
 
     def _outlook(self, members: list[int]) -> GroupOutlook:
         inside = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *(self._columns[g] for g in members)]))
-        places, R = _independent(self._H[np.ix_(inside, inside)])
+        places, R = independent_columns(self._H[np.ix_(inside, inside)])
         support = inside[places]
         rows = self._H[support]
         A = linalg.cho_solve((R, False), np.eye(len(support))) if len(support) else np.empty((0, 0))
@@ -107,7 +109,7 @@ class GroupSubset:
         return gains
 
 
-def _independent(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def independent_columns(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The columns that are no combination of those before them, and the Cholesky factor R of their products, R'R."""
     places, R = np.empty(0, dtype=np.int64), np.zeros((0, 0))
     for start in range(0, len(H), BLOCK_COLUMNS):  # by blocks, for the speed of matrix products
