@@ -120,7 +120,8 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
             return [(True, f"coef_limit goes with k and solver 'best-k', not with solver {spec.solver_name!r}")]
         if not (isinstance(limit, Real) and 0 < float(limit) < np.inf):
             return [(True, f"coef_limit must be a positive number, not {limit!r}")]
-    asked = [name for name in ("certify", "coef_limit") if getattr(spec, name) not in (None, False)]
+    given = {"certify": spec.certify, "coef_limit": spec.coef_limit}
+    asked = [name for name, value in given.items() if value is not None and value is not False]  # a gap of 0 is one
     if asked and spec.k is not None and not spec.one_by_one:
         return [
             (

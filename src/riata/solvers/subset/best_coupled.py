@@ -119,7 +119,8 @@ class CoupledSearch:
         if proposals:
             columns = np.unique(np.concatenate([features for features, _ in proposals]))
             refits = CoupledRefits(self.problem, columns, self._options)
-            if (better := refits.first_below(fit.objective - MIN_GAIN * self._unit, proposals)) is not None:
+            target = fit.objective - MIN_GAIN * self._unit
+            if (better := refits.first_below(target, proposals, self.point(fit))) is not None:
                 return better, None
         n_known: int | None = len(proposals)
         if self.is_quadratic:  # all swaps among the candidates are as good as refitted
@@ -127,7 +128,7 @@ class CoupledSearch:
         return None, SwapOptimal(k, d - k, size, n_refitted=n_known)
 
     def _proposals(self, model: CoupledQuadratic, moves: list[list[int]]) -> list[tuple[np.ndarray, Point]]:
-        """The features that searches on the quadratic end at, by swaps, with more or anew; then those of single moves."""
+        """Features that searches on the quadratic end at, by swaps, with more or anew; then those of single moves."""
         search, k, before = model.search, self.k, model.search.members
         ends = []
         for start, most in ((before, k), (before, 2 * k), ([], 2 * k)):

@@ -37,12 +37,12 @@ class CoupledQuadratic:
         v, slope = here[0][W], slope + l2 * here[0][W]
         if isinstance(curvature, TargetsCurvature):
             shape = len(features), -1
-            H, self._unit = _in_units(H, l2.reshape(shape)[:, 0])
+            H, self._unit = in_units(H, l2.reshape(shape)[:, 0])
             of_targets = (part.reshape(shape) for part in (v, slope))
             v, slope = (next(of_targets) * self._unit[:, None], next(of_targets) / self._unit[:, None])
             self.search: GroupSubset = TargetsSubset(H, self._varying(H, H @ v - slope), min_gain)
         else:
-            H, self._unit = _in_units(H, l2)
+            H, self._unit = in_units(H, l2)
             h = self._varying(H, H @ (v * self._unit) - slope / self._unit)
             groups = np.repeat(np.arange(len(features)), problem.loss.n_outputs)
             self.search = GroupSubset(H, h, groups, min_gain)
@@ -75,7 +75,7 @@ def coefficients_of(features: np.ndarray, n_outputs: int) -> np.ndarray:
     return numbers
 
 
-def _in_units(H: np.ndarray, l2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def in_units(H: np.ndarray, l2: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """H with its ridge, for weights whose squares have a curvature of 1 (or 0), and what coefficients are times."""
     norm2 = H.diagonal() + l2
     varies = norm2 > 0.0
