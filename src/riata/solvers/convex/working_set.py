@@ -14,6 +14,7 @@ from riata.arrays import at_least
 from riata.coupled_passes import by_output, by_rows, coupled_losses
 from riata.data.chunk import Chunk
 from riata.data.dataset import Dataset
+from riata.data.in_memory import InMemory
 from riata.errors import OptionError
 from riata.losses import CoupledLoss, Loss, SettledLoss, SeveralMargins
 from riata.matrices.moments import Products
@@ -155,7 +156,8 @@ def read(
         features,
         first=first,
     )
-    sums = problem.data.sum(part)
+    in_memory = problem.data if isinstance(problem.data, InMemory) and not first else None
+    sums = problem.data.sum(part) if in_memory is None else in_memory.sum_of_products(part)
     at = summarise(sums[0], state.w, state.b) if first else None
     return at, curvature_of(problem, known, features, sums[-1]) if second else None
 
