@@ -208,8 +208,8 @@ def test_options_that_make_no_sense_are_refused(tmp_path, data):
     with pytest.raises(OptionError, match="has no checkpoints"):
         fit(data, Spec(solver="cd", checkpoint=tmp_path))
     with pytest.raises(OptionError, match="span of time"):
-        parse_seconds("soon")
-    assert [parse_seconds(span) for span in ("60s", "5m", "1h", 0.5)] == [60, 300, 3600, 0.5]
+        parse_seconds("soon", "every")
+    assert [parse_seconds(span, "every") for span in ("60s", "5m", "1h", 0.5)] == [60, 300, 3600, 0.5]
 
 
 @pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="kills forked processes")

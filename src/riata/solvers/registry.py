@@ -25,8 +25,8 @@ ONLINE = frozenset(
     | {"one margin a row or steps of classes", "compiled or steps of classes"}
 )
 BEST_K = frozenset(
-    {"uniform", "no bounds", "cardinality", "second derivative"}
-    | {"one margin a row or no groups", "sum over rows or no groups"}
+    {"no bounds", "cardinality", "second derivative", "one margin a row or no groups", "sum over rows or no groups"}
+    | {"one margin a row or uniform", "sum over rows or uniform"}
 )
 AT_MOST_K = ALIKE | {"cardinality", "no l2 part", "no groups"}
 

@@ -116,7 +116,7 @@ def test_steps_of_a_search_over_targets_are_those_of_least_squares():
     assert_allclose(
         search.outlook.gains[[0, 2, 3, 5]], [explained([1, 4, j]) - explained([1, 4]) for j in (0, 2, 3, 5)]
     )
-    assert_allclose(search.outlook.costs, [explained([1, 4]) - explained([j]) for j in (4, 1)])
+    assert_allclose(search._costs(), [explained([1, 4]) - explained([j]) for j in (4, 1)])
     assert search.outlook.gains[1] == -np.inf
 
 

@@ -7,14 +7,14 @@ each size is taken.
 
 import numpy as np
 
-from riata.objective import Problem, empty_intercept, empty_loss
+from riata.objective import Problem
 from riata.outcome.proofs import RefittedSupports, SwapOptimalPath
 from riata.solvers.convex.curvature import Point
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_coupled import CoupledSearch
 from riata.solvers.subset.coupled_quadratic import CoupledQuadratic
 from riata.solvers.subset.coupled_refit import CoupledRefits
-from riata.solvers.subset.refit import Fitted
+from riata.solvers.subset.refit import Fitted, empty_model
 from riata.solvers.subset.size_sweeps import Made
 from riata.threads import one_blas_thread
 
@@ -36,8 +36,7 @@ def coupled_per_size(problem: Problem, k_max: int, options: Options, made: Made)
             again = _refitted(search, _swept(top, k_max), options, k_max, made)
             found = _best_so_far(found, again)
             proof = RefittedSupports(2)
-    empty = Fitted(np.empty(0, dtype=np.int64), np.empty(0), empty_intercept(problem), empty_loss(problem))
-    return found or [empty], proof
+    return found or [empty_model(problem)], proof
 
 
 def _swept(model: CoupledQuadratic, k_max: int) -> list[Proposal]:

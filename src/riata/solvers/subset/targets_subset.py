@@ -8,7 +8,7 @@ and increases by |w_i|^2 / A_ii when column i leaves.
 import numpy as np
 
 from riata.scipy_later import linalg
-from riata.solvers.subset.group_subset import GroupOutlook, GroupSubset, independent_columns
+from riata.solvers.subset.group_subset import GroupOutlook, GroupSubset
 from riata.solvers.subset.subset import COLLINEAR
 
 
@@ -19,16 +19,19 @@ class TargetsSubset(GroupSubset):
         super().__init__(H, h, np.arange(len(h)), min_gain)
 
     def _outlook(self, members: list[int]) -> GroupOutlook:
-        inside = np.array(members, dtype=np.int64)
-        places, R = independent_columns(self._H[np.ix_(inside, inside)])
-        support = inside[places]
-        rows = self._H[support]
-        A = linalg.cho_solve((R, False), np.eye(len(support))) if len(support) else np.empty((0, 0))
-        weights = A @ self._h[support]
-        c = self._h - rows.T @ weights
-        v = self._H.diagonal() - np.einsum("sj,sj->j", rows, A @ rows)
+        factor = self._factor(members)
+        support, y = factor.columns, factor.below(self._h[factor.columns])
+        Z = factor.below(self._H[support])
+        c, v = self._h - Z.T @ y, self._H.diagonal() - np.sum(Z * Z, axis=0)
         gains = np.where(v > COLLINEAR, np.sum(c * c, axis=1) / np.maximum(v, COLLINEAR), 0.0)
-        gains[inside] = -np.inf
-        costs = np.zeros(len(inside))
-        costs[places] = np.sum(weights**2, axis=1) / A.diagonal()
-        return GroupOutlook(support, weights, float(np.sum(weights * self._h[support])), gains, costs)
+        gains[members] = -np.inf
+        weights = linalg.solve_triangular(factor.R, y, check_finite=False) if len(support) else y
+        order = np.argsort(support)
+        return GroupOutlook(support[order], weights[order], float(np.sum(y * y)), gains)
+
+    def _costs(self) -> list[float]:
+        factor = self._factor(self.members)
+        inverse = np.sum(factor.below(np.eye(len(factor.columns))) ** 2, axis=0)  # the diagonal of A
+        each = np.sum(self.outlook.weights**2, axis=1) / inverse[np.argsort(factor.columns)]
+        of_column = dict(zip(self.outlook.support.tolist(), each.tolist(), strict=True))
+        return [of_column.get(member, 0.0) for member in self.members]
