@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,11 +26,15 @@ class DateFormat(CellFormat):
     kind = "date"
     type = INSTANT
 
-    @property
+    @cached_property  # tables of text are looked at by every pattern, each in many cells
     def expression(self) -> str:
         """A regular expression for such dates, in which the day is a group of that name."""
         pieces = [PARTS.get(piece) or re.escape(piece) for piece in re.split(r"(%[a-zA-Z])", self.pattern)]
         return rf"^\s*{''.join(pieces)}\s*$"
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        return re.compile(self.expression)
 
     def valid(self, strings: pa.Array) -> pa.Array:
         coded = strings.dictionary_encode()
