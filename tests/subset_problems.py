@@ -27,7 +27,7 @@ class SmallSubset:
         return InMemory(self.X, self.y, self.weight)
 
 
-def small_subset(seed, loss=None, groups=None, d=None, ridge=None):
+def small_subset(seed, loss=None, groups=None, d=None, ridge=None, always_in=None):
     """A problem of its own for every seed: correlated, collinear, weighted, of any units, with any ridge or none."""
     rng = np.random.default_rng(seed)
     loss = CURVED[seed % len(CURVED)] if loss is None else loss
@@ -57,15 +57,25 @@ def small_subset(seed, loss=None, groups=None, d=None, ridge=None):
     if groups if groups is not None else rng.random() < 0.2:
         labels = np.unique(rng.integers(0, max(2, d // 2), d), return_inverse=True)[1]
         k = min(k, int(labels.max()) + 1)
+    factors = np.ones(d)
+    if always_in if always_in is not None else rng.random() < 0.25:  # some features are always in
+        chosen = rng.permutation(d if labels is None else labels.max() + 1)[: int(rng.integers(1, 3))]
+        factors[np.isin(np.arange(d) if labels is None else labels, chosen)] = 0.0
+        k = min(k, (d if labels is None else int(labels.max()) + 1) - len(chosen))
+        factors = np.ones(d) if k == 0 else factors
+    k = max(k, 1)
     options = {"fit_intercept": bool(rng.random() < 0.7), "standardize": bool(rng.random() < 0.7)}
-    return SmallSubset(X, y, weight, Spec(k=k, loss=loss, ridge=float(ridge), groups=labels, **options))
+    return SmallSubset(
+        X, y, weight, Spec(k=k, loss=loss, ridge=float(ridge), groups=labels, penalty_factors=factors, **options)
+    )
 
 
 def choices_of(case):
-    """Every set of k features, or of k groups, as columns."""
+    """Every set of k features, or of k groups, beside those that are always in; and its columns."""
     labels = np.arange(case.X.shape[1]) if case.spec.groups is None else case.spec.groups
-    for chosen in combinations(range(labels.max() + 1), case.spec.k):
-        yield chosen, np.flatnonzero(np.isin(labels, chosen))
+    always = labels[:0] if case.spec.always_in is None else labels[case.spec.always_in]
+    for chosen in combinations(np.setdiff1d(labels, always).tolist(), case.spec.k):
+        yield chosen, np.flatnonzero(np.isin(labels, chosen) | np.isin(labels, always))
 
 
 def every_optimum(case):

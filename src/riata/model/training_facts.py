@@ -34,7 +34,7 @@ class TrainingFacts:
     proof: list[Proof | None] = field(default_factory=list)  # and what was proved
     bound: list[Bound | None] = field(default_factory=list)  # how much better any other k features could be
     how_much_better: str | None = None  # in words
-    counted: str | None = None  # what k counts, "features" or "groups"; None in files of earlier versions
+    counted: str | None = None  # what k counts, as `Spec.counted`; None in files of earlier versions
     folds: FoldsUsed | None = None  # on which models were scored, where k or alpha was chosen on some
     penalty_factors: bool = False  # whether features were penalised by factors of their own
     baseline: list[float] | None = None  # what a model without features knows: the mean, or the shares of the classes

@@ -56,6 +56,18 @@ class Problem:
             raise OptionError(f"this solver needs a number k of features, not {self.penalty!r}")
         return self.penalty
 
+    @property
+    def always_in(self) -> np.ndarray:
+        """The features that every model has, beside those that k counts."""
+        always = self.cardinality.always_in
+        return np.empty(0, dtype=np.int64) if always is None else always
+
+    @property
+    def counted(self) -> str:
+        """What k counts: features, or groups of them, or those beside others that are always in."""
+        of = "groups" if isinstance(self.penalty, GroupCardinality) else "features"
+        return f"{'further ' if len(self.always_in) else ''}{of}"
+
 
 def _only(strengths: np.ndarray, name: str) -> float:
     """The one value of these strengths, which must be equal up to rounding."""

@@ -36,7 +36,7 @@ class SwapOptimal:
     k: int
     n_others: int
     size: int  # how many are chosen
-    counted: str = "features"  # or "groups"
+    counted: str = "features"  # or "groups", or "further" ones beside those that are always in
     n_refitted: int | None = None  # swaps that look best to second order, each refitted; None: all of them are known
 
     @property

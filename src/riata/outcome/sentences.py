@@ -102,14 +102,14 @@ def _(proof: SwapOptimal) -> str:
         inside = f"the {one}" if k == 1 else f"one of the {k} {counted}"
         change = f"swap of {inside} for {'the other' if proof.n_others == 1 else f'one of the other {proof.n_others}'}"
     else:
-        change = f"further {one}"
+        change = f"further {one.removeprefix('further ')}"
     if proof.n_refitted:
         return f"no {change} improves the objective among the {proof.n_refitted} that look best, each refitted"
     if proof.n_refitted == 0:
         return f"to second order, no {change} improves the objective"
-    if proof.full or counted != "features":
+    if proof.full or "groups" in counted:
         return f"no {change} improves the objective"
-    return f"{proof.size} features do as well as {k}: no other changes the objective"
+    return f"{proof.size} {counted} do as well as {k}: no other changes the objective"
 
 
 @what_is_proved.register

@@ -1,6 +1,6 @@
 """At most k coefficients that are not zero, perhaps with a ridge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,36 +9,53 @@ from riata.penalties.penalty import Numbers, Penalty
 
 @dataclass(frozen=True)
 class Cardinality(Penalty):
-    """sum_j l2_j / 2 w_j^2 (a ridge, zero by default) where at most k coefficients are not zero, infinite elsewhere."""
+    """sum_j l2_j / 2 w_j^2 (a ridge, zero by default) where at most k coefficients are not zero, infinite elsewhere.
+
+    Features that are always in do not count.
+    """
 
     k: int
     l2: Numbers = 0.0
+    always_in: np.ndarray | None = None  # features, in order
 
     @property
     def has(self) -> frozenset[str]:
-        return beside_ridge(self.l2) | {"no groups"}
+        return beside_ridge(self.l2, self.always_in) | {"no groups"}
 
     def value(self, w: np.ndarray) -> float:
-        return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(w) <= self.k else np.inf
+        counted = w if self.always_in is None else np.delete(w, self.always_in)
+        return float(0.5 * np.sum(self.l2 * w * w)) if np.count_nonzero(counted) <= self.k else np.inf
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
-        if not np.any(self.l2):
-            return hard_threshold(v, self.k)
         curvature = 1.0 + step * self.l2
-        return np.where(hard_threshold(v * v / curvature, self.k) > 0.0, v / curvature, 0.0)
+        gains = v * v / curvature
+        if self.always_in is not None:
+            gains[self.always_in] = 0.0
+        kept = hard_threshold(gains, self.k) > 0.0
+        if self.always_in is not None:
+            kept[self.always_in] = True
+        return np.where(kept, v / curvature, 0.0)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "Cardinality":
-        return Cardinality(self.k, self.l2 * np.square(scale) * factors)
+        return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        features = "feature" if self.k == 1 else "features"
+        features = f"{beside(self.always_in)}feature" + "s" * (self.k != 1)
         return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {features}"
 
 
-def beside_ridge(l2: Numbers) -> frozenset[str]:
+def beside_ridge(l2: Numbers, always_in: np.ndarray | None) -> frozenset[str]:
     """The properties (`Penalty.has`) of a limit on the number of features, or of groups, with this ridge."""
-    names = {"cardinality": True, "no bounds": True, "uniform": np.ndim(l2) == 0, "no l2 part": not np.any(l2)}
+    names = {
+        "cardinality": True, "no bounds": True, "uniform": np.ndim(l2) == 0 and always_in is None,
+        "no l2 part": not np.any(l2),
+    }  # fmt: skip
     return frozenset(name for name, there in names.items() if there)
+
+
+def beside(always_in: np.ndarray | None) -> str:
+    """What the features, or groups, that k counts are called: further ones, where some are always in."""
+    return "" if always_in is None else "further "
 
 
 def ridge_formula(l2: Numbers, unit: str) -> str:

@@ -1,20 +1,24 @@
 """At most k groups of coefficients that are not zero, perhaps with a ridge."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from riata.penalties.cardinality import beside_ridge, hard_threshold, ridge_formula
+from riata.penalties.cardinality import beside, beside_ridge, hard_threshold, ridge_formula
 from riata.penalties.penalty import Numbers, Penalty
 
 
 @dataclass(frozen=True)
 class GroupCardinality(Penalty):
-    """sum_j l2_j / 2 w_j^2 where at most k groups have a coefficient that is not zero, infinite elsewhere."""
+    """sum_j l2_j / 2 w_j^2 where at most k groups have a coefficient that is not zero, infinite elsewhere.
+
+    Groups that are always in do not count.
+    """
 
     k: int
     groups: np.ndarray  # the group of every feature, numbered from 0
     l2: Numbers = 0.0
+    always_in: np.ndarray | None = None  # their features, in order
 
     @property
     def n_groups(self) -> int:
@@ -22,20 +26,28 @@ class GroupCardinality(Penalty):
 
     @property
     def has(self) -> frozenset[str]:
-        return beside_ridge(self.l2)
+        return beside_ridge(self.l2, self.always_in)
+
+    @property
+    def groups_in(self) -> np.ndarray:
+        """The groups that are always in."""
+        return np.unique(self.groups[self.always_in]) if self.always_in is not None else self.groups[:0]
 
     def value(self, w: np.ndarray) -> float:
-        used = np.unique(self.groups[np.flatnonzero(w)])
+        used = np.setdiff1d(self.groups[np.flatnonzero(w)], self.groups_in)
         return float(0.5 * np.sum(self.l2 * w * w)) if len(used) <= self.k else np.inf
 
     def prox(self, v: np.ndarray, step: float) -> np.ndarray:
         curvature = 1.0 + step * self.l2
         gains = np.bincount(self.groups, v * v / curvature)
-        return np.where(hard_threshold(gains, self.k)[self.groups] > 0, v / curvature, 0.0)
+        gains[self.groups_in] = 0.0
+        kept = hard_threshold(gains, self.k) > 0.0
+        kept[self.groups_in] = True
+        return np.where(kept[self.groups], v / curvature, 0.0)
 
     def scaled(self, scale: Numbers = 1.0, factors: Numbers = 1.0) -> "GroupCardinality":
-        return GroupCardinality(self.k, self.groups, self.l2 * np.square(scale) * factors)
+        return replace(self, l2=self.l2 * np.square(scale) * factors)
 
     def formula(self, alpha: float | None = None, unit: str = "") -> str:
-        groups = "group" if self.k == 1 else "groups"
+        groups = f"{beside(self.always_in)}group" + "s" * (self.k != 1)
         return f"{ridge_formula(self.l2, unit)} over models of at most {self.k} {groups} of features"

@@ -34,6 +34,8 @@ SENTENCES = {
     "no ridge": "ridge goes with k and a solver that takes it; {solver!r} does not",  # the l2 part beside k
     "no groups": "groups go with solvers 'best-k' and 'exact', not with solver {solver!r}",
     "uniform": EXACT_ONLY,
+    "nothing always in": "features that are always in (a penalty factor of 0) go with solvers 'best-k' and 'exact', "
+    "not with solver {solver!r}",  # "uniform" beside k
     "no bounds": EXACT_ONLY,
     "separable step or block step": "solver {solver!r} takes sums over features or groups, which {penalty} is not",
     "strengths": "solver {solver!r} takes the elastic net, not {penalty}; take solver 'exact'",
@@ -56,6 +58,8 @@ SENTENCES = {
     "'exact' or 'best-k'",
 }
 
+BESIDE_K = {"no l2 part": "no ridge", "uniform": "nothing always in"}
+
 
 def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) -> str | None:
     """A sentence that says why a solver with these needs cannot have this penalty or loss; None if it can."""
@@ -64,7 +68,7 @@ def why_not(solver: str, needs: frozenset[str], penalty: Penalty, loss: Loss) ->
         there |= {"kinks by strengths"}
     for need in SENTENCES:  # in this order: the first that fails is reported
         if need in needs and there.isdisjoint(need.split(" or ")):
-            beside_k = need == "no l2 part" and "cardinality" in penalty.has
-            sentence = SENTENCES["no ridge" if beside_k else need]
+            beside_k = BESIDE_K if "cardinality" in penalty.has else {}
+            sentence = SENTENCES[beside_k.get(need, need)]
             return sentence.format(solver=solver, penalty=type(penalty).__name__, loss=loss.name)
     return None

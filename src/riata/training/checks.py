@@ -15,7 +15,7 @@ from riata.data.row_marks import ENTRY, STRATA
 from riata.errors import DataError, OptionError
 from riata.losses import Loss, loss_for
 from riata.matrices.moments import LARGEST, Moments
-from riata.solvers.capabilities import EXACT_ONLY, why_not
+from riata.solvers.capabilities import why_not
 from riata.solvers.registry import SOLVERS, Solver
 from riata.solvers.stochastic.visits import ORDERS
 from riata.training.checkpoint import check_folder
@@ -78,7 +78,7 @@ def check_spec(spec: Spec, n_features: int) -> None:
         *penalty_checks(spec),
         *factor_checks(spec, n_features),
         ((spec.nonnegative or spec.bounds is not None) and spec.k is not None,
-         EXACT_ONLY.format(solver=spec.solver_name)),
+         f"solver {spec.solver_name!r} has no bounds or nonnegative; take alpha and solver 'exact'"),
         *_capability_checks(of_coefficients(spec, n_features), solver),
         (spec.order not in (None, *ORDERS), f"order must be one of {', '.join(ORDERS)}, not {spec.order!r}"),
         (spec.batch not in (None, "full") and not (_whole(spec.batch) and spec.batch >= 1),
@@ -136,7 +136,7 @@ def _certify_checks(spec: Spec) -> list[tuple[bool, str]]:
 def _capability_checks(spec: Spec, solver: Solver) -> list[tuple[bool, str]]:
     """What the solver needs of the penalty and the loss, and they do not have."""
     penalty = spec.family
-    if spec.penalty_factors is not None:
+    if spec.penalty_factors is not None and spec.k is None:
         penalty = penalty.scaled(1.0, spec.factors)
     if "no groups" in penalty.has and spec.k is None and spec.own_penalty is None:
         penalty = penalty.within(*spec.limits)

@@ -128,7 +128,8 @@ def describe(fitted: Fit) -> str:
     else:
         n_features = len(fitted.result.coef) // spec.loss_function.n_outputs
         text += of_coefficients(spec, n_features).family.formula(fitted.alpha, unit)
-    text += ", each feature times its penalty factor" if spec.penalty_factors is not None else ""
+    if spec.penalty_factors is not None:
+        text += ", each feature times its penalty factor" if spec.k is None else ", those with a penalty factor of 0 in"
     if (asked := spec.adaptive) is not None:
         power = "" if asked.gamma == 1.0 else f"^{asked.gamma:g}"
         text += f", each feature times (largest |b| / |b_j|){power} of a first fit ({FIRST_FITS[asked.first]})"

@@ -231,7 +231,8 @@ PARAMETERS: tuple[Parameter, ...] = (
               "first fit; unilasso, of features that predict alone.",
               commands=FITS),
     Parameter("penalty_factors", None, Section.STRENGTH, Kind.FACTORS,
-              "So many times the penalty of others for a feature or column, 0: always in; may be repeated.",
+              "So many times the penalty of others for a feature or column, 0: always in, not counted by k; may be "
+              "repeated.",
               option="--penalty-factor", commands=SEARCHES),
     Parameter("groups", None, Section.STRENGTH, Kind.GROUPS,
               "Features or columns that enter or leave together, one group each time; or columns: each with all of its "

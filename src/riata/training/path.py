@@ -8,7 +8,7 @@ import numpy as np
 from riata.data.dataset import Dataset
 from riata.errors import OptionError
 from riata.losses.several_margins import n_features_in
-from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
+from riata.objective import Problem, gap_unit
 from riata.outcome.choice_sentences import named
 from riata.outcome.choices import PathModel
 from riata.outcome.path_end import EndReason, PathEnd
@@ -18,7 +18,7 @@ from riata.outcome.stop import Stop
 from riata.solvers.convex.alpha_path import AlphaModel, PathOptions, alpha_path
 from riata.solvers.convex.judge import Judge
 from riata.solvers.subset.best_per_size import BestPerSize, best_per_size
-from riata.solvers.subset.refit import Fitted
+from riata.solvers.subset.refit import Fitted, empty_model
 from riata.solvers.subset.rough_per_size import proposed_supports, refitted_in_turn, rough_per_size
 from riata.solvers.subset.size_sweeps import Made, untold
 from riata.solvers.subset.subset import MIN_GAIN
@@ -279,7 +279,7 @@ def k_path(data: Dataset, spec: Spec, k_max: int, *, bounded: bool = True) -> Mo
     check_spec(spec, data.n_features)
     problem, _ = make_problem(data, spec)
     found = best_per_size(problem, k_max, solver_options(spec), model_made)
-    models = [_empty(problem), *found.models]
+    models = [empty_model(problem), *found.models]
     models += [models[-1]] * (k_max + 1 - len(models))
     path = _along_k(problem, spec, range(len(models)), models, Stop.proved(found.proof))
     bounds = _bounds(problem, found, path.objectives) if bounded else None
@@ -294,7 +294,7 @@ def rough_k_path(data: Dataset, spec: Spec, sizes: Sequence[int], made: Made = u
     problem, _ = make_problem(data, spec)
     found = rough_per_size(problem, sizes, solver_options(spec), 2.0 * MIN_GAIN * gap_unit(problem), made)
     stop = Stop.proved(RefittedSupports(1 if problem.loss.quadratic else 2))
-    path = _along_k(problem, spec, [0, *sizes], [_empty(problem), *found], stop)
+    path = _along_k(problem, spec, [0, *sizes], [empty_model(problem), *found], stop)
     return replace(path, passes=data.passes - passes_before)
 
 
@@ -316,13 +316,9 @@ def fitted_k_path(data: Dataset, spec: Spec, supports: Mapping[int, np.ndarray],
     found = refitted_in_turn(problem, list(supports.values()), solver_options(spec))
     found += found[-1:] * (len(supports) - len(found))
     path = _along_k(
-        problem, spec, [0, *supports], [_empty(problem), *found], Stop.proved(RefittedSupports(1))
+        problem, spec, [0, *supports], [empty_model(problem), *found], Stop.proved(RefittedSupports(1))
     )  # fmt: skip
     return replace(path, passes=data.passes - passes_before, chosen_under=chosen_under)
-
-
-def _empty(problem: Problem) -> Fitted:
-    return Fitted(np.empty(0, dtype=np.int64), np.empty(0), empty_intercept(problem), empty_loss(problem))
 
 
 def _along_k(problem: Problem, spec: Spec, sizes: Sequence[int], models: list[Fitted], stop: Stop) -> ModelPath:
@@ -341,4 +337,7 @@ def _bounds(problem: Problem, found: BestPerSize, objectives: np.ndarray) -> lis
     """The bound of every k, that of 0 included: the empty model is the only one."""
     bounded = found.bounded()
     empty = float(objectives[0])
-    return [GlobalBound(0, empty, empty), *(bounded.of(problem, k, objectives[k]) for k in range(1, len(objectives)))]
+    return [
+        GlobalBound(0, empty, empty, problem.counted),
+        *(bounded.of(problem, k, objectives[k]) for k in range(1, len(objectives))),
+    ]

@@ -19,10 +19,10 @@ def group_checks(spec: Spec) -> list[tuple[bool, str]]:
     if spec.shared_support and spec.loss_function.n_outputs == 1:
         return [(True, "shared_support is for several targets, or for several classes at once: take loss 'softmax'")]
     if (spec.groups is None and not spec.shared_support) or spec.k is not None:
-        return [(spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both")]
-    factors = spec.factors
-    grouped = spec.groups is not None and np.ndim(factors) == 1 and len(factors) == len(spec.groups)
-    uneven = grouped and np.any(_spread(factors, spec.groups))
+        return [
+            (spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both"),
+            (_uneven(spec), "penalty_factors must be alike within each group"),
+        ]
     if spec.groups is None:
         alone = "say shared_support=False"
         return [
@@ -33,8 +33,15 @@ def group_checks(spec: Spec) -> list[tuple[bool, str]]:
     return [
         (spec.l1_ratio < 1, "l1_ratio has no place beside groups and alpha: group_ratio below 1 adds L1 within groups"),
         (spec.nonnegative or spec.bounds is not None, "groups and alpha have no bounds and no nonnegative"),
-        (bool(uneven), "penalty_factors must be alike within each group"),
+        (_uneven(spec), "penalty_factors must be alike within each group"),
     ]
+
+
+def _uneven(spec: Spec) -> bool:
+    """Whether features of one group have different penalty factors."""
+    factors = np.asarray(spec.factors)
+    grouped = spec.groups is not None and factors.ndim == 1 and len(factors) == len(spec.groups)
+    return grouped and bool(np.any(_spread(factors, spec.groups)))
 
 
 def _spread(x: np.ndarray, groups: np.ndarray) -> np.ndarray:
@@ -126,4 +133,6 @@ def factor_checks(spec: Spec, n_features: int) -> list[tuple[bool, str]]:
         (not right_shape, f"penalty_factors must be one number for each of the {n_features} features"),
         (not (np.isfinite(factors).all() and (factors >= 0).all()), "penalty_factors must be zero or more, and finite"),
         (right_shape and not factors.any(), "penalty_factors are all 0: at least one feature must have a penalty"),
-    ]
+        (spec.k is not None and spec.alpha is None and not np.isin(factors, (0.0, 1.0)).all(),
+         "beside k the penalty factor of a feature is 0, which is always in and not counted, or 1"),
+    ]  # fmt: skip

@@ -85,7 +85,16 @@ class Spec:
     @property
     def counted(self) -> str:
         """What k counts."""
-        return "features" if self.groups is None else "groups of features"
+        of = "features" if self.groups is None else "groups of features"
+        return of if self.k is None or self.always_in is None else f"further {of}"
+
+    @property
+    def always_in(self) -> np.ndarray | None:
+        """The features whose penalty factor is 0, if there are any."""
+        if self.penalty_factors is None or isinstance(self.penalty_factors, Mapping):
+            return None
+        always = np.flatnonzero(np.asarray(self.penalty_factors, dtype=np.float64) == 0.0)
+        return always if len(always) else None
 
     @property
     def takes(self) -> str:
@@ -93,8 +102,11 @@ class Spec:
         return "alpha" if self.k is None else "k"
 
     def n_choices(self, n_features: int) -> int:
-        """How many features there are for k to count, or groups of them."""
-        return n_features if self.groups is None else int(np.max(self.groups)) + 1
+        """How many features there are for k to count, or groups of them: those that are always in do not count."""
+        always = np.empty(0, dtype=np.int64) if self.always_in is None else self.always_in
+        if self.groups is None:
+            return n_features - len(always)
+        return int(np.max(self.groups)) + 1 - len(np.unique(np.asarray(self.groups)[always]))
 
     @property
     def own_penalty(self) -> Penalty | None:
@@ -122,11 +134,10 @@ class Spec:
             return self._group_lasso
         if self.k is None:
             return ElasticNet(self.l1_ratio, 1.0 - self.l1_ratio)
-        return (
-            Cardinality(self.k, self.ridge or 0.0)
-            if self.groups is None
-            else GroupCardinality(self.k, self.groups, self.ridge or 0.0)
-        )
+        ridge = self.ridge or 0.0
+        if self.groups is None:
+            return Cardinality(self.k, ridge, self.always_in)
+        return GroupCardinality(self.k, self.groups, ridge, self.always_in)
 
     @property
     def _group_lasso(self) -> GroupLasso:

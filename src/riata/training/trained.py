@@ -48,7 +48,7 @@ class Course:
     gap: float | None
     stops: list[Stop]  # why every margin's fit ended
     searched: list[PathChoice] = field(default_factory=list)  # the path of every margin, where k or alpha was "auto"
-    counted: str = "features"  # what k counts, or "groups"
+    counted: str = "features"  # what k counts
     bounds: list[Bound | None] = field(default_factory=list)  # of every margin: how much better k others could be
     progressive: ProgressiveScores | None = None  # of a stream: how good probabilities of rows not learnt yet were
     rest: Rest | None = None  # what is known of features that were no candidates, where a model was polished

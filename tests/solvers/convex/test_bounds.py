@@ -167,7 +167,7 @@ def test_bounds_that_make_no_sense(bounds, sentence):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"k": 3}, "solver 'best-k' has no penalty_factors, bounds or nonnegative"),
+        ({"k": 3}, "solver 'best-k' has no bounds or nonnegative"),
         ({"alpha": 0.1, "solver": "cd"}, "solver 'cd' has no penalty_factors, bounds or nonnegative"),
         ({"alpha": 0.1, "solver": "online"}, "solver 'online' has no penalty_factors, bounds or nonnegative"),
     ],

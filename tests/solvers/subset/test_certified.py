@@ -14,6 +14,7 @@ from chunked import Chunked
 from riata.cli import main
 from riata.data.in_memory import InMemory
 from riata.errors import CheckpointError, OptionError
+from riata.objective import empty_intercept
 from riata.outcome.proofs import NoBound, SearchedAll, SwapOptimal
 from riata.outcome.reasons import StopReason
 from riata.solvers.iterate import Options, Saved
@@ -22,6 +23,7 @@ from riata.solvers.subset import branch_and_bound
 from riata.solvers.subset import certified as module
 from riata.solvers.subset.best_k import best_k
 from riata.solvers.subset.certified import certified
+from riata.solvers.subset.local_quadratic import LocalQuadratic
 from riata.solvers.subset.refit import Refits
 from riata.solvers.subset.saved_search import restored_search
 from riata.training.driver import run
@@ -77,6 +79,38 @@ def test_screening_keeps_every_feature_of_an_optimal_model(part, monkeypatch):
                     assert not known.out[list(optimum)].any(), seed
                     assert set(np.flatnonzero(known.inside)) <= optimum, seed
         kept.clear()
+        assert last.finished
+        assert abs(last.fit.objective - least) <= ROUNDED * least
+    assert n_out
+
+
+def test_screening_by_products_keeps_every_feature_of_an_optimal_model(monkeypatch):
+    """With more columns than rows, candidates in any order, and a start that is far from the best."""
+    found, whole = [], module._Known.learn
+
+    def learn(known, *args):
+        whole(known, *args)
+        found.append((known.out.copy(), known.inside.copy()))
+
+    monkeypatch.setattr(module._Known, "learn", learn)
+    n_out = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(12, 16)) + rng.choice([0.0, 1.0]) * rng.normal(size=(12, 1))
+        X[:, 5] = 2.0
+        case = SmallSubset(
+            X, X[:, :4].sum(axis=1) + rng.normal(size=12), np.ones(12), Spec(k=3, ridge=10.0 ** rng.uniform(-1, 0.5))
+        )
+        problem, _ = make_problem(case.data(), case.spec)
+        least, [optimum] = every_optimum(case)
+        model = LocalQuadratic(problem, np.zeros(16), empty_intercept(problem), rng.permutation(16))
+        start = model.fitted(np.sort(rng.permutation(5)[:3]) if seed % 2 else np.array(sorted(optimum)))
+        *_, last = certified(problem, start, Options(1, certify=0.0), model)
+        for out, inside in found:
+            assert not out[list(optimum)].any(), seed
+            assert set(np.flatnonzero(inside)) <= optimum, seed
+            n_out += np.count_nonzero(out)
+        found.clear()
         assert last.finished
         assert abs(last.fit.objective - least) <= ROUNDED * least
     assert n_out

@@ -33,12 +33,13 @@ def lead(facts: Facts) -> str:
 def asked(facts: Facts) -> list[str]:
     """What was minimised, over which models, a sentence each."""
     parameters, k, alpha = facts.parameters, facts.k, facts.alpha
-    grouped = (facts.training.counted or "").startswith("groups")
+    grouped = "groups" in (facts.training.counted or "")
     loss = f"the mean {facts.model.loss_function.words} over the rows"
     if k is not None:
-        many = "feature" if k == 1 else "features"
+        further = "further " if facts.training.penalty_factors else ""
+        many = further + ("feature" if k == 1 else "features")
         if grouped:
-            many = "group of features" if k == 1 else "groups of features"
+            many = further + ("group of features" if k == 1 else "groups of features")
         said = [f"Of all linear models with at most {_each(k)} {many}, the one with the smallest {loss[4:]}."]
     elif alpha is not None:
         said = [
@@ -63,7 +64,9 @@ def asked(facts: Facts) -> list[str]:
         said.append("Penalties count coefficients per standard deviation, so the units of the columns do not matter.")
     if (offset := facts.model.offset) is not None:
         said.append(f"{offset.words[0].upper()}{offset.words[1:]} of a row is added to its sum, without a coefficient.")
-    if facts.training.penalty_factors:
+    if facts.training.penalty_factors and k is not None:
+        said.append("Beside them, some features that were named are in every model.")
+    elif facts.training.penalty_factors:
         said.append("Some features were penalised more than others, by factors that were given.")
     said += [sentence for name, sentence in _MORE.items() if parameters.get(name)]
     if (first := adaptive_lasso(str(parameters.get("penalty")))) is not None:

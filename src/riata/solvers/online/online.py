@@ -49,6 +49,7 @@ from riata.kernels.online import (
     Memory,
     Settings,
     all_weights,
+    count_weights,
     online_sweep,
     sizes_and_slopes,
 )
@@ -315,10 +316,13 @@ class Online(Method):
         return w, float(b - np.sum(w[support] * of_features(memory, "shift")[support]))
 
     def n_chosen(self, state: State) -> int:
-        """Of k features, without the work of choosing which."""
-        if self.k is None or np.count_nonzero(state.memory["candidates"] >= 0) < self.k:
-            return super().n_chosen(state)
-        return min(self.k, len(top_k.places_of_candidates(state.memory)))
+        """Without the work of choosing which, or their weights."""
+        memory = state.memory
+        if self.k is not None and np.count_nonzero(memory["candidates"] >= 0) >= self.k:
+            return min(self.k, len(top_k.places_of_candidates(memory)))
+        (level, flat), lane = self._levels(memory), int(memory["lane"][0])
+        n = int(count_weights(memory["block"], float(memory["total"][0]), float(level[lane]), float(flat), lane))
+        return n if self.k is None else min(self.k, n)
 
     def leads(self, state: State) -> Leads | None:
         """The features of any lane, the largest of them; and the alpha of the chosen lane.

@@ -142,7 +142,7 @@ class Stepper:
         safe = min(self.loss.curvature, 1.0) if self.safe else 0.0
         rows = self.method.rows(chunk.X, self.scale)
         margins = np.empty(len(visits) if self.loss.n_outputs == 1 else (len(visits), self.loss.n_outputs))
-        plain = bool((rows.shrink == 1.0).all())
+        plain = bool(np.all(np.asarray(self.scale) == 1.0))
         sweep = Sweep(
             rows, chunk.y, chunk.weight, visits, self.batch, self.loss, etas, safe, margins, chunk.names, plain
         )

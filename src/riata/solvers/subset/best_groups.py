@@ -13,6 +13,7 @@ from riata.errors import OptionError
 from riata.objective import Problem, empty_intercept, gap_unit
 from riata.outcome.proofs import Bound, SwapOptimal
 from riata.penalties import GroupCardinality
+from riata.penalties.cardinality import beside
 from riata.solvers.iterate import Iterate, Iterates, Options
 from riata.solvers.subset.best_k_refits import REFITS
 from riata.solvers.subset.certified import certified_iterates
@@ -51,7 +52,8 @@ def best_groups(problem: Problem, options: Options) -> Iterates:
             return quadratic_bounds(model, [size]).of(problem, k, F)
 
         if options.certify is not None:
-            fit = Fitted(support, w[support], b, F)
+            whole = np.union1d(support, problem.always_in)
+            fit = Fitted(whole, w[whole], b, F)
             return (yield from certified_iterates(problem, fit, options, model, 1, proof, bound))
         yield Iterate(w, b, 1, F, proof=proof, bound=bound)
         return None
@@ -69,7 +71,7 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
         w[fit.support] = fit.coef
         model, search = searched(problem, w, fit.intercept)
         with one_blas_thread():
-            search.go_to(np.unique(penalty.groups[fit.support]))
+            search.go_to(np.setdiff1d(penalty.groups[fit.support], penalty.groups_in))
             proposals = _proposals(model, search, penalty.k)
             better = _first_better(problem, fit, proposals, options, unit)
         if better is None:
@@ -85,7 +87,8 @@ def _by_refits(problem: Problem, options: Options, support: np.ndarray) -> Itera
 def _bound(problem: Problem, fit: Fitted, model: LocalQuadratic) -> Bound:
     """How much better other groups could be, from the local quadratic at a fit."""
     k, everything = groups_of(problem).k, np.arange(problem.data.n_features)
-    slopes = -model.pulls(fit.support, fit.coef * model.unit[fit.support]) * model.unit
+    chosen = model.others(fit.support)
+    slopes = -model.pulls(chosen, model.w[chosen] * model.unit[chosen]) * model.unit
     return true_bounds(problem, k, fit, problem, everything, slopes).of(problem, k, fit.objective)
 
 
@@ -140,4 +143,6 @@ def check_memory(d: int, memory: int | None) -> None:
 
 def swap_optimal(search: GroupSubset, penalty: GroupCardinality, n_refitted: int | None = None) -> SwapOptimal:
     """What is proved where a search ended; `n_refitted` where the local quadratic is not the loss itself."""
-    return SwapOptimal(penalty.k, penalty.n_groups - penalty.k, len(search.members), "groups", n_refitted)
+    n_others = penalty.n_groups - len(penalty.groups_in) - penalty.k
+    counted = f"{beside(penalty.always_in)}groups"
+    return SwapOptimal(penalty.k, n_others, len(search.members), counted, n_refitted)

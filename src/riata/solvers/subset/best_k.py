@@ -74,14 +74,16 @@ def _quadratic_iterates(model: LocalQuadratic, k: int, rounds: Iterator[Round], 
     """Iterates of the squared loss, for which the local quadratic gives F."""
     for t, support, outlook, final, pursue in rounds:
         w, b = model.coefficients(support, outlook.weights)
-        proof = SwapOptimal(k, len(w) - k, len(support)) if final else None
+        n_others = len(w) - len(model.problem.always_in) - k
+        proof = SwapOptimal(k, n_others, len(support), model.problem.counted) if final else None
         arrays = {"support": support, "outlook.weights": outlook.weights, "outlook.gains": outlook.gains,
                   "outlook.partners": outlook.partners}  # fmt: skip
         save = partial(_saved, model, arrays, rounds=t, reduction=outlook.reduction, pursue=pursue)
         F = model.loss - 0.5 * outlook.reduction
         bound = partial(_bound, model, Size(k, support, outlook.weights), F)
         if proof is not None and options.certify is not None:
-            fit = Fitted(support, w[support], b, F)
+            whole = np.union1d(support, model.problem.always_in)
+            fit = Fitted(whole, w[whole], b, F)
             return (yield from certified_iterates(model.problem, fit, options, model, t, proof, bound))
         yield Iterate(w, b, t, F, proof=proof, save=save, bound=bound)
     return None

@@ -35,7 +35,7 @@ def by_refits(problem: Problem, options: Options, start: tuple[np.ndarray, np.nd
 
     The start is a support and candidates, the most important last; None where the options resume a fit.
     """
-    k, unit = problem.cardinality.k, gap_unit(problem)
+    k, unit = problem.cardinality.k + len(problem.always_in), gap_unit(problem)
     room = _room(problem.data.n_rows, k, MEMORY_UNTOLD if options.memory is None else options.memory)
     t, columns, copied = 0, NOTHING, None  # the columns of the last search, and their copies
     if options.resume is not None:
@@ -78,15 +78,16 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
     """A better fit one swap away, if found; what is proved otherwise; the gains of all features; and the bound."""
     k, d = problem.cardinality.k, problem.data.n_features
     if fit.objective <= SEPARATED * unit:
-        return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k)
+        return None, ZeroLoss(), np.zeros(d), lambda: NoBound(k, problem.counted)
     w = np.zeros(d)
     w[fit.support] = fit.coef
     model = LocalQuadratic(problem, w, fit.intercept, at_once=room_for(k, d, options).at_once)
-    gains = model.outlook(fit.support, k).gains
+    chosen = model.others(fit.support)
+    gains = model.outlook(chosen, k).gains
     best = largest_gains(np.where(gains > 2.0 * MIN_GAIN * unit, gains, -np.inf), NOTHING, CHECKED)
     search = SupportSearch(problem, np.union1d(fit.support, best), options.memory, unit)
     better, n_refitted = search.better_by_one_swap(fit, REFITS)
-    slopes = -model.pulls(fit.support, fit.coef * model.unit[fit.support]) * model.unit
+    slopes = -model.pulls(chosen, w[chosen] * model.unit[chosen]) * model.unit
     near = copied or search
     if better is None and near.problem.data.cheap_passes:
         better = near.better_far_away(fit)
@@ -94,7 +95,8 @@ def _checked(problem: Problem, fit: Fitted, copied: SupportSearch | None, option
     def bound() -> Bound:
         return true_bounds(problem, k, fit, near.problem, near.columns, slopes).of(problem, k, fit.objective)
 
-    return better, SwapOptimal(k, d - k, len(fit.support), n_refitted=n_refitted), gains, bound
+    n_others = d - len(problem.always_in) - k
+    return better, SwapOptimal(k, n_others, len(chosen), problem.counted, n_refitted), gains, bound
 
 
 def _saved(fit: Fitted, candidates: np.ndarray, columns: np.ndarray, rounds: int) -> Saved:

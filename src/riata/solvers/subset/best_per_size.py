@@ -67,7 +67,7 @@ def _groups_per_size(problem: Problem, k_max: int, options: Options, made: Made)
     if problem.loss.quadratic or not supports:
         supports = supports or [NOTHING]
         models, bounded = [_fitted(model, support) for support in supports], _quadratic(model, supports, k_max)
-        return BestPerSize(models, SwapOptimalPath("groups"), bounded)
+        return BestPerSize(models, SwapOptimalPath(problem.counted), bounded)
     models = refitted(problem, supports, options)
     return BestPerSize(models, RefittedSupports(1), _true(problem, models, k_max, model.candidates))
 
@@ -80,7 +80,9 @@ def _features_per_size(problem: Problem, k_max: int, options: Options, made: Mad
     if not problem.loss.quadratic or at_once is not None:
         sizes = range(1, k_max + 1)
         found = rough_per_size(problem, sizes, options, min_gain, made)
-        n_help = max((size for size, one in zip(sizes, found, strict=True) if len(one.support) == size), default=1)
+        always = len(problem.always_in)
+        helpful = [size for size, one in zip(sizes, found, strict=True) if len(one.support) == size + always]
+        n_help = max(helpful, default=1)
         models = found[:n_help]
         columns = np.unique(np.concatenate([one.support for one in models]))
         proof = RefittedSupports(1 if problem.loss.quadratic else 2)
@@ -88,7 +90,7 @@ def _features_per_size(problem: Problem, k_max: int, options: Options, made: Mad
     model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem))
     supports = _support_per_size(model, k_max, min_gain, limit, made)
     models = [_fitted(model, support) for support in supports]
-    return BestPerSize(models, SwapOptimalPath(), _quadratic(model, supports, k_max))
+    return BestPerSize(models, SwapOptimalPath(problem.counted), _quadratic(model, supports, k_max))
 
 
 def _quadratic(model: LocalQuadratic, supports: list[np.ndarray], k_max: int) -> Callable[[], Bounded]:
@@ -147,4 +149,5 @@ def _fitted(model: LocalQuadratic, support: np.ndarray) -> Fitted:
     """The best model of a support, where the local quadratic is the loss itself."""
     outlook = model.outlook(support, len(support))
     w, b = model.coefficients(support, outlook.weights)
-    return Fitted(support, w[support], b, model.loss - 0.5 * outlook.reduction)
+    whole = np.union1d(support, model.problem.always_in)
+    return Fitted(whole, w[whole], b, model.loss - 0.5 * outlook.reduction)

@@ -60,7 +60,14 @@ class _Known:
 
     bound: float
     out: np.ndarray
-    inside: np.ndarray
+    inside: np.ndarray  # those that are always in, too
+
+    @classmethod
+    def at_first(cls, problem: Problem, least: float) -> "_Known":
+        """That no objective is below `least`, and nothing of features, or groups, but which are always in."""
+        out, inside = np.zeros((2, _n_choices(problem) + len(_always(problem))), dtype=bool)
+        inside[_always(problem)] = True
+        return cls(least, out, inside)
 
     def learn(self, costs: Costs, plane: Plane, k: int, objective: float, columns: np.ndarray | slice) -> None:
         """Take in what a plane over some columns says, of which all others are out already."""
@@ -76,9 +83,9 @@ class _Known:
     def certificate(self, problem: Problem, fit: Fitted, n_parts: int = 0, finished: bool = False) -> Certificate:
         """What is proved of this model."""
         value = min(self.bound, fit.objective)
-        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
-        bound = GlobalBound(problem.cardinality.k, value, fit.objective, counted, problem.limit)
-        return Certificate(fit, bound, int(self.out.sum()), int(self.inside.sum()), n_parts, finished)
+        bound = GlobalBound(problem.cardinality.k, value, fit.objective, problem.counted, problem.limit)
+        n_in = int(self.inside.sum()) - len(_always(problem))
+        return Certificate(fit, bound, int(self.out.sum()), n_in, n_parts, finished)
 
 
 def certified_iterates(
@@ -148,7 +155,7 @@ def certified(
     k, d, quadratic = problem.cardinality.k, problem.data.n_features, problem.loss.quadratic
     memory, budget = _memory(options), _budget(options)
     most = int(np.sqrt(memory / (8 * PRODUCT_COPIES)))  # columns whose products fit
-    known = _Known(least, np.zeros(d, dtype=bool), np.zeros(d, dtype=bool))
+    known = _Known.at_first(problem, least)
     ridge = Costs.of(problem).bounding
     if ridge and not (quadratic and d <= min(most, problem.data.n_rows)):
         roots = _quadratic_root(model, fit, known, options) if model is not None else _true_root(problem, fit, known)
@@ -172,13 +179,15 @@ def certified(
         if quadratic:
             subsets, left = _quadratic_subsets(near, fit, known, left)
         else:
-            subsets = TrueSubsets(near, k)
+            subsets = TrueSubsets(near, k + len(problem.always_in))
     if known.bound <= 0.0 and not ridge:
         return
     yield known.certificate(problem, fit, finished=known.bound >= fit.objective)
     if known.bound >= fit.objective:
         return
     first = np.where(known.inside[left], 1, np.where(known.out[left], -1, 0)).astype(np.int8)
+    if quadratic:
+        first[np.isin(left, problem.always_in)] = -1  # the products are of what they leave
     task = _Task(problem, fit, known, left, by_candidates, options.memory)
     yield from task.certificates(branch_and_bound(subsets, State(None, fit.objective, known.bound), first, budget))
 
@@ -187,29 +196,37 @@ def _certified_groups(
     problem: Problem, fit: Fitted, options: Options, model: LocalQuadratic | None, least: float
 ) -> Iterator[Certificate]:
     """The same for groups: the products of all columns, or their rows, are in memory, and so there is only a search."""
-    k, n_groups, n_columns = problem.cardinality.k, _n_choices(problem), problem.data.n_features
-    nothing = np.zeros(n_groups, dtype=bool)
-    known, left = _Known(least, nothing, nothing.copy()), np.arange(n_groups)
+    k, always, n_columns = problem.cardinality.k, _always(problem), problem.data.n_features
+    known = _Known.at_first(problem, least)
+    left = np.arange(len(known.out))
     subsets: Subsets | None = None
     if model is not None:
         whole = model.among_candidates()
         quadratic = whole.shifted(diagonal_shift(whole.G))
         subsets = QuadraticGroups(quadratic, k) if quadratic.costs.bounding else None
     elif Costs.of(problem).bounding and 16 * problem.data.n_rows * n_columns <= _memory(options):
-        subsets = TrueGroups(problem, k)
+        subsets = TrueGroups(problem, k + len(always))
     if subsets is None:
         return
     yield known.certificate(problem, fit)
     task = _Task(problem, fit, known, left, False, options.memory)
-    first = np.zeros(n_groups, dtype=np.int8)
+    first = np.zeros(len(left), dtype=np.int8)
+    first[always] = 1 if model is None else -1
     state = State(None, fit.objective, known.bound)
     yield from task.certificates(branch_and_bound(subsets, state, first, _budget(options)))
 
 
 def _n_choices(problem: Problem) -> int:
-    """Of what models have at most k: features, or groups of them."""
+    """How many there are of what models have at most k: features, or groups of them, but for those always in."""
     penalty = problem.penalty
-    return penalty.n_groups if isinstance(penalty, GroupCardinality) else problem.data.n_features
+    every = penalty.n_groups if isinstance(penalty, GroupCardinality) else problem.data.n_features
+    return every - len(_always(problem))
+
+
+def _always(problem: Problem) -> np.ndarray:
+    """The features, or groups, that are always in."""
+    penalty = problem.penalty
+    return penalty.groups_in if isinstance(penalty, GroupCardinality) else problem.always_in
 
 
 def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterator[Certificate]:
@@ -218,16 +235,17 @@ def _resumed(problem: Problem, options: Options, search: SavedSearch) -> Iterato
     memory, known = _memory(options), _Known(search.bound, search.out, search.inside)
     subsets: Subsets
     if search.by_candidates:
-        there = np.union1d(fit.support, search.parts.places)
-        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), there)
+        candidates = np.union1d(fit.support, search.parts.places)
+        model = LocalQuadratic(problem, np.zeros(d), empty_intercept(problem), candidates)
         subsets = CandidateSubsets(model, k, _most_rows(memory, d))
     else:
-        near = problem if len(left) == d else cut_to(problem, left, memory)
+        there = np.union1d(left, problem.always_in)
+        near = problem if len(there) == d else cut_to(problem, there, memory)
         if problem.loss.quadratic:
-            whole = _products(near, len(left)).among_candidates()
+            whole = _products(near, len(there)).among_candidates().among(np.searchsorted(there, left))
             subsets = QuadraticSubsets(whole.shifted(diagonal_shift(whole.G)), k)
         else:
-            subsets = TrueSubsets(near, k)
+            subsets = TrueSubsets(near, k + len(problem.always_in))
     state = State(None, fit.objective, known.bound, search.n_parts)
     task = _Task(problem, fit, known, left, search.by_candidates, options.memory)
     yield from task.certificates(branch_and_bound(subsets, state, search.parts, _budget(options)))
@@ -289,8 +307,10 @@ def _products(near: Problem, n_columns: int) -> LocalQuadratic:
 def _quadratic_root(model: LocalQuadratic, fit: Fitted, known: _Known, options: Options) -> Iterator[None]:
     """Planes from the products of candidates, more of them until the relaxation wants no others."""
     k, d = model.problem.cardinality.k, len(model.w)
-    size = Size(k, fit.support, fit.coef * model.unit[fit.support])
-    model.require(fit.support)
+    there = np.isin(fit.support, model.problem.always_in, invert=True)
+    chosen = fit.support[there]
+    size = Size(k, chosen, fit.coef[there] * model.unit[chosen])
+    model.require(chosen)
     room = row_limit(k, d, options) - max(len(model.candidates), model.n_rows)
     rounds = ROUNDS if model.problem.data.cheap_passes else min(ROUNDS, room // MORE)
     for found in relaxed_planes(model, size, 0.0, MORE, rounds):
@@ -323,7 +343,8 @@ def _quadratic_subsets(
 ) -> tuple[QuadraticSubsets, np.ndarray]:
     """The products of the columns that are left, and which are after screening by their own planes."""
     model = _products(near, len(left))
-    whole, kept, k = model.among_candidates(), np.arange(len(left)), near.cardinality.k
+    whole, k = model.among_candidates(), near.cardinality.k
+    kept = model.others(np.arange(len(left)))
     start = np.zeros(len(left))
     there = np.isin(fit.support, left)
     places = np.searchsorted(left, fit.support[there])

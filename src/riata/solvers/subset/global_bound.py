@@ -15,7 +15,6 @@ from riata.arrays import at_least
 from riata.data.chunk import Chunk
 from riata.objective import Problem, first_order, gap_unit
 from riata.outcome.proofs import Bound, GlobalBound, NoBound
-from riata.penalties import GroupCardinality
 from riata.solvers.subset.group_relaxation import relaxed_groups
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.planes import Costs, Plane, tangent, useful_ridge
@@ -51,7 +50,7 @@ class Bounded(NamedTuple):
 
     def of(self, problem: Problem, k: int, objective: float) -> Bound:
         """The bound for at most k features, beside a model of this objective."""
-        counted = "groups" if isinstance(problem.penalty, GroupCardinality) else "features"
+        counted = problem.counted
         if self.values is None:
             if self.slopes is None or k < self.slopes_at:
                 return NoBound(k, counted)
@@ -102,25 +101,26 @@ def relaxed_planes(
 
 
 def _quadratic_of(model: LocalQuadratic) -> Quadratic:
-    """The quadratic of the candidates; with a shift, if those are all features and not too many."""
+    """The quadratic of the candidates; with a shift, if those are all features that vary and not too many."""
     quadratic = model.among_candidates()
-    if len(model.candidates) == len(model.w) <= SHIFTED:
+    if model.has_all and len(model.candidates) <= SHIFTED:
         return quadratic.shifted(diagonal_shift(quadratic.G))
     return quadratic
 
 
 def _plane(model: LocalQuadratic, quadratic: Quadratic, w: np.ndarray) -> tuple[Plane, Costs]:
     """The plane at weights of the candidates, with the slopes of all features, and what those pay."""
-    if len(model.candidates) == len(model.w):
-        return quadratic.plane(w, quadratic.c - quadratic.G @ w), quadratic.costs
+    if model.has_all:
+        own, costs = quadratic.plane(w, quadratic.c - quadratic.G @ w), model.costs
+        slopes, ridge = np.zeros(len(model.w)), costs.ridge.copy()
+        slopes[model.candidates], ridge[model.candidates] = own.slopes, quadratic.costs.ridge
+        return own._replace(slopes=slopes), costs._replace(ridge=ridge)
     taken = np.flatnonzero(w)
     return quadratic.plane(w, model.pulls(model.candidates[taken], w[taken]), model.candidates), model.costs
 
 
 def violators(costs: Costs, slopes: np.ndarray, price: float, candidates: np.ndarray) -> np.ndarray:
     """Features outside the candidates that the relaxation would take at this price, those of most relief first."""
-    if len(candidates) == len(slopes):
-        return NOTHING
     reliefs = costs.reliefs(slopes)
     reliefs[candidates] = 0.0
     wanted = np.flatnonzero(reliefs > price)
@@ -189,7 +189,9 @@ def relaxed_point(
         if n_steps >= NEWTON_STEPS and best < (1.0 - CLOSE) * objective:
             break
         model = LocalQuadratic(problem, w, b, everything)
-        aim, price = _relaxed(model.among_candidates(), k, w * model.unit, price)
+        start_w = w * model.unit
+        start_w[problem.always_in] = 0.0
+        aim, price = _relaxed(model.among_candidates(), k, start_w, price)
         aim_w, aim_b = model.coefficients(everything, aim)
         better = False
         for share in STEP_SHARES:

@@ -13,6 +13,10 @@ for the rows of a support they are made for `at_once` columns at a time, a pass 
 Other losses are damped, by DAMPING / 2 * mean(D) * var(x_j) (w_j - w0_j)^2 for every feature: rows that a model
 predicts with near certainty have hardly any curvature, and the others may be fewer than the features of a support.
 
+Features that are always in are at their best, as the intercept is: H and h are what they leave of the others' (a Schur
+complement), and they themselves are as columns that do not vary, which nobody chooses; nor is a feature chosen that
+they explain. So supports here are of the others.
+
 Weights and products here are in units that give H a unit diagonal; `coefficients` converts to those of the data.
 """
 
@@ -29,7 +33,7 @@ from riata.solvers.saved_checks import Shape, check_array, check_indices, check_
 from riata.solvers.subset.planes import Costs
 from riata.solvers.subset.refit import Fitted, solved
 from riata.solvers.subset.relaxation import Quadratic
-from riata.solvers.subset.subset import COLLINEAR, Subset
+from riata.solvers.subset.subset import COLLINEAR, Subset, independent
 from riata.threads import one_blas_thread
 
 DAMPING = 1e-8  # less than COLLINEAR, so that equal columns remain collinear
@@ -49,13 +53,15 @@ class Outlook(NamedTuple):
 
 def _shapes(arrays: dict[str, np.ndarray], d: int) -> dict[str, tuple[type, Shape]]:
     """The types and shapes of the arrays of a quadratic of d features."""
-    n = len(arrays["model.candidates"])
+    n, m = len(arrays["model.candidates"]), len(arrays["model._kept"])
     vectors = ("w", "_shift", "_by_d", "_centre", "_unit", "_diagonal", "h")
     return {
         **dict.fromkeys(("b", "loss", "_intercept_step"), (np.float64, ())),
         **dict.fromkeys(vectors, (np.float64, (d,))),
         "_place": (np.int64, (d,)), "_rows": (np.float64, (None, d)),
         "candidates": (np.int64, (n,)), "_among": (np.float64, (n, n)),
+        "_kept": (np.int64, (m,)), "_by_kept": (np.float64, (m, d)), "_kept_root": (np.float64, (m, m)),
+        "_kept_step": (np.float64, (m,)),
     }  # fmt: skip
 
 
@@ -77,10 +83,11 @@ class LocalQuadratic:
         self._rows_ahead = not data.cheap_passes and at_once is None if rows_ahead is None else rows_ahead
         mean = data.moments.mean
         self._shift = mean if problem.fit_intercept else np.zeros(d)
-        support = np.flatnonzero(w)
+        support = self.others(np.flatnonzero(w))
         some = not self._rows_ahead and len(candidates) < d
-        with_rows = NOTHING if some else np.union1d(support, candidates)
-        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, with_rows))
+        with_rows, always = NOTHING if some else np.union1d(support, candidates), problem.always_in
+        multiplied = np.union1d(with_rows, always)
+        (loss, total, slope, by_u, by_d, squares), products = data.sum(lambda chunk: self._part(chunk, multiplied))
         n = data.total_weight
         self.loss = float(loss / n)  # at (w, b)
         self._by_d = by_d  # sum of D (x - shift)
@@ -94,16 +101,54 @@ class LocalQuadratic:
         norm2 = variance + l2
         self._unit = np.sqrt(np.where(norm2 > 0, norm2, 1.0))
         self._diagonal = np.where(norm2 > 0, 1.0, 0.0)
+        gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
+        gradient = self._keep_always(always, products[np.searchsorted(multiplied, always)], gradient)
         self._place, self._rows = (
             np.full(d, -1),
             np.empty((0, d)),
         )  # rows of H, and each column's place in them (-1: none)
-        self._store(with_rows, products)
-        gradient = (by_u + self._intercept_step * by_d) / n + l2 * w
+        self._store(with_rows, products[np.searchsorted(multiplied, with_rows)] if len(always) else products)
         self.h = self._times_H(support, (w * self._unit)[support]) - gradient / self._unit
+        self.h[always] = 0.0
         self.candidates, self._among = NOTHING, np.empty((0, 0))
         if len(candidates):
             self.add_candidates(candidates)
+
+    def _keep_always(self, always: np.ndarray, products: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+        """Leave the others what features that are always in do not explain; the gradient of the others, these at best.
+
+        `_by_kept` has L^-1 times the rows of H of those that are kept, none of which is a combination of the others,
+        where L L' is H among them.
+        """
+        d = len(self.w)
+        self._kept, self._by_kept = NOTHING, np.empty((0, d))
+        self._kept_root, self._kept_step = np.empty((0, 0)), np.empty(0)
+        if len(always) == 0:
+            return gradient
+        rows = self._scaled(always, slice(None), products)
+        rows[np.arange(len(always)), always] = self._diagonal[always]
+        there = independent(rows[:, always])
+        kept, rows = always[there], rows[there]
+        inverse = np.linalg.inv(np.linalg.cholesky(rows[:, kept]))  # of L
+        by_kept, slopes = inverse @ rows, inverse @ (gradient / self._unit)[kept]
+        if self.problem.loss.quadratic:  # elsewhere it is a scale, and only near the loss
+            self.loss = max(self.loss - 0.5 * float(slopes @ slopes), 0.0)
+        gradient = gradient - self._unit * (slopes @ by_kept)
+        left = self._diagonal - np.einsum("kj,kj->j", by_kept, by_kept)
+        varies = left > COLLINEAR
+        varies[always] = False
+        root = np.sqrt(np.where(varies, left, 1.0))
+        self._kept, self._kept_root = kept, inverse.T / self._unit[kept, None]
+        self._kept_step = -self._kept_root @ slopes
+        self._by_kept = np.where(varies, by_kept / root, 0.0)
+        self._unit = np.where(varies, self._unit * root, 1.0)
+        self._diagonal = np.where(varies, 1.0, 0.0)
+        return np.where(varies, gradient, 0.0)
+
+    def others(self, columns: np.ndarray) -> np.ndarray:
+        """Those of these columns that are not always in."""
+        always = self.problem.always_in
+        return columns if len(always) == 0 else np.setdiff1d(columns, always)
 
     def __getstate__(self) -> dict[str, Any]:
         """What passes on other machines need of it: neither the data nor the rows of H."""
@@ -150,18 +195,22 @@ class LocalQuadratic:
         return self._unit
 
     @property
+    def has_all(self) -> bool:
+        """Whether all features that vary are candidates."""
+        return bool(np.count_nonzero(self._diagonal[self.candidates]) == np.count_nonzero(self._diagonal))
+
+    @property
     def costs(self) -> Costs:
         """What coefficients pay, in units of the quadratic; columns that do not vary pay enough to stay out."""
-        ridge, limit, groups = Costs.of(self.problem)
+        ridge, limit, groups, _ = Costs.of(self.problem)
         return Costs(np.where(self._diagonal > 0, ridge / self._unit**2, 1.0), limit * self._unit, groups)
 
     def among_candidates(self) -> Quadratic:
         """The quadratic of the candidates, its ridge apart; `loss` is that at w = 0, if the quadratic is made there."""
-        c, costs = self.candidates, self.costs
-        ridge, limit = costs.ridge[c], costs.limit[c]
-        groups = None if costs.groups is None else costs.groups[c]
-        G = self._among - np.diag(ridge * (self._diagonal[c] > 0))
-        return Quadratic(G, np.where(self._diagonal[c] > 0, self.h[c], 0.0), self.loss, Costs(ridge, limit, groups))
+        c = self.candidates
+        costs = self.costs.among(c)
+        G = self._among - np.diag(costs.ridge * (self._diagonal[c] > 0))
+        return Quadratic(G, np.where(self._diagonal[c] > 0, self.h[c], 0.0), self.loss, costs)
 
     def pulls(self, support: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Minus the slopes of the loss, without the ridge, of all features: a quick pass if rows of H are missing."""
@@ -272,7 +321,8 @@ class LocalQuadratic:
         """The best model of a support of candidates, where the quadratic is the loss itself and made at w = 0."""
         weights = self.best_weights(support)
         w, b = self.coefficients(support, weights)
-        return Fitted(support, w[support], b, self.loss - 0.5 * float(weights @ self.h[support]))
+        whole = np.union1d(support, self.problem.always_in)
+        return Fitted(whole, w[whole], b, self.loss - 0.5 * float(weights @ self.h[support]))
 
     def largest_slopes(self, supports: Sequence[np.ndarray]) -> np.ndarray:
         """For each feature the largest square of its slope, over models with these supports of candidates: one pass.
@@ -290,6 +340,7 @@ class LocalQuadratic:
 
         by_z = self.problem.data.sum(part) - np.outer(self._shift + self._centre, self._by_d @ in_data)
         products = by_z / self.problem.data.total_weight / self._unit[:, None] + self.costs.ridge[:, None] * W
+        products -= self._by_kept.T @ (self._by_kept @ W)
         squares = np.where((W != 0) | (self._diagonal == 0)[:, None], -np.inf, (self.h[:, None] - products) ** 2)
         largest: np.ndarray = squares.max(axis=1, initial=-np.inf)
         return largest
@@ -311,6 +362,10 @@ class LocalQuadratic:
         """(w, b) in the units of the data; for columns of weights, a column of w and an entry of b each."""
         w = np.zeros(self._unit.shape + weights.shape[1:])
         w[support] = (weights.T / self._unit[support]).T
+        if len(always := self.problem.always_in):
+            moved = ((w.T - self.w) * self._unit).T
+            w.T[..., always] = self.w[always]
+            w.T[..., self._kept] += self._kept_step - (self._kept_root @ (self._by_kept @ moved)).T
         return w, self.b + self._intercept_step - (w.T - self.w) @ (self._centre + self._shift)
 
     def _rows_of(self, columns: np.ndarray) -> np.ndarray:
@@ -335,6 +390,9 @@ class LocalQuadratic:
         by_z = self.problem.data.sum(part) - (self._by_d[support] @ w) * self._centre
         product = by_z / self.problem.data.total_weight / self._unit
         product[support] += self.costs.ridge[support] * weights
+        if len(self._kept):
+            product -= (self._by_kept[:, support] @ weights) @ self._by_kept
+            product[self._diagonal == 0.0] = 0.0
         return product
 
     def _store(self, columns: np.ndarray, products: np.ndarray) -> None:
@@ -353,6 +411,12 @@ class LocalQuadratic:
             row -= by_d * off
         H /= self.problem.data.total_weight * self._unit[right]
         H /= self._unit[left, None]
+        if len(self._kept):
+            by_kept = self._by_kept[:, right]
+            for row, part in zip(H, self._by_kept[:, left].T, strict=True):
+                row -= part @ by_kept
+            H[self._diagonal[left] == 0.0] = 0.0
+            H[:, self._diagonal[right] == 0.0] = 0.0
         return H
 
     def _by_row(self, chunk: Chunk) -> tuple[Array, Array, Array]:

@@ -9,9 +9,9 @@ With a ridge l2_j / 2 w_j^2, a coefficient lowers the plane by at most its relie
 
     F(w) >= level - (the sum of the k largest reliefs).
 
-This holds at every v; the relaxation (`relaxation`) finds the best one. A share t <= 1 of a plane is one too, since no
-loss is negative, and t = level / (2 sum) is best where that is less than 1. The relief of a group is the sum of its
-features'.
+Features that are always in add theirs to the sum. This holds at every v; the relaxation (`relaxation`) finds the best
+one. A share t <= 1 of a plane is one too, since no loss is negative, and t = level / (2 sum) is best where that is less
+than 1. The relief of a group is the sum of its features'.
 
 A feature whose relief is far below the k-th largest, or above the one after it, is screened: a model that has it, or
 does not have it, would have an objective above that of a model that is known.
@@ -47,14 +47,34 @@ class Costs(NamedTuple):
     ridge: np.ndarray
     limit: np.ndarray
     groups: np.ndarray | None = None  # the group of every feature
+    always: np.ndarray | None = None  # whether each feature, or group, is in every model
 
     @classmethod
     def of(cls, problem: Problem) -> "Costs":
         """Those of a problem, in the units of the data."""
         penalty, d = problem.cardinality, problem.data.n_features
         limits = np.full(d, np.inf) if problem.limit is None else np.broadcast_to(problem.limit / problem.scale, d)
-        groups = penalty.groups if isinstance(penalty, GroupCardinality) else None
-        return cls(np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), limits, groups)
+        ridge, groups, always = np.broadcast_to(np.asarray(penalty.l2, dtype=np.float64), d), None, None
+        if isinstance(penalty, GroupCardinality):
+            groups, n_choices, always_in = penalty.groups, penalty.n_groups, penalty.groups_in
+        else:
+            n_choices, always_in = d, problem.always_in
+        if len(always_in):
+            always = np.zeros(n_choices, dtype=bool)
+            always[always_in] = True
+        return cls(ridge, limits, groups, always)
+
+    def among(self, columns: np.ndarray) -> "Costs":
+        """Those of some columns."""
+        groups = None if self.groups is None else self.groups[columns]
+        always = self.always if self.always is None or groups is not None else self.always[columns]
+        return Costs(self.ridge[columns], self.limit[columns], groups, always)
+
+    def split(self, reliefs: np.ndarray) -> tuple[np.ndarray, float]:
+        """The reliefs that models have some of, and the sum of those that all of them have."""
+        if self.always is None:
+            return reliefs, 0.0
+        return reliefs[~self.always], float(reliefs[self.always].sum())
 
     @property
     def bounding(self) -> bool:
@@ -71,10 +91,10 @@ class Costs(NamedTuple):
 
     def bounds(self, plane: Plane, k_max: int) -> np.ndarray:
         """What no model of at most 1, 2, ..., k_max features has an objective below."""
-        reliefs = self.reliefs(plane.slopes)
+        reliefs, spent = self.split(self.reliefs(plane.slopes))
         k_max = min(k_max, len(reliefs))
         largest = np.partition(reliefs, len(reliefs) - k_max)[len(reliefs) - k_max :]
-        sums = np.cumsum(np.sort(largest)[::-1])
+        sums = spent + np.cumsum(np.sort(largest)[::-1])
         if not plane.level > 0.0:  # or no number, where a step was too long
             return np.zeros(k_max)
         bounds = plane.level - sums
@@ -105,8 +125,8 @@ def balancing_shares(up: float, down: float) -> tuple[float, float]:
 def useful_ridge(problem: Problem, slopes: np.ndarray, k: int, objective: float) -> float | None:
     """The ridge, in units of scaled columns, that would get the gap of this plane to USEFUL; None if it is zero."""
     groups = problem.penalty.groups if isinstance(problem.penalty, GroupCardinality) else None
-    costs = Costs(np.ones_like(slopes), np.full_like(slopes, np.inf), groups)
-    reliefs = np.sort(costs.reliefs(slopes / problem.scale))[::-1][:k].sum()
+    costs = Costs(np.ones_like(slopes), np.full_like(slopes, np.inf), groups, Costs.of(problem).always)
+    reliefs = np.sort(costs.split(costs.reliefs(slopes / problem.scale))[0])[::-1][:k].sum()
     ridge = float(reliefs / (USEFUL * objective)) if objective > 0.0 else 0.0
     return ridge if LEAST_RIDGE < ridge < np.inf else None
 
@@ -120,11 +140,16 @@ class Screened(NamedTuple):
 
 def screened(costs: Costs, plane: Plane, k: int, objective: float) -> Screened:
     """What a plane says of models of at most k features whose objective is below the given one."""
-    reliefs = costs.reliefs(plane.slopes)
+    every = costs.reliefs(plane.slopes)
+    reliefs, spent = costs.split(every)
+    out, inside = np.zeros((2, len(every)), dtype=bool)
     if k >= len(reliefs):
-        return Screened(np.zeros(len(reliefs), dtype=bool), np.zeros(len(reliefs), dtype=bool))
+        return Screened(out, inside)
     order = np.partition(reliefs, [len(reliefs) - k - 1, len(reliefs) - k])
     following, last = order[len(reliefs) - k - 1], order[len(reliefs) - k]
-    bound = plane.level - order[len(reliefs) - k :].sum()
-    bound -= ROUNDING * (abs(plane.level) + abs(bound) + order[len(reliefs) - k :].sum())
-    return Screened(bound + last - reliefs > objective, bound + reliefs - following > objective)
+    spent += order[len(reliefs) - k :].sum()
+    bound = plane.level - spent
+    bound -= ROUNDING * (abs(plane.level) + abs(bound) + spent)
+    free = slice(None) if costs.always is None else ~costs.always
+    out[free], inside[free] = bound + last - reliefs > objective, bound + reliefs - following > objective
+    return Screened(out, inside)

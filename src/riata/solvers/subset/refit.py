@@ -9,15 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from riata.arrays import Array, at_least, namespace, to_host
+from riata.arrays import Array, at_least
 from riata.data.chunk import Chunk, gathered
 from riata.data.dataset import Dataset
 from riata.data.in_memory import InMemory
 from riata.data.remote import Remote
-from riata.matrices.dense import curved
-from riata.objective import Problem, gap_unit
-from riata.positive import solve_positive, upper_squares
+from riata.matrices.matrix import Matrix
+from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
+from riata.positive import solve_positive
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
+from riata.solvers.subset.refit_columns import Columns, DenseColumns, SparseColumns, stay_sparse
 from riata.threads import one_blas_thread
 
 REFIT_PRECISION = 1e-12  # of the empty model's loss: how far above the least objective a fit may end
@@ -29,7 +30,6 @@ LAST_STEP = 1e-3  # of the largest coefficient: Newton's last step is no longer
 BESIDE = 3  # numbers of a row that are kept beside the columns: a constant, its target and its weight
 SHARE_OF_COPY = 0.25  # of the memory: names, chunks and sums take the rest
 SHARE_OF_BLOCK = 1 / 64  # of the memory: a pass makes about four arrays of the size of a block, on every core
-NEGLIGIBLE_CURVATURE = 1e-10  # of the largest: Newton's steps leave out rows of less
 
 
 class Fitted(NamedTuple):
@@ -47,18 +47,20 @@ Proposal = tuple[np.ndarray, tuple[np.ndarray, float]]  # a support, and the (co
 class Refits:
     """Fits supports within some columns, which are read once and kept if they fit into the memory budget.
 
-    Of data in memory those of each fit are copied anew, unless they are to be copied `at_once`.
+    Features that are always in come with every support. Of data in memory those of each fit are copied anew, unless
+    they are to be copied `at_once`.
     """
 
     def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None = None, at_once: bool = False):
         data, moments = problem.data, problem.data.moments
-        self._problem, self._columns = problem, columns
+        self._always = problem.always_in
+        self._problem, self._columns = problem, np.union1d(columns, self._always)
         self._mean = moments.mean if problem.fit_intercept else np.zeros(data.n_features)
         self._scale = moments.scale
         self._l2 = np.broadcast_to(np.asarray(problem.cardinality.l2, dtype=np.float64), data.n_features)
         self._unit = gap_unit(problem)
         self._memory = MEMORY_UNTOLD if memory is None else memory
-        self._rows = None if data.cheap_passes and not at_once else self._narrowed(columns)
+        self._rows = None if data.cheap_passes and not at_once else self._narrowed(self._columns)
 
     def fit(
         self,
@@ -72,6 +74,8 @@ class Refits:
         A fit that cannot end below the target is abandoned early. `made` is told after each pass how many are there.
         """
         rows, columns = self._rows, self._columns
+        if len(self._always):
+            supports, starts = zip(*map(self._with_always, supports, starts), strict=True) if supports else ([], [])
         if rows is None:  # in memory the columns of just these supports are selected for every call
             columns = np.unique(np.concatenate(supports))
             rows = self._narrowed(columns)
@@ -97,6 +101,13 @@ class Refits:
                         newton.lengthen(losses / total)
         return [self._in_units_of_the_data(*task) for task in zip(supports, newtons, strict=True)]
 
+    def _with_always(self, support: np.ndarray, start: tuple[np.ndarray, float]) -> Proposal:
+        """A support and its start, with the features that are always in."""
+        whole = np.union1d(support, self._always)
+        coef = np.zeros(len(whole))
+        coef[np.searchsorted(whole, support)] = start[0]
+        return whole, (coef, start[1])
+
     @property
     def cheap_passes(self) -> bool:
         """Whether the columns are in memory, so that a step of one support alone is cheap."""
@@ -117,6 +128,9 @@ class Refits:
     def _narrowed(self, columns: np.ndarray) -> Dataset:
         mean, scale, constant = self._mean[columns], self._scale[columns], float(self._problem.fit_intercept)
 
+        if self._sparse(columns):
+            return cut_to(self._problem, columns).data
+
         def cut(chunk: Chunk) -> Chunk:
             return chunk._replace(X=chunk.X.standardised(columns, mean, scale, constant))
 
@@ -124,23 +138,30 @@ class Refits:
 
     def _newton(self, columns: np.ndarray, support: np.ndarray, start: tuple[np.ndarray, float]) -> "_Newton":
         coef, intercept = start
-        places = np.append(np.searchsorted(columns, support), len(columns))
+        places = np.searchsorted(columns, support)
         v = np.append(coef * self._scale[support], intercept + self._mean[support] @ coef)
         l2 = np.append(self._l2[support] / self._scale[support] ** 2, 0.0)
-        return _Newton(places, v, l2, REFIT_PRECISION * self._unit)
+        standard = None
+        if self._sparse(columns):
+            standard = self._mean[support], self._scale[support], float(self._problem.fit_intercept)
+        else:
+            places = np.append(places, len(columns))
+        return _Newton(places, v, l2, REFIT_PRECISION * self._unit, standard)
+
+    def _sparse(self, columns: np.ndarray) -> bool:
+        """Whether columns are taken as they are, not as a dense copy."""
+        data = self._problem.data
+        return isinstance(data, InMemory) and stay_sparse(data, columns, self._mean[columns], self._scale[columns])
 
     def _second_order(self, newtons: list["_Newton"]) -> Callable[[Chunk], tuple[Any, ...]]:
         """What a chunk adds to loss, slope and curvature of every support at its trial point."""
         loss = self._problem.loss
 
-        def sums(newton: _Newton, A: Array, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
-            xp = namespace(A)
-            z = A @ xp.asarray(newton.trial)
+        def sums(newton: _Newton, A: Columns, y: Array, weight: Array) -> tuple[float, np.ndarray, np.ndarray]:
+            z = A.margins(newton.trial)
             curvature = at_least(loss.second_derivative(y, z), loss.least_curvature)
-            slope = to_host(A.T @ (weight * loss.derivative(y, z)))
-            root = xp.sqrt(weight * curvature)
-            rows = curved(root, NEGLIGIBLE_CURVATURE) if xp is np else slice(None)
-            return float(weight @ loss.value(y, z)), slope, _squares(A[rows, :] * root[rows, None])
+            slope = A.slopes(weight * loss.derivative(y, z))
+            return float(weight @ loss.value(y, z)), slope, A.squares(weight * curvature)
 
         return _of_each(newtons, sums)
 
@@ -148,8 +169,8 @@ class Refits:
         """What a chunk adds to the losses of every support at all LENGTHS of its step."""
         loss = self._problem.loss
 
-        def losses(newton: _Newton, A: Array, y: Array, weight: Array) -> np.ndarray:
-            z, dz = (A @ namespace(A).asarray(v) for v in (newton.v, newton.step))
+        def losses(newton: _Newton, A: Columns, y: Array, weight: Array) -> np.ndarray:
+            z, dz = (A.margins(v) for v in (newton.v, newton.step))
             with np.errstate(over="ignore"):
                 return np.array([float(weight @ loss.value(y, z + length * dz)) for length in LENGTHS.tolist()])
 
@@ -158,6 +179,14 @@ class Refits:
     def _in_units_of_the_data(self, support: np.ndarray, newton: "_Newton") -> Fitted:
         coef = newton.v[:-1] / self._scale[support]
         return Fitted(support, coef, float(newton.v[-1] - self._mean[support] @ coef), float(newton.F))
+
+
+def empty_model(problem: Problem) -> Fitted:
+    """The model of no feature but those that are always in."""
+    nothing, b = np.empty(0, dtype=np.int64), empty_intercept(problem)
+    if len(problem.always_in):
+        return Refits(problem, nothing).fit([nothing], [(np.empty(0), b)])[0]
+    return Fitted(nothing, np.empty(0), b, empty_loss(problem))
 
 
 def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memory: int) -> Dataset:
@@ -175,7 +204,7 @@ def cut_data(data: Dataset, cut: Callable[[Chunk], Chunk], n_columns: int, memor
 
 
 def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> Problem:
-    """The problem with these features alone."""
+    """The problem with these features alone, among them those that are always in."""
 
     def cut(chunk: Chunk) -> Chunk:
         return chunk._replace(X=chunk.X.narrowed(columns))
@@ -184,16 +213,31 @@ def cut_to(problem: Problem, columns: np.ndarray, memory: int | None = None) -> 
     data.facts = data.facts.but(n_features=len(columns))
     l2 = np.broadcast_to(problem.cardinality.l2, problem.data.n_features)[columns]
     scale = problem.scale if np.ndim(problem.scale) == 0 else np.asarray(problem.scale)[columns]
-    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2), scale=scale)
+    always = None if problem.cardinality.always_in is None else np.flatnonzero(np.isin(columns, problem.always_in))
+    return replace(problem, data=data, penalty=replace(problem.cardinality, l2=l2, always_in=always), scale=scale)
 
 
 class _Newton:
     """Newton's method for one support: its current point v and the next one, `trial`."""
 
-    def __init__(self, places: np.ndarray, v: np.ndarray, l2: np.ndarray, slack: float):
-        self.places, self.v, self.trial, self._l2, self._slack = places, v, v, l2, slack
+    def __init__(
+        self,
+        places: np.ndarray,
+        v: np.ndarray,
+        l2: np.ndarray,
+        slack: float,
+        standard: tuple[np.ndarray, np.ndarray, float] | None = None,
+    ):
+        self._places, self._standard = places, standard  # of its columns; their means, scales and constant, if sparse
+        self.v, self.trial, self._l2, self._slack = v, v, l2, slack
         self.F, self.decrement, self.done = np.inf, np.inf, False
         self.step = np.zeros_like(v)
+
+    def columns(self, X: Matrix) -> Columns:
+        """Its columns of some rows."""
+        if self._standard is None:
+            return DenseColumns(X.columns(self._places))
+        return SparseColumns(X, self._places, *self._standard)
 
     def take(self, loss: float, slope: np.ndarray, H: np.ndarray) -> None:
         """Move to the trial point if it is better, and choose the next one; otherwise go half as far."""
@@ -230,15 +274,10 @@ class _Newton:
 
 
 def _of_each(
-    newtons: list[_Newton], f: Callable[[_Newton, Array, Array, Array], Any]
+    newtons: list[_Newton], f: Callable[[_Newton, Columns, Array, Array], Any]
 ) -> Callable[[Chunk], tuple[Any, ...]]:
     """What a chunk adds for every support: f(newton, its columns, targets, weights)."""
-    return lambda chunk: tuple(f(newton, chunk.X.columns(newton.places), chunk.y, chunk.weight) for newton in newtons)
-
-
-def _squares(A: Array) -> np.ndarray:
-    """A'A, of which only the upper triangle is used."""
-    return upper_squares(A) if namespace(A) is np else to_host(A.T @ A)
+    return lambda chunk: tuple(f(newton, newton.columns(chunk.X), chunk.y, chunk.weight) for newton in newtons)
 
 
 def solved(H: np.ndarray, right: np.ndarray) -> np.ndarray:

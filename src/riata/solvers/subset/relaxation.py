@@ -65,9 +65,7 @@ class Quadratic:
 
     def among(self, columns: np.ndarray) -> "Quadratic":
         """The quadratic of some of the columns alone."""
-        ridge, limit, groups = self.costs
-        costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
-        return replace(self, G=self.G[np.ix_(columns, columns)], c=self.c[columns], costs=costs)
+        return replace(self, G=self.G[np.ix_(columns, columns)], c=self.c[columns], costs=self.costs.among(columns))
 
     def plane(self, w: np.ndarray, r: np.ndarray, places: np.ndarray | slice = slice(None)) -> Plane:
         """The tangent plane at w, r = c - G w; r may have further columns, among which those of w are at `places`."""
@@ -95,7 +93,7 @@ class Quadratic:
         taken = np.flatnonzero(w)
         r = self.c - w[taken] @ self.G[taken]
         room, best = np.empty((3, max(len(w), k + 2))), np.empty((3, len(w)))
-        ridge, limit, _ = self.costs
+        ridge, limit = self.costs.ridge, self.costs.limit
         quadratic = RelaxedQuadratic(self.G, self.c, ridge, limit, self.loss, ROUNDING, SLOPE_ROUNDING)
         effort = Effort(prices, sweeps, STILL * self.loss, SHARES_OFF, PRICE_OFF)
         bound, price = (relax.machine if many else relax)(
@@ -135,8 +133,13 @@ def diagonal_shift(G: np.ndarray) -> np.ndarray:
     """D with G - D positive semidefinite beyond rounding, t / diag(G^-1) for nearly the largest t; or zeros.
 
     1 / diag(G^-1) is what all other columns leave of each. The least eigenvalue t of G in these units is found by
-    inverse iteration, and a Cholesky factorisation of G - D is the proof that it was not too large.
+    inverse iteration, and a Cholesky factorisation of G - D is the proof that it was not too large. Columns that do not
+    vary, whose rows of G are 0, have none.
     """
+    if not (varies := np.diagonal(G) > 0.0).all():
+        whole = np.zeros(len(G))
+        whole[varies] = diagonal_shift(G[np.ix_(varies, varies)])
+        return whole
     nothing = np.zeros(len(G))
     margin = SHIFT_ROUNDING * float(np.abs(G).sum(axis=0).max(initial=0.0))
     inverse = _inverse(G - np.diag(np.full(len(G), 10.0 * margin)))

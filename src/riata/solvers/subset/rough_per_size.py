@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riata.objective import Problem, empty_intercept, empty_loss, gap_unit
+from riata.objective import Problem, empty_intercept, gap_unit
 from riata.solvers.iterate import Options
 from riata.solvers.subset.best_k_refits import largest_gains
 from riata.solvers.subset.candidates import first_count, next_count
 from riata.solvers.subset.local_quadratic import NOTHING, LocalQuadratic
 from riata.solvers.subset.memory_untold import MEMORY_UNTOLD
-from riata.solvers.subset.refit import SEPARATED, Fitted, Refits
+from riata.solvers.subset.refit import SEPARATED, Fitted, Refits, empty_model
 from riata.solvers.subset.size_sweeps import Made, sweeps, untold
 from riata.threads import one_blas_thread
 
@@ -32,9 +32,9 @@ def rough_per_size(
     made: Made = untold,
 ) -> list[Fitted]:
     """A model of at most so many features for each of these rising sizes, which is the empty one where none helps."""
-    empty = Fitted(NOTHING, np.empty(0), empty_intercept(problem), empty_loss(problem))
+    empty, always = empty_model(problem), len(problem.always_in)
     with one_blas_thread():  # hundreds of small factorisations
-        model = _local_quadratic(problem, empty)
+        model = _at_zero(problem) if problem.loss.quadratic else _local_quadratic(problem, empty)
         supports = _supports(model, sizes, NOTHING, min_gain)
         if problem.loss.quadratic:
             found = []
@@ -43,7 +43,7 @@ def rough_per_size(
                 made(len(found), len(supports))
         else:
             found = _by_refits(problem, sizes, supports, options, min_gain, made) if supports else []
-    return [min([m for m in found if len(m.support) <= size] or [empty], key=_objective) for size in sizes]
+    return [min([m for m in found if len(m.support) <= size + always] or [empty], key=_objective) for size in sizes]
 
 
 def proposed_supports(
@@ -54,9 +54,8 @@ def proposed_supports(
     Sizes beyond that of the base, a support, grow from it.
     """
     with one_blas_thread():
-        model = LocalQuadratic(
-            problem, np.zeros(problem.data.n_features), empty_intercept(problem), rows_ahead=False
-        )  # fmt: skip
+        model = _at_zero(problem)
+        base = model.others(base)
         found = _supports(model, sizes, base, min_gain) or [base]
     return found + [found[-1]] * (len(sizes) - len(found))
 
@@ -73,9 +72,11 @@ def _by_refits(
     [top] = refitted_in_turn(problem, at_empty[-1:], options)
     if top.objective <= SEPARATED * gap_unit(problem):  # there is no curvature left to search on
         return [*refitted_in_turn(problem, at_empty[:-1], options, made), top]
-    at_top = _supports(_local_quadratic(problem, top), sizes, top.support, min_gain)
+    model = _local_quadratic(problem, top)
+    chosen = model.others(top.support)
+    at_top = _supports(model, sizes, chosen, min_gain)
     known = {support.tobytes(): support for support in [*at_empty[:-1], *at_top]}
-    known.pop(top.support.tobytes(), None)
+    known.pop(chosen.tobytes(), None)
     return [top, *refitted_in_turn(problem, sorted(known.values(), key=len), options, made)]
 
 
@@ -88,6 +89,7 @@ def refitted_in_turn(
     """
     if not supports:
         return []
+    supports = [np.union1d(support, problem.always_in) for support in supports]
     columns = np.unique(np.concatenate(supports))
     memory = MEMORY_UNTOLD if options.memory is None else options.memory
     copied = 8 * problem.data.n_rows * len(columns) <= MOST_COPIED * memory
@@ -108,6 +110,11 @@ def refitted_in_turn(
         w[:], b = 0.0, fit.intercept
         w[support] = fit.coef
     return found
+
+
+def _at_zero(problem: Problem) -> LocalQuadratic:
+    zero = np.zeros(problem.data.n_features)
+    return LocalQuadratic(problem, zero, empty_intercept(problem), rows_ahead=False)
 
 
 def _local_quadratic(problem: Problem, fit: Fitted) -> LocalQuadratic:

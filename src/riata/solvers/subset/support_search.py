@@ -47,9 +47,9 @@ class SupportSearch:
     """
 
     def __init__(self, problem: Problem, columns: np.ndarray, memory: int | None, unit: float):
-        self.columns, self._unit = columns, unit
-        self.problem = cut_to(problem, columns, memory)
-        self._refits = Refits(self.problem, np.arange(len(columns)), memory)
+        self.columns, self._unit = np.union1d(columns, problem.always_in), unit
+        self.problem = cut_to(problem, self.columns, memory)
+        self._refits = Refits(self.problem, np.arange(len(self.columns)), memory)
 
     def improved(self, fit: Fitted) -> Fitted:
         """The fit that a search from this one ends at: it moves to better supports until none is found."""
@@ -96,14 +96,12 @@ class SupportSearch:
 
     def _anew(self, model: LocalQuadratic, fit: Fitted) -> list[Proposal]:
         """Where searches from nothing end on the local quadratic, the best first."""
-        k, search = (
-            self.problem.cardinality.k,
-            model.search(fit.support, 2 * len(fit.support), 2.0 * MIN_GAIN * self._unit),
-        )
+        k, chosen = self.problem.cardinality.k, model.others(fit.support)
+        search = model.search(chosen, 2 * len(chosen), 2.0 * MIN_GAIN * self._unit)
         ends: dict[bytes, tuple[float, Proposal]] = {}
         for _ in search.anew(k):
             proposal = _proposal(model, search)
-            if not np.array_equal(proposal[0], fit.support):
+            if not np.array_equal(proposal[0], chosen):
                 ends.setdefault(proposal[0].tobytes(), (search.reduction, proposal))
         return [proposal for _, proposal in sorted(ends.values(), key=lambda end: -end[0])]
 
@@ -126,7 +124,8 @@ class SupportSearch:
         w = np.zeros(len(self.columns))
         w[fit.support] = fit.coef
         model = LocalQuadratic(self.problem, w, fit.intercept, np.arange(len(w)))
-        search, outlook = model.search(fit.support, k, min_gain), model.outlook(fit.support, k)
+        chosen = model.others(fit.support)
+        search, outlook = model.search(chosen, k, min_gain), model.outlook(chosen, k)
         best = np.argsort(-outlook.gains, kind="stable")[:count]
         best = best[outlook.gains[best] > (min_gain if least_gain is None else least_gain)]
         trials = tried(model, search, best, outlook.partners[best]) if len(best) else []

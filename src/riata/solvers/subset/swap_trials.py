@@ -21,25 +21,28 @@ SMALLER_FRACTIONS = (0.1, 0.03, 0.01)
 MARGINS_AT_ONCE = 1 << 18  # of all lines: a chunk in memory may have all rows, and a GPU wants them so
 
 
-def tried(model: LocalQuadratic, search: Subset, columns: np.ndarray, partners: np.ndarray) -> list[Fitted]:
+def tried(model: LocalQuadratic, search: Subset, entering: np.ndarray, partners: np.ndarray) -> list[Fitted]:
     """The best point on the line of every swap of a column for the member whose place `partners` names (-1: none)."""
-    lines = search.lines(columns, partners)
+    lines = search.lines(entering, partners)
     ends = [model.coefficients(lines.columns, weights) for weights in (lines.start, lines.start + lines.step)]
-    (start, start_b), (end, end_b) = ((w[lines.columns], b) for w, b in ends)
+    columns = np.append(lines.columns, model.problem.always_in)
+    n_lines = len(lines.columns)
+    (start, start_b), (end, end_b) = ((w[columns], b) for w, b in ends)
     step, step_b = end - start, end_b - start_b
-    fraction, objective = _least(model.problem, lines.columns, (start, start_b), (step, step_b), TRIED_FRACTIONS)
+    fraction, objective = _least(model.problem, columns, (start, start_b), (step, step_b), TRIED_FRACTIONS)
     far = np.flatnonzero(fraction == TRIED_FRACTIONS[-1])
     if len(far):
         ends_far = (start[:, far], start_b[far]), (step[:, far], step_b[far])
-        smaller, below = _least(model.problem, lines.columns, *ends_far, SMALLER_FRACTIONS)
+        smaller, below = _least(model.problem, columns, *ends_far, SMALLER_FRACTIONS)
         fraction[far] = np.where(below < objective[far], smaller, fraction[far])
         objective[far] = np.minimum(below, objective[far])
     trials = []
     for t, i in enumerate(partners):
         w, b = start[:, t] + fraction[t] * step[:, t], start_b[t] + fraction[t] * step_b[t]
-        places = np.append(np.delete(np.arange(search.size), i if i >= 0 else []), search.size + t)
-        places = places[np.argsort(lines.columns[places])]
-        trials.append(Fitted(lines.columns[places], w[places], float(b), float(objective[t])))
+        places = np.delete(np.arange(search.size), i if i >= 0 else [])
+        places = np.concatenate([places, [search.size + t], np.arange(n_lines, len(columns))])
+        places = places[np.argsort(columns[places])]
+        trials.append(Fitted(columns[places], w[places], float(b), float(objective[t])))
     return trials
 
 

@@ -136,9 +136,7 @@ class TrueSubsets:
         w = at.w[columns]
         c = G @ w + at.r[columns]
         value = float(self._weight @ self._loss.value(self._y, z)) + 0.5 * float(w @ G @ w) + float(w @ at.r[columns])
-        ridge, limit, groups = self.costs
-        costs = Costs(ridge[columns], limit[columns], None if groups is None else groups[columns])
-        return Quadratic(G, c, max(value, 1e-12), costs)
+        return Quadratic(G, c, max(value, 1e-12), self.costs.among(columns))
 
 
 def _host_arrays(data: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -32,7 +32,7 @@ def asked_section(facts: Facts) -> Section:
         k=facts.k,
         alpha=facts.alpha,
         own_penalty=own_penalty(parameters),
-        grouped=(training.counted or "").startswith("groups"),
+        grouped="groups" in (training.counted or ""),
         group_ratio=parameters.get("group_ratio", 1.0),
         l1_ratio=parameters.get("l1_ratio", 1.0),
         ridge=facts.ridge,
