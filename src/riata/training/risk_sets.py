@@ -26,6 +26,19 @@ PER_ROW = 64  # bytes of rows that have strata or entries
 
 
 @dataclass(frozen=True)
+class Stratum:
+    """The slots of one stratum: a first one before any event, then one for each of its times."""
+
+    first: int
+    times: np.ndarray
+
+    def hazard(self, cumulative: np.ndarray, n_strata: int) -> BaselineHazard:
+        """That of its rows, from the cumulative hazard along the slots of all strata."""
+        own = cumulative[self.first : self.first + 1 + len(self.times)]
+        return BaselineHazard.of(self.times, own[1:] - own[0], n_strata)
+
+
+@dataclass(frozen=True)
 class RiskSets:
     """The loss of rows in their risk sets, and how rows get the codes that it takes (`riata.losses.cox`)."""
 
@@ -33,7 +46,7 @@ class RiskSets:
     loss: Cox
     coded: Callable[[Dataset], Dataset]
     together: "RiskSets | None" = None  # the same with all strata as one, where there are some,
-    strata: "Mapping[str, Stratum] | None" = None  # and where each of these is
+    strata: Mapping[str, Stratum] | None = None  # and where each of these is
 
     @classmethod
     def of_times(cls, times: np.ndarray, kind: type[Cox]) -> "RiskSets":
@@ -68,19 +81,6 @@ class RiskSets:
         [settled] = by_rows(self.rows(data), self.loss, [(w, b)])
         assert isinstance(settled, GivenHazard)
         return settled.cumulative
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """The slots of one stratum: a first one before any event, then one for each of its times."""
-
-    first: int
-    times: np.ndarray
-
-    def hazard(self, cumulative: np.ndarray, n_strata: int) -> BaselineHazard:
-        """That of its rows, from the cumulative hazard along the slots of all strata."""
-        own = cumulative[self.first : self.first + 1 + len(self.times)]
-        return BaselineHazard.of(self.times, own[1:] - own[0], n_strata)
 
 
 def _with_offset(chunk: Chunk) -> Chunk:
