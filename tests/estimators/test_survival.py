@@ -214,7 +214,8 @@ def test_what_cannot_be_combined_gets_a_sentence():
     rows = make(30, 3)
     data = riata.open(rows.X, rows.signed, task="survival")
     for options, sentence in (
-        ({"k": 2}, "solver 'best-k' takes losses of single rows, and 'cox' is one of rows together"),
+        ({"k": 2, "groups": np.arange(rows.X.shape[1]) // 2}, "groups beside k go with losses of single rows"),
+        ({"k": 2, "certify": True}, "certify is for losses of one margin for each row by itself, and 'cox' is none"),
         ({"alpha": 0.1, "solver": "online"}, "solver 'online' takes losses of single rows"),
         ({"alpha": 0.1, "device": "cuda"}, "loss 'cox' is not there on a GPU"),
     ):

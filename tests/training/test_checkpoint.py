@@ -134,6 +134,7 @@ def test_a_resumed_fit_ends_where_it_would_have(tmp_path, data, how):
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
 @pytest.mark.parametrize("how", [
     {"solver": "exact", "alpha": 0.01}, {"solver": "exact", "alpha": 0.01, "loss": "squared"},
+    {"solver": "exact", "alpha": 0.01, "loss": "quantile:0.3", "max_passes": 8},
     {"solver": "best-k", "k": 4}, {"solver": "best-k", "k": 4, "loss": "squared"},
     {"solver": "svrg", "alpha": 0.01}, {"solver": "saga", "alpha": 0.01}, {"solver": "hsg-ht", "k": 4},
     {"solver": "svrg-ht", "k": 4}, {"solver": "sketch", "k": 4},
@@ -301,6 +302,16 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
         checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
             fit(data, replace(spec, resume=True))
+
+
+def test_a_made_up_checkpoint_that_leads_to_a_division_by_zero_is_refused(tmp_path, data):
+    spec = Spec(alpha=0.01, solver="ftrl", loss="squared", max_passes=3, seed=0, checkpoint=tmp_path, every=0.0)
+    fit(data, spec)
+    checkpoints = checkpoints_of(data, spec)
+    good = checkpoints.load()
+    checkpoints.save(Saved(good.arrays | {"memory.curvature": np.zeros(1)}, good.facts))
+    with pytest.raises(CheckpointError, match="damaged: division by zero"):
+        fit(data, replace(spec, resume=True))
 
 
 def test_errors_that_are_not_the_checkpoints_are_not_called_so(tmp_path, rng):

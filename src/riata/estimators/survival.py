@@ -25,10 +25,11 @@ class SparseSurvival(SparseLinear):
 
     Minimises half the deviance of the partial likelihood, divided by the number (or the weight) of all rows,
     ``+ alpha * (l1_ratio * |w|_1 + (1 - l1_ratio) / 2 * |w|_2^2)``, with a certified gap. Rows may come in any order,
-    and from files of any size; follows scikit-survival's conventions.
+    and from files of any size; follows scikit-survival's conventions. With ``k`` it is the deviance alone, of models of
+    at most so many features (plus ``ridge / 2 * |w|_2^2``).
 
-    Takes the parameters of `SparseRegressor` that go with ``alpha``. Models of ``k`` features, solvers for streams and
-    GPUs are not there for this loss.
+    Takes the parameters of `SparseRegressor` that go with ``alpha``, and with ``k`` those but ``certify`` and
+    ``coef_limit``. Solvers for streams and GPUs are not there for this loss.
 
     Parameters
     ----------
@@ -55,14 +56,16 @@ class SparseSurvival(SparseLinear):
     """
 
     _task = "survival"
-    solver, device, k = "auto", None, None  # there are no others
+    solver, device = "auto", None  # there are no others
 
     def __init__(
         self,
         alpha: float | str | None = None,
         *,
+        k: int | str | None = None,
         alpha_ratio: float | None = None,
         l1_ratio: float = 1.0,
+        ridge: float | None = None,
         penalty: Penalty | str | None = None,
         penalty_factors: Sequence[float] | np.ndarray | None = None,
         groups: Sequence[Any] | np.ndarray | None = None,
@@ -78,6 +81,7 @@ class SparseSurvival(SparseLinear):
         gap: float | str = 0,
         n_alphas: int = 100,
         alpha_reach: float = 0.01,
+        k_max: int | None = None,
         debias: bool | float | str = False,
         tol: float = 1e-6,
         max_passes: int | None = None,

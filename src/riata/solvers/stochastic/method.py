@@ -9,6 +9,7 @@ norm so far, so that a step never overshoots on its own row. On the paper's rows
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -230,6 +231,7 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
         else resumed_run_state(options.resume, method, data)
     )
     state = run.state
+    guard = nullcontext if options.resume is None else restoring  # sums that were made up lead to divisions by zero
     mean_weight = data.total_weight / data.n_rows  # F is a weighted mean: only relative weights matter
     while not options.over(state.steps):
         if run.done == len(run.chunks):
@@ -239,7 +241,8 @@ def stochastic(problem: Problem, method: Method, options: Options) -> Iterator[I
             visits = order(chunk.n_rows, stepper.batch, run.rng)
             visits = within(visits, stepper.batch, state.steps, options.max_steps)
             weight = chunk.weight / mean_weight
-            z = stepper.advance(state, chunk._replace(weight=weight), visits)
+            with guard():
+                z = stepper.advance(state, chunk._replace(weight=weight), visits)
             run.done += 1
             validated = progressive_validation(problem.loss, chunk.y[visits], z, weight[visits])
             run.progressive = run.progressive.plus(validated)
