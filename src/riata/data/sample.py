@@ -48,8 +48,8 @@ def sample_rows(data: Dataset, memory: int | None, seed: int | None) -> Dataset 
 def _without_rare(chunk: Chunk) -> Chunk:
     """Sparse rows without the entries of columns that have only a few.
 
-    A level of one row among all has a share of the slopes sixteen times as large in a sample that has the row: more than
-    its penalty, so that it would get a weight beyond reason, from which Newton steps find no way back.
+    In a sample that has the one row of a level, its share of the slopes is sixteen times that among all rows: more than
+    the penalty, so that it would get a weight beyond reason, from which Newton steps find no way back.
     """
     return chunk._replace(X=chunk.X.without_rare(LEAST_ENTRIES))
 
