@@ -349,8 +349,8 @@ class Online(Method):
         """The last steps of an intercept are noise, and much of it is also in that of the empty model.
 
         Of that the best value is known: the log odds of all rows. What it is off by is taken from that of the chosen
-        lane, times the share of squared slopes that the lane has left: where it is calibrated, as much of a slope of the
-        empty model is also in its own.
+        lane, times the share of squared slopes that the lane has left: where that is calibrated, as much of a slope of
+        the empty model is also in its own.
         """
         memory = state.memory
         if self.k is not None or self.half_life is not None or not memory["b_hold"].any():
