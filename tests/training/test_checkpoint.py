@@ -294,7 +294,8 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
     good = checkpoints.load()
     full = np.zeros_like(good.arrays["memory.table"])
     more = np.append(good.arrays["memory.free"][:-1], len(good.arrays["memory.ids"])).astype(np.int32)
-    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5]))):
+    elsewhere = np.where(good.arrays["memory.ids"] >= 0, 2**31 - 1, -1)
+    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5])), ("ids", elsewhere)):
         checkpoints.save(Saved(good.arrays | {f"memory.{name}": wrong}, good.facts))
         with pytest.raises(CheckpointError, match=f"damaged: '{name}'"):
             fit(data, replace(spec, resume=True))
