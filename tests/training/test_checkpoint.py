@@ -280,8 +280,8 @@ def test_made_up_checkpoints_of_best_k_are_refused_before_compiled_code_sees_the
         checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
         with pytest.raises(CheckpointError, match="damaged"):
             fit(data, replace(spec, resume=True))
-    for name in ("rounds", "reduction"):
-        checkpoints.save(Saved(good.arrays, good.facts | {name: "many"}))
+    for name, wrong in (("rounds", "many"), ("reduction", "many"), ("reduction", np.nan)):
+        checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
             fit(data, replace(spec, resume=True))
 
