@@ -22,7 +22,7 @@ from riata.errors import DataError, OptionError
 from riata.losses import LINKS, Link, Loss, loss_of, probabilities, recalled_loss
 from riata.matrices.host import as_matrix
 from riata.model.decisions import decide
-from riata.model.hazard import BaselineHazard
+from riata.model.hazard import BaselineHazard, given_strata
 from riata.model.model_file import the_document_in, write_document
 from riata.model.quality import quality
 from riata.model.training_facts import TrainingFacts
@@ -235,12 +235,16 @@ class Model:
         return labels
 
     def survival(
-        self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None
+        self, X: Any, times: Any, feature_names: Sequence[str] | None = None, *, offset: Any = None, strata: Any = None
     ) -> np.ndarray:
-        """Of times to an event: the probability that it has not happened by each of these times, rows x times."""
+        """Of times to an event: the probability that it has not happened by each of these times, rows x times.
+
+        `strata`, a label for each row, asks for the hazards of their strata; without them it is that of all together.
+        """
         if self.hazard is None:
             raise OptionError(f"survival is of times to an event, and this is a {self.task}")
-        return self.hazard.survival(self.margins(X, feature_names, offset=offset), times)
+        z = self.margins(X, feature_names, offset=offset)
+        return self.hazard.survival(z, times, given_strata(strata, len(z)))
 
     def decide(self, z: np.ndarray) -> np.ndarray:
         """The position of the predicted class of rows with these margins."""
