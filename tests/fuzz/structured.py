@@ -116,7 +116,7 @@ def array(values: Any, rng: np.random.Generator) -> np.ndarray:
         if what == 0:
             try:
                 return values.astype(DTYPES[rng.integers(len(DTYPES))])
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, RuntimeError):
                 return np.zeros(values.shape, DTYPES[rng.integers(len(DTYPES))])
         if what == 1:
             return values.reshape(-1)[: int(rng.integers(values.size + 1))]

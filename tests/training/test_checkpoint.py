@@ -280,8 +280,8 @@ def test_made_up_checkpoints_of_best_k_are_refused_before_compiled_code_sees_the
         checkpoints.save(Saved(good.arrays | {name: wrong}, good.facts))
         with pytest.raises(CheckpointError, match="damaged"):
             fit(data, replace(spec, resume=True))
-    for name in ("rounds", "reduction"):
-        checkpoints.save(Saved(good.arrays, good.facts | {name: "many"}))
+    for name, wrong in (("rounds", "many"), ("reduction", "many"), ("reduction", np.nan)):
+        checkpoints.save(Saved(good.arrays, good.facts | {name: wrong}))
         with pytest.raises(CheckpointError, match=name):
             fit(data, replace(spec, resume=True))
 
@@ -294,7 +294,8 @@ def test_made_up_checkpoints_of_the_sketch_neither_hang_nor_pass(tmp_path, data)
     good = checkpoints.load()
     full = np.zeros_like(good.arrays["memory.table"])
     more = np.append(good.arrays["memory.free"][:-1], len(good.arrays["memory.ids"])).astype(np.int32)
-    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5]))):
+    elsewhere = np.where(good.arrays["memory.ids"] >= 0, 2**31 - 1, -1)
+    for name, wrong in (("table", full), ("free", more), ("review", np.array([-0.5])), ("ids", elsewhere)):
         checkpoints.save(Saved(good.arrays | {f"memory.{name}": wrong}, good.facts))
         with pytest.raises(CheckpointError, match=f"damaged: '{name}'"):
             fit(data, replace(spec, resume=True))

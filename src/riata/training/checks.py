@@ -71,6 +71,8 @@ def check_spec(spec: Spec, n_features: int) -> None:
         (not _at_least_zero(spec.alpha), f"alpha must be zero or more, or 'auto', not {spec.alpha}"),
         (not _at_least_zero(spec.alpha_ratio), f"alpha_ratio must be zero or more, not {spec.alpha_ratio}"),
         (not _at_least_zero(spec.ridge), f"ridge must be zero or more, not {spec.ridge}"),
+        (spec.ridge is not None and spec.ridge > 0 and not 1e-140 <= spec.ridge <= 1e140,
+         f"ridge must be zero, or from 1e-140 to 1e140, not {spec.ridge}"),  # beyond that its bounds overflow
         (bool(spec.ridge) and spec.k is None,
          f"ridge goes with k and a solver that takes it; {spec.solver_name!r} does not"),
         (not 0 < spec.l1_ratio <= 1, f"l1_ratio must lie in (0, 1], not be {spec.l1_ratio}"),

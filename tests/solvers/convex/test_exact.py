@@ -233,6 +233,7 @@ def test_no_penalty_at_all_is_least_squares():
     [
         ({"alpha": [0.1, 0.2], "alpha_ratio": None}, "alpha must be zero or more"),
         ({"ridge": "some"}, "ridge must be a number, not 'some'"),
+        ({"k": 1, "alpha_ratio": None, "ridge": 1e-320}, "ridge must be zero, or from 1e-140 to 1e140, not 1e-320"),
         ({"batch": 5, "order": "uniform"}, "batch and order would do nothing: solver 'exact' takes no steps"),
         ({"solver": "cd", "max_steps": 5}, "max_steps would do nothing"),
         ({"penalty_factors": [1.0]}, "penalty_factors must be one number for each of the 40 features"),
