@@ -18,6 +18,10 @@ def group_checks(spec: Spec) -> list[tuple[bool, str]]:
         return [(True, f"group_ratio must lie in (0, 1], not be {spec.group_ratio!r}")]
     if spec.shared_support and spec.loss_function.n_outputs == 1:
         return [(True, "shared_support is for several targets, or for several classes at once: take loss 'softmax'")]
+    if spec.k is not None and spec.shared_support is False and spec.loss_function.n_outputs > 1:
+        return [
+            (True, "k counts features, which all classes or targets share: leave shared_support out, or take alpha")
+        ]
     if (spec.groups is None and not spec.shared_support) or spec.k is not None:
         return [
             (spec.group_ratio != 1, "group_ratio goes with groups and alpha: give both"),

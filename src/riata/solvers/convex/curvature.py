@@ -57,14 +57,22 @@ class Curvature:
         self, problem: Problem, at: FirstOrder, here: Point, guess: Point, precision: float, enough: float = 0.0
     ) -> Point:
         """The minimum of the penalised quadratic about the point `here`, whose slopes are `at`, from a first guess."""
-        (w, b), W = here, self.features
+        w, W = here[0], self.features
         F = at.loss + problem.penalty.value(w)
-        slope, H = at.by_w[W], self.H
-        if problem.fit_intercept:
-            slope = slope - at.by_b * self.mean
-        else:
-            H = self.about_zero
+        H, slope = self.quadratic(problem, at)
         v = penalised_minimum(problem.penalty, W, H, slope, w, guess[0], precision, enough, 2.0 * F)
+        return self.moved(problem, at, here, v)
+
+    def quadratic(self, problem: Problem, at: FirstOrder) -> tuple[np.ndarray, np.ndarray]:
+        """H and the slopes of its features, where the best intercept follows them."""
+        slope = at.by_w[self.features]
+        if problem.fit_intercept:
+            return self.H, slope - at.by_b * self.mean
+        return self.about_zero, slope
+
+    def moved(self, problem: Problem, at: FirstOrder, here: Point, v: np.ndarray) -> Point:
+        """The point with these coefficients of its features, and the intercept that follows them."""
+        (w, b), W = here, self.features
         if problem.fit_intercept and self.weight > 0:
             b = b - at.by_b / self.weight - self.mean @ (v - w[W])
         w = w.copy()

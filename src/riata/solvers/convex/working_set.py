@@ -307,12 +307,10 @@ def without_rounding(problem: Problem, point: Point, tol: float | None) -> Point
     support = np.flatnonzero(w)
     effects = np.abs(w[support]) * problem.data.moments.of(support // problem.loss.n_outputs).scale
     share = max(STEP_PRECISION, NO_EFFECT * (tol or 0.0))
-    # without an L1 penalty zero is a number as any other
-    small = (effects <= share * effects.max(initial=0.0)) & (problem.strengths.l1[support] > 0.0)
-    if not small.any():
-        return point
-    w = w.copy()
-    w[support[small]] = 0.0
+    small = support[effects <= share * effects.max(initial=0.0)]
+    if len(small):
+        w = w.copy()
+        w[small[problem.strengths.l1[small] > 0.0]] = 0.0  # without an L1 penalty zero is a number as any other
     return w, b
 
 

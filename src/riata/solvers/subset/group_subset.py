@@ -87,15 +87,17 @@ class GroupSubset:
         while moves := self.moves(k, 1):
             self.go_to(moves[0])
 
-    def moves(self, k: int, count: int) -> list[list[int]]:
+    def moves(self, k: int, count: int, even_without_gain: bool = False) -> list[list[int]]:
         """The best sets, `count` at most, one addition (below k members) or one swap away that gain enough."""
+        least = -np.inf if even_without_gain else self._min_gain
         bases = [self.members] if len(self.members) < k else [self._without(i) for i in range(len(self.members))]
         outlooks = [self._outlook(base) for base in bases]
         before = self.outlook.reduction
         gains = np.array([after.reduction + after.gains - before for after in outlooks]).reshape(len(bases), -1)
+        gains[:, self.members] = -np.inf  # who leaves does not come back
         order = np.argsort(-gains, axis=None, kind="stable")[:count]
         places = [np.unravel_index(place, gains.shape) for place in order]
-        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > self._min_gain]
+        return [[*bases[i], int(g)] for i, g in places if gains[i, g] > least]
 
     def _without(self, i: int) -> list[int]:
         return self.members[:i] + self.members[i + 1 :]

@@ -37,7 +37,7 @@ class Fitted(NamedTuple):
 
     support: np.ndarray
     coef: np.ndarray  # of the support
-    intercept: float
+    intercept: Any  # a number, or one for each output
     objective: float
 
 
