@@ -9,7 +9,7 @@ import numpy as np
 
 from riata.objective import FirstOrder, Problem, gap_unit
 from riata.outcome.reasons import StopReason
-from riata.solvers.convex.curvature import NOTHING
+from riata.solvers.convex.curvature import NOTHING, Curvature
 from riata.solvers.convex.gathered_columns import GatheredColumns
 from riata.solvers.convex.inner_method import InnerModel, without_curvature
 from riata.solvers.convex.judge import Judge
@@ -134,7 +134,7 @@ def advance(
     cheap = passes_are_cheap(problem)
     small = cheap or (options.memory or LARGE_BUDGET) < LARGE_BUDGET
     min_joining = MIN_JOINING if small else MIN_JOINING_FROM_DISK
-    if cheap and problem.loss.quadratic:
+    if cheap and (problem.loss.quadratic or (problem.penalty.convex and isinstance(state.curvature, Curvature))):
         state.prune(problem, at)
     known_features = state.features
     features, waiting = grown(problem, state, [at], min_joining=min_joining)
