@@ -23,6 +23,8 @@ import riata
 from riata.data import out_of_core
 from riata.data.chunk import add
 from riata.data.formats.parquet import Parquet
+from riata.data.opening.column_options import ColumnOptions
+from riata.data.opening.first_pass import learn_profile
 from riata.data.opening.sources import Reading, open_source
 from riata.solvers.online.online import Online
 from riata.solvers.online.progressive_validation import ProgressiveValidation
@@ -63,6 +65,11 @@ def encoding_and_learning(path):
         n_seen += chunk.n_rows
 
 
+def first_look(path):
+    """At all columns of all rows."""
+    return learn_profile(open_source(path, Reading(512 * 10**6)), ColumnOptions(target="label"), 25_000)
+
+
 def parts(path, n_rows):
     """Processor seconds for a million rows, by part; and the bytes and seconds of what a worker leaves."""
     pa.set_cpu_count(1)
@@ -71,7 +78,7 @@ def parts(path, n_rows):
     decode = seconds(decoding, path)[0] / n_rows
     read, learn, n_timed, learner = encoding_and_learning(path)
     read, learn = read / n_timed, learn / n_timed
-    profile = seconds(lambda: riata.open(str(path), "label", cache=False, memory="128MB"))[0] / n_rows
+    profile = seconds(first_look, path)[0] / n_rows
     stream = learner.margins.streams[0]
     method = stream.stepper.method
     assert isinstance(method, Online)

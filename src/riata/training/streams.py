@@ -257,9 +257,15 @@ class Learner:
             return False
         return bool(self.classes[0] > self.classes[1])
 
+    @property
+    def _log_odds(self) -> float | None:
+        """Those of all rows, where there is one margin of log odds, to which nothing is added."""
+        one = len(self.margins.streams) == 1 and self.classes is not None
+        return self.margins.scores.log_odds if one and not self.margins.offsets else None
+
     def trained(self, n_features: int, feature_names: Sequence[str] | None = None) -> Trained:
         """The model, as of now."""
-        models, classes = self._in_order([stream.model for stream in self.margins.streams])
+        models, classes = self._in_order([stream.calibrated(self._log_odds) for stream in self.margins.streams])
         for model in models:
             check_finite(model.coef, model.intercept, self.steps)
         return Trained(

@@ -345,6 +345,20 @@ class Online(Method):
         raised = max(1.0, float(np.sqrt(2.0 * np.log(max(n_seen, 2))) / memory["noise"][lane]))
         return Leads(pool, raised * float(self._levels(memory)[0][lane] / max(memory["total"][0], 1e-300)))
 
+    def shift(self, state: State, log_odds: float) -> float:
+        """The last steps of an intercept are noise, and much of it is also in that of the empty model.
+
+        Of that the best value is known: the log odds of all rows. What it is off by is taken from that of the chosen
+        lane, times the share of squared slopes that the lane has left: where that is calibrated, as much of a slope of
+        the empty model is also in its own.
+        """
+        memory = state.memory
+        if self.k is not None or self.half_life is not None or not memory["b_hold"].any():
+            return 0.0
+        squares = memory["slope_squares"]
+        share = min(float(squares[memory["lane"][0]] / max(squares[EMPTY], 1e-300)), 1.0)
+        return share * (log_odds - float(memory["origin"][0] + memory["b"][EMPTY]))
+
     def of_outputs(self, n_outputs: int) -> "Online":
         """The method for several margins a row."""
         from riata.solvers.online.online_outputs import OnlineOutputs  # which is made of this one

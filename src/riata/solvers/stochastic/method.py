@@ -117,6 +117,10 @@ class Method(Protocol):
         """What it leaves for an exact fit; None: no more than its model."""
         return None
 
+    def shift(self, state: State, log_odds: float) -> float:
+        """What to add to the intercept of its model to take noise out, where these are the log odds of all rows."""
+        return 0.0
+
     def sweep(self, sweep: Sweep, state: State, learn_b: float) -> tuple[float, float]:
         """Change state.w, state.memory and sweep.margins in place; return the intercept and the largest row norm."""
         ...
